@@ -1,0 +1,1 @@
+"""From pages to an answer that can be checked."""

@@ -1,0 +1,27 @@
+"""The errors of the chatbot, on the root that reading already has."""
+
+from __future__ import annotations
+
+from ingestion.errors import DocumentError, ProjectError
+
+__all__ = ["DocumentError", "ModelError", "NotFoundError", "ProjectError", "QuestionError", "SettingsError", "StoreError"]
+
+
+class SettingsError(ProjectError):
+    """A setting has a value that cannot be used."""
+
+
+class StoreError(ProjectError):
+    """The store cannot be used: held by another process, damaged, or of a newer version. Exit code 3."""
+
+
+class NotFoundError(ProjectError):
+    """A named document or conversation does not exist."""
+
+
+class QuestionError(ProjectError):
+    """A question that cannot be asked: empty or far too long."""
+
+
+class ModelError(ProjectError):
+    """A chat or embedding endpoint failed; never shown as an answer."""

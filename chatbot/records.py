@@ -1,0 +1,211 @@
+"""What flows from a question to a checked answer: hits, prompt, citations, number checks, answer and the events of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+__all__ = [
+    "Answer",
+    "Citation",
+    "DocumentRow",
+    "Event",
+    "Exchange",
+    "Hit",
+    "Note",
+    "Notice",
+    "NumberCheck",
+    "PageRef",
+    "Prompt",
+    "Recall",
+    "Stage",
+    "Token",
+]
+
+_EMPTY: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """A page by document name. page: physical, 1-based; page_label: the printed one or None."""
+
+    document: str
+    page: int
+    page_label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that was found, with its best chunk.
+
+    page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores: its parts by source.
+    text: the best chunk, verbatim; page_text: the whole page. version: the stored version it stands in. context: as in Chunk.
+    """
+
+    document: str
+    version: int
+    page: int
+    page_label: str | None
+    label_source: str | None
+    extraction_method: str
+    confidence: float | None
+    chunk_id: str
+    text: str
+    page_text: str = field(repr=False, default="")
+    context: str = ""
+    score: float = 0.0
+    scores: Mapping[str, float] = _EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question and its answer, as said."""
+
+    user: str
+    assistant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remembered thing put before the model. layer: which memory it came from; source: where that memory has it from."""
+
+    layer: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a memory layer is asked: the question, its vector (unit, float32), whose it is, and when (seconds since the epoch)."""
+
+    question: str
+    vector: object
+    conversation: str
+    owner: str
+    documents: tuple[str, ...]
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Everything an answerer gets. sources: citation key (such as "S1-7f3a") to hit, in rank order. question: as asked.
+
+    search_query: the standalone form that was searched. messages: the layers as role/content pairs for a chat model.
+    nonce: the part of every key that no document could know.
+    """
+
+    question: str
+    search_query: str
+    sources: Mapping[str, Hit]
+    exchanges: tuple[Exchange, ...]
+    notes: tuple[Note, ...]
+    messages: tuple[tuple[str, str], ...]
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as written.
+
+    document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
+    verified: the key is known and the quote stands on that page. start, end: the quote's offsets in the page text, -1 if not found.
+    reason: why it is not verified, None where it is. confidence: OCR confidence of the page 0-100, None for text pages.
+    """
+
+    key: str
+    document: str | None
+    page: int | None
+    page_label: str | None
+    quote: str
+    verified: bool
+    start: int = -1
+    end: int = -1
+    version: int | None = None
+    reason: str | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCheck:
+    """A figure of the answer against the cited passages. text: as written in the answer. value: with sign, without scale.
+
+    unit: "USD", "%", "percentage points", … or None. scale: 1, 1_000, 1_000_000 … status: supported | present_elsewhere |
+    contradicted | unsupported | derived. citation: key of the citation it was found under, None if none. formula: for derived.
+    """
+
+    text: str
+    value: float
+    unit: str | None
+    scale: float
+    period: str | None
+    status: str
+    citation: str | None = None
+    formula: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, complete in itself: what was asked, searched, considered, sent, said and checked.
+
+    text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with reason and nearest.
+    considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
+    """
+
+    question: str
+    search_query: str
+    text: str
+    answered: bool
+    reason: str | None = None
+    nearest: tuple[PageRef, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    numbers: tuple[NumberCheck, ...] = ()
+    notes: tuple[Note, ...] = ()
+    considered: tuple[Hit, ...] = ()
+    prompt: Prompt | None = None
+    model: str = "extractive"
+    conversation: str | None = None
+    fingerprint: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The ask moved on. name: "understanding" | "searching" | "answering" | "checking"."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer as it is written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know that is not part of the answer, such as keyword-only search while vectors are made."""
+
+    text: str
+    hint: str = ""
+
+
+Event = Stage | Token | Notice | Answer
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors stand, of chunks."""
+
+    name: str
+    id: str
+    title: str | None
+    state: str
+    pages: int
+    chunks: int
+    embedded: int
+    ocr_pages: int
+    failed_pages: int
+    added_at: float
+    removed_at: float | None = None

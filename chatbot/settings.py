@@ -1,0 +1,108 @@
+"""All settings, read once from the environment; the only module that reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from chatbot.errors import SettingsError
+
+__all__ = ["ENVIRONMENT", "Settings", "load_settings"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# environment name -> (field, what it does). The README's table of settings is held in step with this one by a test.
+ENVIRONMENT: Mapping[str, tuple[str, str]] = {
+    "FINPOLICY_HOME": ("home", "Folder that holds `chroma_db/` and `documents/`; unset, they stand beside `app.py`."),
+    "FINPOLICY_CHAT_MODEL": ("chat_model", "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves the machine."),
+    "FINPOLICY_EMBEDDING_MODEL": ("embedding_model", "Embedding model of an OpenAI-compatible endpoint; unset, the embedded MiniLM is used."),
+    "FINPOLICY_EMBEDDING_DIMENSION": ("embedding_dimension", "Dimension to ask of that embedding model; 0 leaves its own."),
+    "OPENAI_API_KEY": ("api_key", "Key for both; a key alone sends nothing anywhere."),
+    "OPENAI_BASE_URL": ("base_url", "Endpoint for both; unset, the client's own default."),
+    "FINPOLICY_OFFLINE": ("offline", "`1` refuses every connection to a model endpoint."),
+    "FINPOLICY_TIMEOUT": ("timeout", "Seconds a model endpoint may stay silent before it counts as failed."),
+    "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
+    "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
+    "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
+    "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
+    "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says; see ENVIRONMENT for each name's meaning. Sizes in MiB, times in seconds."""
+
+    home: Path = ROOT
+    chat_model: str = ""
+    embedding_model: str = ""
+    embedding_dimension: int = 0
+    api_key: str = ""
+    base_url: str = ""
+    offline: bool = False
+    timeout: float = 60.0
+    context_tokens: int = 12_000
+    answer_tokens: int = 1_000
+    max_upload_mb: int = 200
+    workers: int = 0
+    model_cache: Path = Path()
+
+    def __repr__(self) -> str:
+        shown = (f"{f.name}={'***' if f.name == 'api_key' and self.api_key else repr(getattr(self, f.name))}" for f in fields(self))
+        return f"Settings({', '.join(shown)})"
+
+    @property
+    def store(self) -> Path:
+        """Folder of vectors, catalogue, keyword index and conversations."""
+        return self.home / "chroma_db"
+
+    @property
+    def documents(self) -> Path:
+        """Folder of the kept copies, each <sha256>.pdf."""
+        return self.home / "documents"
+
+    @property
+    def threads(self) -> int:
+        """Reading processes and embedding threads, at least 1."""
+        return self.workers or len(os.sched_getaffinity(0))
+
+
+def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Settings from `environment` (default: the process's). Raises SettingsError naming the variable and what it takes."""
+    given = os.environ if environment is None else environment
+    values: dict[str, Any] = {"model_cache": _cache_folder(given)}
+    defaults = Settings()
+    for name, (field, _) in ENVIRONMENT.items():
+        text = given.get(name, "").strip()
+        if text:
+            values[field] = _parse(name, text, getattr(defaults, field))
+    settings = Settings(**values)
+    if settings.context_tokens < 1_000:
+        raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")
+    return settings
+
+
+def _parse(name: str, text: str, default: object) -> object:
+    if isinstance(default, bool):
+        if text.lower() not in {"0", "1", "true", "false", "yes", "no"}:
+            raise SettingsError(f"{name} is {text!r}.", hint="Set it to 1 or 0.")
+        return text.lower() in {"1", "true", "yes"}
+    if isinstance(default, Path):
+        return Path(text).expanduser().resolve()
+    if isinstance(default, int | float):
+        try:
+            value = type(default)(text)
+        except ValueError as error:
+            raise SettingsError(f"{name} is {text!r}.", hint="Set it to a number.") from error
+        if not 0 <= value < 1e9:
+            raise SettingsError(f"{name} is {text!r}.", hint="Set it to a number from 0 to a billion.")
+        return value
+    return text
+
+
+def _cache_folder(environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".cache")
+    return Path(base) / "finpolicy"

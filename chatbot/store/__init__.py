@@ -1,0 +1,1 @@
+"""What has been added: the catalogue and the two indexes derived from it."""

@@ -1,0 +1,33 @@
+"""The root of the project's errors: each says what is wrong, how to mend it, and whether trying again can help."""
+
+from __future__ import annotations
+
+__all__ = ["DocumentError", "EncryptedError", "ProjectError", "ReaderDiedError"]
+
+
+class ProjectError(Exception):
+    """Something the user can understand and act on; shells show it in one line, everything else is a bug and shows.
+
+    message: what is wrong, quoting the offending value. hint: the fix, one sentence. retryable: the same call may succeed later.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.retryable = retryable
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class DocumentError(ProjectError):
+    """A file cannot be read as a PDF at all; nothing of it was stored."""
+
+
+class EncryptedError(DocumentError):
+    """The PDF needs a password that was not given, or the given one is wrong."""
+
+
+class ReaderDiedError(DocumentError):
+    """The reading process was killed, ran out of memory or time; the page it was on is named in the message."""

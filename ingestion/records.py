@@ -1,0 +1,86 @@
+"""What reading a PDF yields: words, pages and chunks, frozen; no behaviour beyond what their fields imply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["Chunk", "DocumentInfo", "Page", "PageReport", "Rect", "Word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle on a page as fractions of the shown page's width and height, origin top left, each in [0, 1]."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word with its place. confidence: 0-100 from OCR, None where the PDF itself gives the text."""
+
+    text: str
+    box: Rect
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What opening a PDF tells. labels: the PDF's own page labels by physical order, None where it has none."""
+
+    pages: int
+    title: str | None
+    labels: tuple[str | None, ...]
+    encrypted: bool
+    outline: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as read.
+
+    number: physical, 1-based. label: the printed page number or None; label_source: "printed" (found in a header or footer
+    series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr" or "none" (blank or unreadable).
+    confidence: mean OCR word confidence 0-100, None for text. words: only for OCR pages, whose boxes cannot be had again cheaply.
+    problem: why this page was not read, None where it was.
+    """
+
+    number: int
+    text: str
+    label: str | None = None
+    label_source: str | None = None
+    method: str = "text"
+    confidence: float | None = None
+    words: tuple[Word, ...] = field(default=(), repr=False)
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of one page. page: physical, 1-based. ordinal: 0-based in the document.
+
+    start, end: character offsets, page.text[start:end] == text. context: document title and section heading, and where the
+    page begins mid-sentence the beginning of that sentence from the page before; searched with the text, never shown as it.
+    """
+
+    page: int
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it was read."""
+
+    number: int
+    label: str | None
+    label_source: str | None
+    method: str
+    characters: int
+    confidence: float | None
+    problem: str | None
