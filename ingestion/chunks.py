@@ -1,0 +1,106 @@
+"""Splits pages into chunks of 1000/200 with exact spans, and gives each its context; knows no index and no model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ingestion.labels import line_shape, running_lines
+from ingestion.records import Chunk, Page
+
+if TYPE_CHECKING:
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+__all__ = ["CHUNK_OVERLAP", "CHUNK_SIZE", "chunk_pages", "prepare", "split_page"]
+
+CHUNK_SIZE = 1000
+CHUNK_OVERLAP = 200
+# Paragraph, line, sentence, clause, word: a chunk ends at the strongest break that fits.
+SEPARATORS = ["\n\n", "\n", ". ", "; ", ", ", " ", ""]
+# What a context may take of each part, in characters: with 4 characters a token it stays under the embedder's 48 tokens of context.
+TITLE_CHARACTERS = 80
+HEADING_CHARACTERS = 80
+CARRIED_CHARACTERS = 160
+SENTENCE_END = re.compile(r"[.!?:;]['\")\]]?\s*$")
+NUMBERED_HEADING = re.compile(r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S", re.I)
+_splitter: RecursiveCharacterTextSplitter | None = None
+
+
+def prepare() -> None:
+    """Load the splitter ahead of need; its import takes half a second."""
+    _load()
+
+
+def split_page(text: str) -> list[tuple[int, int]]:
+    """Spans (start, end) of chunks of at most CHUNK_SIZE characters that together cover every non-whitespace character of `text`."""
+    if not text.strip():
+        return []
+    if len(text) <= CHUNK_SIZE:
+        return [(0, len(text))]
+    spans = list(_offsets(text, _load().split_text(text)))
+    return [span for span in spans if text[slice(*span)].strip()]
+
+
+def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
+    """Chunks of all pages in order; none crosses a page. title: the document's, the head of every context."""
+    running = running_lines([page.text for page in pages])
+    ordinal, heading, before = 0, "", ""
+    for page in pages:
+        carried = _carried(before, page.text)
+        for start, end in split_page(page.text):
+            heading = _heading(page.text[:end], running) or heading
+            context = " | ".join(part for part in (title[:TITLE_CHARACTERS], heading, carried if start == 0 else "") if part)
+            yield Chunk(page.number, ordinal, start, end, page.text[start:end], context)
+            ordinal += 1
+        before = "\n".join(line for line in page.text.split("\n") if line_shape(line) not in running)
+
+
+def _load() -> RecursiveCharacterTextSplitter:
+    global _splitter
+    if _splitter is None:
+        from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+        _splitter = RecursiveCharacterTextSplitter(
+            chunk_size=CHUNK_SIZE, chunk_overlap=CHUNK_OVERLAP, separators=SEPARATORS, strip_whitespace=False, keep_separator="end"
+        )
+    return _splitter
+
+
+def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where each piece stands. Of several places in repeated text, the last that leaves no gap is taken: then each end is at or
+    beyond the true one, so that the next piece is found too and the whole page is covered (langchain's own start index takes the
+    first place, and loses text on pages that repeat themselves)."""
+    end = 0
+    for piece in pieces:
+        start = text.rfind(piece, 0, end + len(piece))
+        if start < 0:
+            raise AssertionError("the splitter returned text that does not stand on the page")
+        end = start + len(piece)
+        yield start, end
+
+
+def _heading(text: str, running: frozenset[str]) -> str:
+    """The last line of `text` that looks like a heading: short, no sentence end, numbered or in capitals or title case."""
+    for line in map(str.strip, reversed(text.split("\n"))):
+        if 4 <= len(line) <= HEADING_CHARACTERS and not SENTENCE_END.search(line) and _is_heading(line) and line_shape(line) not in running:
+            return line
+    return ""
+
+
+def _is_heading(line: str) -> bool:
+    words = [word for word in line.split() if word[0].isalpha()]
+    digits = sum(map(str.isdigit, line))
+    if not words or digits > len(line) / 4:
+        return False
+    if NUMBERED_HEADING.match(line):
+        return words[0][0].isupper()
+    return line.isupper() or (len(words) > 1 and all(word[0].isupper() for word in words if len(word) > 3))
+
+
+def _carried(before: str, text: str) -> str:
+    """The unfinished last sentence of the page before, where this page goes on with it."""
+    tail, head = before.rstrip()[-600:], text.lstrip()[:1]
+    if not tail or not head.islower() or SENTENCE_END.search(tail):
+        return ""
+    return re.split(r"(?<=[.!?])\s|\n\n", tail)[-1][-CARRIED_CHARACTERS:].replace("\n", " ").strip()

@@ -1,0 +1,84 @@
+"""Finds printed page numbers as series that run through headers and footers; looks at text only and never guesses an offset."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = ["line_shape", "page_labels", "roman_value", "running_lines"]
+
+# Headers and footers are within the first and last lines; three takes a running title set in two lines with the number below.
+EDGE_LINES = 3
+# A line longer than this is body text, not a header.
+LONGEST_EDGE_LINE = 160
+# Pages near each other, the page itself among them, that must share one offset before it counts as a series, and how far "near"
+# reaches: three of seven lets a number be missing on chapter openings and charts, and contents pages find no company.
+SUPPORT = 3
+NEAR = 3
+# Below this share of agreement with the printed numbers, the file's own labels are taken to be wrong.
+AGREEMENT = 0.8
+NUMBER = re.compile(r"(?<![\w.,/%$-])(\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})(?![\w%/]|[.,-]\w)")
+ROMAN = re.compile(r"^(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
+ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+def roman_value(text: str) -> int | None:
+    """Value of a roman numeral from 1 to 99 in either case, None where `text` is not one."""
+    lower = text.casefold()
+    if not lower or not ROMAN.match(lower):
+        return None
+    digits = [ROMAN_DIGITS[letter] for letter in lower]
+    return sum(-value if any(later > value for later in digits[i + 1 : i + 2]) else value for i, value in enumerate(digits))
+
+
+def page_labels(texts: Sequence[str], embedded: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
+    """(label, source) for each page in physical order; source "printed", "pdf" (the file's own labels) or None.
+
+    A number counts as printed only where at least SUPPORT near pages carry one with the same offset to the physical page.
+    """
+    candidates = [_candidates(text) for text in texts]
+    printed = [_printed(candidates, index) for index in range(len(texts))]
+    trusted = _trusted(printed, embedded)
+    return [(label, "printed") if label else (own, "pdf") if own and trusted else (None, None) for label, own in zip(printed, embedded, strict=True)]
+
+
+def line_shape(line: str) -> str:
+    """A line with its digits and roman numerals made alike, so that the same header on two pages is the same text."""
+    return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.strip().casefold())
+
+
+def running_lines(texts: Sequence[str]) -> frozenset[str]:
+    """Shapes (see line_shape) of lines that run through the edges of at least SUPPORT pages: headers and footers."""
+    pages = Counter(shape for text in texts for shape in {line_shape(line) for line in _edge(text)})
+    return frozenset(shape for shape, count in pages.items() if count >= SUPPORT)
+
+
+def _edge(text: str) -> list[str]:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    return lines[:EDGE_LINES] + lines[-EDGE_LINES:]
+
+
+def _candidates(text: str) -> dict[tuple[str, int], str]:
+    """(kind, value) -> as printed, from the page's first and last lines."""
+    found: dict[tuple[str, int], str] = {}
+    for line in _edge(text):
+        if len(line) <= LONGEST_EDGE_LINE:
+            for token in NUMBER.findall(line):
+                value = int(token) if token.isdigit() else roman_value(token)
+                if value:
+                    found.setdefault(("arabic" if token.isdigit() else "roman", value), token)
+    return found
+
+
+def _printed(candidates: Sequence[dict[tuple[str, int], str]], index: int) -> str | None:
+    support: Counter[tuple[str, int]] = Counter()
+    for near in range(max(0, index - NEAR), min(len(candidates), index + NEAR + 1)):
+        support.update({(kind, value - near) for kind, value in candidates[near]})
+    own = [((kind, value), token) for (kind, value), token in candidates[index].items() if support[kind, value - index] >= SUPPORT]
+    return max(own, key=lambda item: support[item[0][0], item[0][1] - index])[1] if own else None
+
+
+def _trusted(printed: Sequence[str | None], embedded: Sequence[str | None]) -> bool:
+    both = [(label, own) for label, own in zip(printed, embedded, strict=True) if label and own]
+    return not both or sum(label.casefold() == own.casefold() for label, own in both) >= AGREEMENT * len(both)

@@ -1,0 +1,168 @@
+"""Reads one PDF: PDFium first, pypdf beside it; runs only inside a reading process and judges nothing it reads."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from ingestion.errors import DocumentError, EncryptedError
+from ingestion.records import DocumentInfo, Rect
+from ingestion.text_quality import normalise
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["PdfFile"]
+
+# A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays under 160 MB.
+MOST_PIXELS = 40_000_000
+# Characters of one page kept; the densest real page measured has 14,000. More is a bomb or a broken file.
+MOST_CHARACTERS = 400_000
+# Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
+DRAWINGS_OF_A_TEXT = 60
+# Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
+DEVICE = 100_000
+
+
+class PdfFile:
+    """An open PDF. Page numbers are physical and 1-based. Not for use from several threads."""
+
+    def __init__(self, path: Path, password: str | None = None) -> None:
+        """Raises DocumentError where the file is no PDF or damaged beyond reading, EncryptedError where it needs a password."""
+        self.path = path
+        self.password = password
+        self._pypdf: Any = None
+        self._pdfium: pdfium.PdfDocument | None = None
+        _check_header(path)
+        try:
+            self._pdfium = pdfium.PdfDocument(str(path), password=password)
+            count = len(self._pdfium)
+        except pdfium.PdfiumError as error:
+            count = self._open_with_pypdf(error)
+        if count < 1:
+            raise DocumentError("The PDF has no pages.", hint="Export it again from its source.")
+        self.count = count
+
+    def info(self) -> DocumentInfo:
+        """Page count, title and the file's own page labels."""
+        if self._pdfium is None:
+            return DocumentInfo(self.count, None, (None,) * self.count, False)
+        title = (self._pdfium.get_metadata_value("Title") or "").strip()[:300] or None
+        labels = tuple((self._pdfium.get_page_label(index) or "")[:20] or None for index in range(self.count))
+        encrypted = raw.FPDF_GetSecurityHandlerRevision(self._pdfium.raw) != -1
+        return DocumentInfo(self.count, title, labels, encrypted)
+
+    def text(self, number: int) -> tuple[str, str]:
+        """(normalised text, method "text" or "text-pypdf") of a page. Raises DocumentError where neither reader can."""
+        try:
+            return normalise(self._pdfium_text(number)[:MOST_CHARACTERS]), "text"
+        except pdfium.PdfiumError as error:
+            try:
+                return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf"
+            except Exception as second:  # pypdf raises anything on a broken page
+                raise DocumentError(f"Page {number} cannot be read: {error}; {type(second).__name__}", hint="Repair or re-export the PDF.") from second
+
+    def glyphs(self, number: int) -> list[tuple[str, Rect]]:
+        """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
+        if self._pdfium is None:
+            return []
+        page = self._pdfium[number - 1]
+        text_page = page.get_textpage()
+        try:
+            count = min(text_page.count_chars(), MOST_CHARACTERS)
+            return [(chr(raw.FPDFText_GetUnicode(text_page, i)), _box(page, text_page, i)) for i in range(count)]
+        finally:
+            text_page.close()
+            page.close()
+
+    def image(self, number: int, dpi: int) -> Image:
+        """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where it cannot be drawn."""
+        if self._pdfium is None:
+            raise DocumentError(f"Page {number} cannot be drawn.", hint="Repair or re-export the PDF.")
+        try:
+            page = self._pdfium[number - 1]
+            width, height = page.get_size()
+            scale = min(dpi / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+            image = page.render(scale=scale, draw_annots=True).to_pil()
+            page.close()
+        except (pdfium.PdfiumError, ValueError, MemoryError) as error:
+            raise DocumentError(f"Page {number} cannot be drawn: {error}", hint="Repair or re-export the PDF.") from error
+        return image.convert("RGB")
+
+    def may_show_text(self, number: int) -> bool:
+        """False where a page has neither an image nor drawings enough to carry text that its text layer lacks."""
+        if self._pdfium is None:
+            return False
+        page = self._pdfium[number - 1]
+        drawings = 0
+        try:
+            for item in page.get_objects(max_depth=4):
+                if item.type == raw.FPDF_PAGEOBJ_IMAGE or drawings >= DRAWINGS_OF_A_TEXT:
+                    return True
+                drawings += item.type in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
+            return False
+        finally:
+            page.close()
+
+    def _pdfium_text(self, number: int) -> str:
+        if self._pdfium is None:
+            raise pdfium.PdfiumError("not open")
+        page = self._pdfium[number - 1]
+        text_page = page.get_textpage()
+        try:
+            return str(text_page.get_text_range())
+        finally:
+            text_page.close()
+            page.close()
+
+    def _open_with_pypdf(self, error: pdfium.PdfiumError) -> int:
+        if "assword" in str(error):
+            given = "The given password is wrong." if self.password else "The PDF is protected by a password."
+            raise EncryptedError(given, hint="Give its password and add it again.") from error
+        try:
+            return len(self._reader().pages)
+        except DocumentError:
+            raise
+        except Exception as second:  # pypdf raises anything on a broken file
+            raise DocumentError("The file is damaged and cannot be opened as a PDF.", hint="Export or download it again.") from second
+
+    def _reader(self) -> Any:
+        if self._pypdf is None:
+            import pypdf
+
+            reader = pypdf.PdfReader(self.path)
+            if reader.is_encrypted and not reader.decrypt(self.password or ""):
+                raise EncryptedError("The PDF is protected by a password.", hint="Give its password and add it again.")
+            self._pypdf = reader
+        return self._pypdf
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(1024)
+    except OSError as error:
+        raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check that it exists and that you may read it.") from error
+    if not head:
+        raise DocumentError("The file is empty (0 bytes).", hint="Download or export it again.")
+    if b"%PDF" not in head:
+        raise DocumentError("The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first.")
+
+
+def _box(page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, index: int) -> Rect:
+    """A character's box as fractions of the shown page, rotation and crop box included."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+    x0, y0 = _shown(page, left.value, top.value)
+    x1, y1 = _shown(page, right.value, bottom.value)
+    return Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+
+def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
+    across, down = ctypes.c_int(), ctypes.c_int()
+    raw.FPDF_PageToDevice(page, 0, 0, DEVICE, DEVICE, 0, x, y, across, down)
+    return min(1.0, max(0.0, across.value / DEVICE)), min(1.0, max(0.0, down.value / DEVICE))

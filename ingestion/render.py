@@ -1,0 +1,55 @@
+"""Where a quotation stands on a page, as rectangles; knows characters and boxes, not PDFs."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from ingestion.records import Rect
+
+__all__ = ["locate_quote"]
+
+# Boxes whose vertical middles differ by less than this share of their height stand on one line.
+SAME_LINE = 0.6
+
+
+def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, *, start: int = 0) -> tuple[Rect, ...]:
+    """One rectangle a line over `quote`'s first occurrence at or after letter-or-digit number `start`; empty where it is not found.
+
+    glyphs: characters or whole words with their boxes, in text order. Letters and digits alone are compared, case-folded, so
+    that spaces, line ends, hyphens and ligatures do not matter.
+    """
+    letters: list[str] = []
+    owner: list[int] = []
+    for index, (text, _) in enumerate(glyphs):
+        plain = _plain(text)
+        letters.extend(plain)
+        owner.extend([index] * len(plain))
+    wanted = _plain(quote)
+    if not wanted:
+        return ()
+    page = "".join(letters)
+    at = page.find(wanted, start)
+    if at < 0:
+        at = page.find(wanted)
+    return () if at < 0 else _by_line(glyphs[i][1] for i in dict.fromkeys(owner[at : at + len(wanted)]))
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())
+
+
+def _by_line(boxes: Iterable[Rect]) -> tuple[Rect, ...]:
+    lines: list[Rect] = []
+    for box in boxes:
+        if lines and _same_line(lines[-1], box):
+            last = lines[-1]
+            lines[-1] = Rect(min(last.x0, box.x0), min(last.y0, box.y0), max(last.x1, box.x1), max(last.y1, box.y1))
+        else:
+            lines.append(box)
+    return tuple(lines)
+
+
+def _same_line(line: Rect, box: Rect) -> bool:
+    height = max(line.y1 - line.y0, box.y1 - box.y0, 1e-6)
+    return abs((line.y0 + line.y1) / 2 - (box.y0 + box.y1) / 2) < SAME_LINE * height

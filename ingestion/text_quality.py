@@ -1,0 +1,59 @@
+"""Judges whether a page's extracted text is language or needs to be read again from the image; knows no language and no font."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["join_line_breaks", "needs_reading_again", "normalise", "vocabulary"]
+
+# A running header and a page number alone come to about this many letters: a page with fewer carries its content as an image.
+FEWEST_LETTERS = 40
+# Real pages measured up to .03 of such characters (bullets from symbol fonts); broken encodings start at .2.
+MOST_UNREADABLE = 0.10
+CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
+UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
+# PDFium writes U+FFFE, older builds U+0002, in place of a hyphen and line break; U+00AD is the soft hyphen itself.
+LINE_BREAK_HYPHEN = re.compile(r"(\w+)[\u0002\ufffe\u00ad]+\s*(\w+)")
+LEFT_OVER_HYPHEN = re.compile(r"[\u0002\ufffe\u00ad]")
+LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
+WORD = re.compile(r"\w+(?:-\w+)*")
+
+
+def normalise(text: str) -> str:
+    """`text` with LF line ends, ligatures spelt out, form feeds and NULs as line ends and spaces; hyphen marks stay for join_line_breaks."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\x00", " ")
+    return re.sub(r"[ \t]+(?=\n)", "", text.translate(LIGATURES))
+
+
+def vocabulary(texts: list[str]) -> frozenset[str]:
+    """The case-folded words, hyphenated ones whole, of normalised page texts."""
+    return frozenset(word.casefold() for text in texts for word in WORD.findall(text))
+
+
+def join_line_breaks(text: str, words: frozenset[str]) -> str:
+    """`text` with every hyphen at a line end either removed or kept, as the document itself writes that word elsewhere.
+
+    words: see vocabulary. Seen joined: joined. Seen hyphenated, or both halves seen as words: the hyphen stays. Else joined.
+    """
+
+    def resolve(match: re.Match[str]) -> str:
+        first, second = match.group(1), match.group(2)
+        joined, hyphenated = (first + second).casefold(), f"{first}-{second}".casefold()
+        if hyphenated in words:
+            return f"{first}-{second}"
+        if joined in words:
+            return first + second
+        both_are_words = first.casefold() in words and second.casefold() in words
+        return f"{first}-{second}" if both_are_words or not second[0].islower() else first + second
+
+    return LEFT_OVER_HYPHEN.sub("-", LINE_BREAK_HYPHEN.sub(resolve, text)) if LEFT_OVER_HYPHEN.search(text) else text
+
+
+def needs_reading_again(text: str) -> bool:
+    """True where `text` is too little or too broken to be the page's language, so that its image should be read instead."""
+    letters = sum(map(str.isalnum, text))
+    if letters < FEWEST_LETTERS:
+        return True
+    broken = len(UNREADABLE.findall(text)) + sum(len(match) for match in CID.findall(text))
+    return broken > MOST_UNREADABLE * len(text)
