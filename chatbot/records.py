@@ -150,6 +150,7 @@ class Answer:
 
     text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with reason and nearest.
     considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
+    error: why the chat model failed, where this answer stands in for its own; None otherwise.
     """
 
     question: str
@@ -167,6 +168,7 @@ class Answer:
     conversation: str | None = None
     fingerprint: str = ""
     seconds: float = 0.0
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

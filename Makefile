@@ -1,0 +1,57 @@
+# Everything one does with this repository. `make` alone lists the targets; the longer steps are scripts in .ci/.
+SHELL := bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PORT ?= 8501
+export PYTHON
+PY := .venv/bin/python
+
+.PHONY: help setup setup-dev samples run test check lint format lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## make .venv/ with everything needed to run, the embedded model built (PYTHON=... names the Python 3.11)
+	@bash .ci/setup.sh
+
+setup-dev: ## the same, with what the tests need
+	@bash .ci/setup.sh dev
+
+samples: documents/samples/.made ## make the sample documents
+
+documents/samples/.made: documents/make_samples.py | setup
+	@$(PY) documents/make_samples.py
+	@touch $@
+
+run: samples ## set everything up, index the samples and open the chat on 127.0.0.1 (PORT=8501)
+	@$(PY) -m chatbot add documents/samples/*.pdf
+	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
+
+test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)
+	@bash .ci/browser.sh
+	@$(PY) -m pytest
+
+check: lint ## the whole gate: style, types, and the tests with coverage
+	@bash .ci/browser.sh
+	@$(PY) -m pytest --cov --cov-report=term:skip-covered
+
+lint: setup-dev ## style and types, changing nothing
+	@status=0; for tool in "ruff format --check --output-format=concise" "ruff check --output-format=concise" mypy; do \
+	    echo "$$tool"; $(PY) -m $$tool || status=1; done; exit $$status
+
+format: setup-dev ## put the code into shape
+	@$(PY) -m ruff format .
+	@$(PY) -m ruff check --fix .
+
+# A lock file keeps the versions it has; `make lock UPGRADE=--upgrade` takes the newest that the .in files allow.
+COMPILE = $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header $(UPGRADE)
+lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
+	$(COMPILE) requirements-setup.in -o requirements-setup.txt
+	$(COMPILE) requirements.in -o requirements.txt
+	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
+	$(COMPILE) requirements-dev.in -o requirements-dev.txt
+
+clean: ## remove .venv/ and what tools left behind; documents and the store stay
+	rm -rf .venv .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis documents/samples
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

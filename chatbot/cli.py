@@ -1,0 +1,395 @@
+"""The command line: arguments in, service calls, lines out; a thin shell that decides nothing itself."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from chatbot.errors import ProjectError, QuestionError, StoreError
+from chatbot.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from chatbot.records import Answer, DocumentRow, Exchange, Hit
+    from chatbot.service import Chatbot
+    from chatbot.store.library import AddResult, Upload
+
+__all__ = ["main"]
+
+STARTED = time.perf_counter()
+DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
+# Terminal control must not come from a document or a model: everything but line ends and tabs is made visible.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+MODES = ("hybrid", "vector", "keyword")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0 done, 1 a document or question failed, 2 usage, 3 store unusable."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options, load_settings())
+        sys.stdout.flush()
+        return code
+    except StoreError as error:
+        return _complain(error, UNUSABLE)
+    except ProjectError as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        print("\nStopped. What was finished is kept.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m chatbot", description="Answers questions about your PDFs, each statement with its page.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    add = _command(commands, "add", _add, "add PDF files, or folders of them")
+    add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    add.add_argument("--name", help="name to keep a single file under (default: its file name)")
+    add.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="lines of file name, tab, password for protected files; never stored")
+
+    _command(commands, "list", _list, "list the documents")
+    remove = _command(commands, "remove", _remove, "hide a document; it can be restored for 7 days")
+    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("--purge", action="store_true", help="erase it now, beyond restoring")
+    restore = _command(commands, "restore", _restore, "bring a removed document back")
+    restore.add_argument("name", metavar="NAME")
+
+    search = _command(commands, "search", _search, "find the pages for a query")
+    search.add_argument("query", nargs="?", metavar="QUERY")
+    search.add_argument("-k", type=int, default=3, help="how many pages (default 3)")
+    search.add_argument("--mode", choices=MODES, default="hybrid")
+    search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
+    ask = _command(commands, "ask", _ask, "ask a question")
+    ask.add_argument("query", nargs="?", metavar="QUESTION")
+    ask.add_argument("--conversation", metavar="ID", help="remember this exchange, and use those before it")
+    for command in (search, ask):
+        command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
+        command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Callable[..., int], text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+    command.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
+    command.set_defaults(run=run)
+    return command
+
+
+@contextlib.contextmanager
+def _chatbot(settings: Settings) -> Iterator[Chatbot]:
+    from chatbot.service import Chatbot
+
+    with Chatbot(settings) as chatbot:
+        yield chatbot
+
+
+# --- documents ------------------------------------------------------------------------------------------------------------------
+
+
+def _add(options: argparse.Namespace, settings: Settings) -> int:
+    uploads = _uploads(options)
+    failed = False
+    with _chatbot(settings) as chatbot, _progress() as progress:
+        for result in chatbot.add(uploads, progress=progress, started=STARTED):
+            failed |= result.status == "failed"
+            _emit(_add_line(result), _add_text(result), as_json=options.json)
+        chatbot.resume()
+    return FAILED if failed else DONE
+
+
+def _uploads(options: argparse.Namespace) -> list[Upload]:
+    from chatbot.store.library import Upload
+
+    passwords = _passwords(options.passwords)
+    paths = [inside for path in options.paths for inside in _walk(path)]
+    if options.name is not None and len(paths) != 1:
+        raise QuestionError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
+    return [Upload(path, options.name or "", passwords.get(path.name)) for path in paths]
+
+
+def _walk(path: Path) -> list[Path]:
+    """A file as it is; a folder's PDFs in name order."""
+    if not path.is_dir():
+        return [path]
+    inside = sorted(found for found in path.rglob("*") if found.suffix.casefold() == ".pdf" and found.is_file())
+    if not inside:
+        raise QuestionError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
+    return inside
+
+
+def _passwords(path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise QuestionError(f"The passwords in {path} cannot be read: {type(error).__name__}.", hint="One line a file: its name, a tab, the password.") from error
+    return {name: password for name, tab, password in (line.partition("\t") for line in lines) if tab}
+
+
+def _add_line(result: AddResult) -> dict[str, Any]:
+    return {
+        "document": result.document,
+        "id": result.id,
+        "status": result.status,
+        "pages": result.pages,
+        "chunks": result.chunks,
+        "ocr_pages": result.ocr_pages,
+        "failed_pages": [{"page": page, "reason": reason} for page, reason in result.failed_pages],
+        "seconds": result.seconds,
+        "searchable_seconds": result.searchable_seconds,
+        "error": result.error,
+        **({"warning": result.warning} if result.warning else {}),
+    }
+
+
+def _add_text(result: AddResult) -> str:
+    if result.error:
+        return f"failed     {result.document}: {result.error}"
+    parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
+    parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
+    parts += [f"{result.seconds:.1f} s"] if result.status != "unchanged" else []
+    lines = [f"{result.status:<10} {result.document}: {', '.join(parts)}"]
+    lines += [f"           page {page}: {reason}" for page, reason in result.failed_pages]
+    return "\n".join([*lines, *([f"           {result.warning}"] if result.warning else [])])
+
+
+def _list(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.catalog import Catalog
+
+    path = settings.store / "catalog.sqlite3"
+    rows: list[DocumentRow] = []
+    if path.exists():
+        catalog = Catalog(path)
+        rows = catalog.documents()
+        catalog.close()
+    for row in rows:
+        line = {field: getattr(row, field) for field in ("name", "id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "added_at", "removed_at")}
+        line = {"document": line.pop("name"), **line}
+        _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}", as_json=options.json)
+    if not rows:
+        print("No documents yet. Add some: python -m chatbot add FOLDER", file=sys.stderr)
+    return DONE
+
+
+def _remove(options: argparse.Namespace, settings: Settings) -> int:
+    with _chatbot(settings) as chatbot:
+        chatbot.remove(options.name, purge=options.purge)
+    undo = "Erased." if options.purge else f"Removed. Undo within 7 days: python -m chatbot restore {json.dumps(options.name, ensure_ascii=False)}"
+    _emit({"document": options.name, "status": "purged" if options.purge else "removed"}, undo, as_json=options.json)
+    return DONE
+
+
+def _restore(options: argparse.Namespace, settings: Settings) -> int:
+    with _chatbot(settings) as chatbot:
+        chatbot.restore(options.name)
+    _emit({"document": options.name, "status": "restored"}, "Restored.", as_json=options.json)
+    return DONE
+
+
+# --- searching and asking -------------------------------------------------------------------------------------------------------
+
+
+def _search(options: argparse.Namespace, settings: Settings) -> int:
+    if options.raw and options.mode != "vector":
+        raise QuestionError("--raw goes with --mode vector.", hint="Add --mode vector.")
+
+    def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
+        query = chatbot.standalone(row["query"], _history(row))
+        k = row.get("k", options.k)
+        hits = chatbot.search(query, names=row["documents"], mode=options.mode, k=k, raw=options.raw)
+        return {"id": row["id"], "search_query": query, "hits": [_hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]}
+
+    if options.batch:
+        return _batch(options, settings, run)
+    with _chatbot(settings) as chatbot:
+        hits = chatbot.search(_query(options), names=options.document, mode=options.mode, k=options.k, raw=options.raw)
+    for rank, hit in enumerate(hits, 1):
+        _emit(_hit_line(rank, hit), _hit_text(rank, hit), as_json=options.json)
+    if not hits:
+        print("Nothing found.", file=sys.stderr)
+    return DONE
+
+
+def _ask(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.records import Answer, Notice, Token
+    from chatbot.service import Ask
+
+    def answer(chatbot: Chatbot, ask: Ask, *, shown: TextIO | None) -> Answer:
+        for event in chatbot.ask(ask):
+            if isinstance(event, Notice):
+                print(_printable(f"Note: {event.text} {event.hint}".strip()), file=sys.stderr)
+            elif isinstance(event, Token) and shown is not None:
+                print(_printable(event.text), end="", flush=True, file=shown)
+            elif isinstance(event, Answer):
+                return event
+        raise AssertionError("an ask ends in an answer")
+
+    def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
+        history = tuple(_history(row)) if "history" in row else None
+        return {"id": row["id"], **_answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history), shown=None))}
+
+    if options.batch:
+        return _batch(options, settings, run)
+    with _chatbot(settings) as chatbot:
+        conversation = chatbot.conversations.begin("local", options.conversation) if options.conversation else None
+        given = answer(chatbot, Ask(_query(options), tuple(options.document), conversation), shown=None)
+    _emit(_answer_line(given), _answer_text(given), as_json=options.json)
+    return FAILED if given.error else DONE
+
+
+def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatbot, dict[str, Any]], dict[str, Any]]) -> int:
+    """One output line for each line of standard input, in order; a failed one is a line with "error"."""
+    failed = False
+    with _chatbot(settings) as chatbot:
+        for number, text in enumerate(sys.stdin.buffer, 1):
+            if not text.strip():
+                continue
+            line: dict[str, Any] = {"id": None, "line": number}
+            try:
+                row = _row(text, options)
+                line = {"id": row["id"]}
+                line = run(chatbot, row)
+            except ProjectError as error:
+                line["error"] = str(error)
+            failed |= bool(line.get("error"))
+            _emit(line, "", as_json=True)
+    return FAILED if failed else DONE
+
+
+def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
+    """One query of a batch. Raises QuestionError where the line is not one."""
+    try:
+        row = json.loads(text)
+        assert isinstance(row["query"], str)
+        assert isinstance(row.get("k", 1), int)
+        documents = row.get("documents") or []
+        assert isinstance(documents, list) and all(isinstance(name, str) for name in documents)
+        _history(row)
+    except (ValueError, KeyError, TypeError, AssertionError, RecursionError) as error:
+        hint = 'A line is {"id", "query", "documents"?, "k"?, "history"?}.'
+        raise QuestionError("The line is not a query.", hint=hint) from error
+    return {**row, "id": row.get("id"), "documents": documents or options.document}
+
+
+def _history(row: dict[str, Any]) -> list[Exchange]:
+    from chatbot.records import Exchange
+
+    return [Exchange(str(said["user"]), str(said["assistant"])) for said in row.get("history") or []]
+
+
+def _query(options: argparse.Namespace) -> str:
+    if options.query is None:
+        raise QuestionError("There is no question.", hint="Give one in quotation marks, or --batch with JSON lines on standard input.")
+    return str(options.query)
+
+
+def _hit_line(rank: int, hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "document": hit.document,
+        "page": hit.page,
+        "page_label": hit.page_label,
+        "score": hit.score,
+        "extraction_method": hit.extraction_method,
+        "chunk_id": hit.chunk_id,
+        "text": hit.text,
+        "scores": dict(hit.scores),
+    }
+
+
+def _hit_text(rank: int, hit: Hit) -> str:
+    words = " ".join(hit.text.split())
+    return f"{rank}. {hit.document}, {_page_text(hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
+
+
+def _page_text(page: int | None, label: str | None) -> str:
+    return f"page {page}" + (f" (printed {label})" if label and label != str(page) else "")
+
+
+def _answer_line(answer: Answer) -> dict[str, Any]:
+    citations = [
+        {field: getattr(citation, field) for field in ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence")}
+        for citation in answer.citations
+    ]
+    numbers = [
+        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula")} for number in answer.numbers
+    ]
+    return {
+        "answer": answer.text,
+        "answered": answer.answered,
+        "reason": answer.reason,
+        "nearest": [{"document": page.document, "page": page.page, "page_label": page.page_label} for page in answer.nearest],
+        "citations": citations,
+        "numbers": numbers,
+        "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes],
+        "search_query": answer.search_query,
+        "model": answer.model,
+        "conversation": answer.conversation,
+        "seconds": answer.seconds,
+        **({"error": answer.error} if answer.error else {}),
+    }
+
+
+def _answer_text(answer: Answer) -> str:
+    lines = [answer.text, ""]
+    if answer.error:
+        lines.insert(0, "In the documents' own words, because the chat model failed:")
+    for citation in {(c.key, c.page, c.verified, c.reason): c for c in answer.citations}.values():
+        place = f"{citation.document}, {_page_text(citation.page, citation.page_label)}" if citation.document else "no such source"
+        lines.append(f"[{citation.key}] {place} - {'verified' if citation.verified else f'NOT VERIFIED: {citation.reason}'}")
+    lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
+    lines += [f"Nearest: {page.document}, {_page_text(page.page, page.page_label)}" for page in answer.nearest]
+    return "\n".join(lines).rstrip()
+
+
+# --- output ---------------------------------------------------------------------------------------------------------------------
+
+
+def _emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
+    print(json.dumps(line) if as_json else _printable(text), flush=True)
+
+
+def _printable(text: str) -> str:
+    return CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _complain(error: ProjectError, code: int) -> int:
+    print(_printable(f"Error: {error}"), file=sys.stderr)
+    return code
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, str, int, int], None]]:
+    """Bars on a terminal, one a phase of a document; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda document, phase, done, total: None
+        return
+    from tqdm import tqdm
+
+    bars: dict[tuple[str, str], Any] = {}
+
+    def show(document: str, phase: str, done: int, total: int) -> None:
+        bar = bars.get((document, phase))
+        if bar is None:
+            bar = bars[document, phase] = tqdm(total=total, desc=_printable(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False)
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+
+    try:
+        yield show
+    finally:
+        for bar in bars.values():
+            bar.close()

@@ -1,0 +1,103 @@
+"""The keyword index over the chunks of all documents, in tantivy: terms to candidate chunks; scores that matter are taken from the lexicons."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from chatbot.errors import StoreError
+
+__all__ = ["KeywordIndex"]
+
+# One thread and 64 MB hold a 2,000-page document in one segment; more threads would only make more segments.
+HEAP_BYTES = 64_000_000
+# A chunk's key: its version above this many bits, its ordinal below; 16 million chunks a document.
+ORDINAL_BITS = 24
+# Longer queries are cut to their rarest terms: beyond this the common ones add time and no page.
+MOST_TERMS = 64
+
+
+class KeywordIndex:
+    """Chunks by their terms. One writer; searches from any thread see the last commit."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens or makes the index in `folder`. Raises StoreError where it is damaged."""
+        self.folder = folder
+        self._schema = _schema()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._index = tantivy.Index(self._schema, str(folder))
+        except (ValueError, OSError) as error:
+            raise StoreError(f"The keyword index cannot be opened: {error}", hint="Run `python -m chatbot rebuild`.") from error
+        self._index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
+        self._index.config_reader("manual")
+
+    def add(self, version: int, chunks: Iterable[Sequence[str]]) -> None:
+        """Index the terms of a version's chunks, by ordinal from 0, and commit; rows of an earlier try are replaced."""
+        writer: Any = self._index.writer(HEAP_BYTES, 1)
+        self._delete(writer, version)
+        for ordinal, words in enumerate(chunks):
+            document = tantivy.Document()
+            document.add_unsigned("version", version)
+            document.add_unsigned("key", version << ORDINAL_BITS | ordinal)
+            document.add_text("terms", " ".join(words))
+            writer.add_document(document)
+        self._finish(writer)
+
+    def remove(self, versions: Iterable[int]) -> None:
+        """Delete all rows of these versions and commit."""
+        writer: Any = self._index.writer(HEAP_BYTES, 1)
+        for version in versions:
+            self._delete(writer, version)
+        self._finish(writer)
+
+    def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
+        """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`."""
+        searcher = self._index.searcher()
+        rare = sorted((word for word in words if searcher.doc_freq("terms", word)), key=lambda word: int(searcher.doc_freq("terms", word)))[:MOST_TERMS]
+        if not rare:
+            return []
+        queries = [(tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", word, "freq")) for word in rare]
+        found = searcher.search(tantivy.Query.boolean_query(queries), limit, count=False)
+        keys = searcher.fast_field_values("key", [address for _, address in found.hits])
+        return [(key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), float(score)) for key, (score, _) in zip(keys, found.hits, strict=True)]
+
+    def frequency(self, word: str) -> int:
+        """How many chunks of all documents have the term."""
+        return int(self._index.searcher().doc_freq("terms", word))
+
+    def count(self) -> int:
+        """How many chunks there are."""
+        return int(self._index.searcher().num_docs)
+
+    def clear(self) -> None:
+        """Delete everything."""
+        writer: Any = self._index.writer(HEAP_BYTES, 1)
+        writer.delete_all_documents()
+        self._finish(writer)
+
+    @staticmethod
+    def erase(folder: Path) -> None:
+        """Delete the index's folder, to be made anew."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _delete(self, writer: Any, version: int) -> None:
+        # By query: delete_documents_by_term makes a signed term of a Python int, and deletes nothing from an unsigned field.
+        writer.delete_documents_by_query(tantivy.Query.term_query(self._schema, "version", version))
+
+    def _finish(self, writer: Any) -> None:
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("version", indexed=True)
+    builder.add_unsigned_field("key", fast=True)
+    builder.add_text_field("terms", tokenizer_name="terms", index_option="freq")
+    return builder.build()

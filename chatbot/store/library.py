@@ -1,0 +1,384 @@
+"""The library of documents: adds, replaces, removes, restores and lists them, and keeps catalogue and indexes in step."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.errors import DocumentError, NotFoundError, ProjectError, StoreError
+from chatbot.records import DocumentRow
+from chatbot.settings import Settings
+from chatbot.store.catalog import Catalog, Version
+from chatbot.store.embedders import Embedder, passage_windows
+from chatbot.store.keywords import KeywordIndex
+from chatbot.store.lexicon import Lexicon, pack_lexicons, unpack_lexicons
+from chatbot.store.lock import StoreLock
+from chatbot.store.names import display_name
+from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
+from chatbot.terms import terms
+from ingestion.chunks import chunk_pages, prepare
+from ingestion.records import Chunk
+from ingestion.workers import Reading, read_document
+
+__all__ = ["AddResult", "Library", "Upload"]
+
+# Days a removed document can be brought back.
+UNDO_DAYS = 7
+# Chunks embedded between two commits: about two seconds of work, which is what a crash can cost.
+EMBED_BATCH = 64
+# Bytes of vectors and term counts held ready: some 200 filings.
+CACHE_BYTES = 512 * 2**20
+COPY_BYTES = 1 << 20
+Progress = Callable[[str, str, int, int], None]
+
+
+def _no_progress(document: str, phase: str, done: int, total: int) -> None:
+    return
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file to add. name: what it will be called (default: the file's own name). password: for this reading only, never stored."""
+
+    path: Path
+    name: str = ""
+    password: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddResult:
+    """How one file fared. status: added | unchanged | replaced | failed. failed_pages: (page, reason), physical, 1-based.
+
+    seconds: until its vectors stood; searchable_seconds: until keyword search found it; both from when its turn came.
+    """
+
+    document: str
+    status: str
+    id: str | None = None
+    pages: int = 0
+    chunks: int = 0
+    ocr_pages: int = 0
+    failed_pages: tuple[tuple[int, str], ...] = ()
+    seconds: float = 0.0
+    searchable_seconds: float | None = None
+    error: str | None = None
+    warning: str | None = None
+    version: int = 0
+
+
+class Library:
+    """The store, opened by its one owner. Reads from any thread; additions and removals one at a time."""
+
+    def __init__(self, settings: Settings, embedder: Embedder) -> None:
+        """Raises StoreError where the store is held by another process, damaged, newer or not writable."""
+        self._settings, self.embedder = settings, embedder
+        self._lock = StoreLock(settings.store / "store.lock")
+        try:
+            settings.documents.mkdir(parents=True, exist_ok=True)
+            self.catalog = Catalog(settings.store / "catalog.sqlite3")
+            self.keywords = KeywordIndex(settings.store / "keywords")
+        except OSError as error:
+            self._lock.close()
+            raise StoreError(f"The store cannot be written: {error}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
+        except BaseException:
+            self._lock.close()
+            raise
+        self.vectors = ChromaIndex(settings.store / "vectors", fingerprint=embedder.fingerprint, dimension=embedder.dimension)
+        self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
+        self._lexicons: LeastRecentlyUsed[tuple[Lexicon, Lexicon]] = LeastRecentlyUsed(CACHE_BYTES // 2, size=_lexicon_bytes)
+
+        self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
+
+    def close(self) -> None:
+        """Give the store free."""
+        self.vectors.close()
+        self.catalog.close()
+        self._lock.close()
+
+    # --- what is in it ------------------------------------------------------------------------------------------------------
+
+    def documents(self) -> list[DocumentRow]:
+        """All documents, removed ones that can still be restored among them."""
+        return self.catalog.documents()
+
+    def scope(self, names: Sequence[str]) -> dict[int, str]:
+        """version id -> name of the live documents in `names` (all where it is empty). Raises NotFoundError naming an unknown one."""
+        active = self.catalog.active(names)
+        missing = [name for name in names if name not in active.values()]
+        if missing:
+            known = ", ".join(sorted(self.catalog.active().values())[:5]) or "none yet"
+            raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=f"Documents: {known}. See `python -m chatbot list`.")
+        return active
+
+    def matrix(self, version: int) -> Matrix:
+        """The vectors of a version, kept ready. Partial while it is being embedded, and then not kept."""
+        fingerprint, dimension = self.embedder.fingerprint, self.embedder.dimension
+        stored = self.catalog.version(version)
+        if stored is None or stored.state != "ready" or stored.fingerprint != fingerprint:
+            return matrix_of(self.catalog.vectors(version, fingerprint), dimension)
+        return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), dimension))
+
+    def lexicons(self, version: int) -> tuple[Lexicon, Lexicon]:
+        """(over chunks, over pages) of a version, kept ready."""
+        return self._lexicons.get(version, lambda: unpack_lexicons(self.catalog.lexicon(version)))
+
+    def chunk_pages(self, version: int) -> NDArray[np.int64]:
+        """(chunks,) physical page of each chunk of a version, kept ready."""
+        return self._chunk_pages.get(version, lambda: np.array(self.catalog.chunk_pages(version), np.int64))
+
+    def without_vectors(self) -> list[Version]:
+        """Live or coming versions that keyword search finds and vector search does not yet."""
+        return self.catalog.unfinished(self.embedder.fingerprint)
+
+    def file(self, version: int) -> Path:
+        """The kept copy of a version. Raises NotFoundError where it is gone."""
+        stored = self.catalog.version(version)
+        path = self._settings.documents / f"{stored.sha256}.pdf" if stored else None
+        if path is None or not path.exists():
+            raise NotFoundError("The document's file is not kept any more.", hint="Add the document again.")
+        return path
+
+    # --- adding -------------------------------------------------------------------------------------------------------------
+
+    def add(
+        self, uploads: Sequence[Upload], *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never, started: float | None = None
+    ) -> Iterator[AddResult]:
+        """Add files: all become searchable by keyword first, then vectors are made. One result a file, when it is finished.
+
+        started: time.perf_counter() from which the first file's seconds count. A file that fails costs the others nothing.
+        """
+        results: list[tuple[AddResult, float]] = []
+        first_start = started if started is not None else time.perf_counter()
+        self.vectors.preload()
+        for start, result in self._read_all(self._named(uploads), progress, first_start):
+            if result.status in {"failed", "unchanged"}:
+                yield replace(result, seconds=round(time.perf_counter() - start, 3))
+            else:
+                results.append((result, start))
+        for result, start in results:
+            self._embed(result.version, lambda done, total, name=result.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
+            yield replace(result, seconds=round(time.perf_counter() - start, 3))
+        if results:
+            self.sweep()
+
+    def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> None:
+        """Make the vectors that are missing, whatever stopped them before."""
+        for version in self.without_vectors():
+            if cancelled():
+                return
+            self._embed(version.id, lambda done, total, name=version.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
+
+    def _named(self, uploads: Sequence[Upload]) -> Iterator[tuple[Upload, str | ProjectError]]:
+        """Each upload with its name, or with the reason why it cannot have one."""
+        seen: dict[str, tuple[Path, str]] = {}
+        for upload in uploads:
+            try:
+                name = display_name(upload.name or upload.path.name)
+                digest = self._check(upload)
+            except ProjectError as error:
+                yield upload, error
+                continue
+            other = seen.setdefault(name, (upload.path, digest))
+            if other[0] != upload.path and other[1] != digest:
+                message = f"{upload.path} and {other[0]} are different files of one name, {name}."
+                yield upload, DocumentError(message, hint="Add the second with --name.")
+            else:
+                yield upload, name
+
+    def _check(self, upload: Upload) -> str:
+        """SHA-256 of the file. Raises DocumentError where it cannot be read or is too large."""
+        try:
+            size = upload.path.stat().st_size
+            if size > self._settings.max_upload_mb * 2**20:
+                limit = f"the limit of {self._settings.max_upload_mb} MiB"
+                raise DocumentError(f"The file has {size / 2**20:.0f} MiB, over {limit}.", hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.")
+            with upload.path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
+
+    def _read_all(self, named: Iterable[tuple[Upload, str | ProjectError]], progress: Progress, start: float) -> Iterator[tuple[float, AddResult]]:
+        """Read files ahead in as many threads as there are cores, store them in order; (when its turn began, result) for each."""
+        ahead: deque[tuple[Upload, str, Future[Reading] | AddResult]] = deque()
+        with ThreadPoolExecutor(self._settings.threads) as pool:
+            pool.submit(prepare)
+            for upload, name in named:
+                ahead.append(self._begin(pool, upload, name, progress))
+                if len(ahead) > self._settings.threads:
+                    yield start, self._settle(*ahead.popleft(), start=start)
+                    start = time.perf_counter()
+            while ahead:
+                yield start, self._settle(*ahead.popleft(), start=start)
+                start = time.perf_counter()
+
+    def _begin(
+        self, pool: ThreadPoolExecutor, upload: Upload, name: str | ProjectError, progress: Progress
+    ) -> tuple[Upload, str, Future[Reading] | AddResult]:
+        shown = name if isinstance(name, str) else _shown(upload)
+        if isinstance(name, ProjectError):
+            return upload, shown, AddResult(shown, "failed", error=str(name))
+        try:
+            digest = self._check(upload)
+            live = self.catalog.find(name)
+            if live is not None and live.sha256 == digest:
+                return upload, name, self._result(live, "unchanged")
+            copy = self._keep(upload.path, digest)
+        except ProjectError as error:
+            return upload, name, AddResult(name, "failed", error=str(error))
+        return upload, name, pool.submit(
+            read_document,
+            copy,
+            password=upload.password,
+            processes=self._settings.threads,
+            progress=lambda phase, done, total: progress(name, phase, done, total),
+        )
+
+    def _settle(self, upload: Upload, name: str, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
+        if isinstance(reading, AddResult):
+            return reading
+        try:
+            read = reading.result()
+            replaced = self.catalog.find(name) is not None
+            version = self._store(name, self._check(upload), read)
+        except ProjectError as error:
+            return AddResult(name, "failed", error=str(error))
+        stored = self.catalog.version(version)
+        assert stored is not None
+        result = self._result(stored, "replaced" if replaced else "added")
+        warning = None if result.chunks else "No text was found on any page."
+        return replace(result, searchable_seconds=round(time.perf_counter() - start, 3), warning=warning)
+
+    def _store(self, name: str, digest: str, reading: Reading) -> int:
+        """Pages, chunks and terms of a reading into the catalogue and the keyword index. Returns the version's id."""
+        title = Path(name).stem.replace("_", " ").strip()
+        chunks = list(chunk_pages(reading.pages, title))
+        chunk_terms = [terms(_searched(chunk)) for chunk in chunks]
+        version = self.catalog.begin(name, digest, reading.info.title)
+        self.catalog.fill(version, reading.pages, chunks, pack_lexicons(chunk_terms, [terms(page.text) for page in reading.pages]))
+        self.keywords.add(version, chunk_terms)
+        self.catalog.searchable(version)
+        return version
+
+    def _keep(self, path: Path, digest: str) -> Path:
+        """A copy named by its hash; nothing of it is seen before it is whole and on the disk."""
+        kept = self._settings.documents / f"{digest}.pdf"
+        if kept.exists():
+            return kept
+        partial = kept.with_suffix(f".{os.getpid()}.partial")
+        copied = hashlib.sha256()
+        try:
+            with path.open("rb") as source, partial.open("wb") as target:
+                while data := source.read(COPY_BYTES):
+                    copied.update(data)
+                    target.write(data)
+                target.flush()
+                os.fsync(target.fileno())
+            if copied.hexdigest() != digest:
+                raise DocumentError("The file changed while it was read.", hint="Add it again when it is complete.", retryable=True)
+            os.replace(partial, kept)
+        except OSError as error:
+            raise DocumentError(f"The file cannot be kept: {error.strerror}.", hint="Free disk space, or set FINPOLICY_HOME elsewhere.") from error
+        finally:
+            partial.unlink(missing_ok=True)
+        return kept
+
+    def _embed(self, version: int, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        """Make a version's missing vectors in batches, each kept before the next is begun; then make it live."""
+        stored = self.catalog.version(version)
+        if stored is None or stored.state == "retired":
+            return
+        fingerprint = self.embedder.fingerprint
+        if stored.fingerprint not in (None, fingerprint):
+            self.catalog.restart_vectors(version)
+            stored = replace(stored, embedded_upto=0)
+        for at in range(stored.embedded_upto, stored.chunks, EMBED_BATCH):
+            if cancelled():
+                return
+            chunks = self.catalog.chunks(version, start=at, limit=EMBED_BATCH)
+            windows = [passage_windows(self.embedder, chunk.context, chunk.text) for chunk in chunks]
+            made = self.embedder.embed([window for texts in windows for window in texts])
+            parts = np.split(made, np.cumsum([len(texts) for texts in windows])[:-1])
+            rows = [(chunk.ordinal, part) for chunk, part in zip(chunks, parts, strict=True)]
+            self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks))
+            self.vectors.upsert(version, rows)
+            progress(at + len(chunks), stored.chunks)
+        self.catalog.ready(version, fingerprint)
+
+    def _result(self, version: Version, status: str) -> AddResult:
+        pages = self.catalog.report(version.id)
+        failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
+        ocr = sum(page.method == "ocr" for page in pages)
+        return AddResult(version.document, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id)
+
+    # --- removing -----------------------------------------------------------------------------------------------------------
+
+    def remove(self, name: str, *, purge: bool = False) -> None:
+        """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError."""
+        known = self.catalog.versions_of(name)
+        if not self.catalog.remove(name, time.time()) and not (purge and known):
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+        if purge:
+            self._erase(known)
+
+    def restore(self, name: str) -> None:
+        """Bring a removed document back. Raises NotFoundError where it was not removed or has been erased."""
+        if not self.catalog.remove(name, None):
+            raise NotFoundError(f"There is no removed document {name[:200]!r}.", hint="See `python -m chatbot list`; erased ones must be added again.")
+
+    def sweep(self) -> None:
+        """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
+        self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
+        self._align_vectors()
+
+    def _erase(self, versions: Sequence[int]) -> None:
+        if versions:
+            self.keywords.remove(versions)
+            self.vectors.remove(versions)
+            self.catalog.erase(versions)
+            for version in versions:
+                self._matrices.drop(version)
+                self._lexicons.drop(version)
+                self._chunk_pages.drop(version)
+        needed = self.catalog.hashes()
+        for path in self._settings.documents.glob("*.pdf"):
+            if len(path.stem) == 64 and path.stem not in needed:
+                path.unlink(missing_ok=True)
+
+    def _align_vectors(self) -> None:
+        """Give Chroma the rows it lacks and take those it should not have; the vectors themselves are in the catalogue."""
+        known = self.catalog.window_counts(self.embedder.fingerprint, self.embedder.dimension)
+        if self.vectors.count() == sum(known.values()):
+            return
+        self.vectors.remove(self.vectors.versions() - set(known))
+        for version, windows in known.items():
+            if len(self.vectors.ids(version)) != windows:
+                stored = self.catalog.vectors(version, self.embedder.fingerprint)
+                self.vectors.upsert(version, [(ordinal, np.frombuffer(data, np.float32).reshape(-1, self.embedder.dimension)) for ordinal, data in stored])
+
+
+def _searched(chunk: Chunk) -> str:
+    return f"{chunk.context}\n{chunk.text}"
+
+
+def _shown(upload: Upload) -> str:
+    try:
+        return display_name(upload.name or upload.path.name)
+    except DocumentError:
+        return (upload.name or upload.path.name)[:60] + "…"
+
+
+def _lexicon_bytes(lexicons: tuple[Lexicon, Lexicon]) -> int:
+    return sum(part.units.nbytes + part.counts.nbytes + 100 * len(part.index) for part in lexicons)

@@ -1,0 +1,31 @@
+"""What a document may be called: display text only, never a path; knows no store."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from chatbot.errors import DocumentError
+
+__all__ = ["display_name"]
+
+# Longer names cannot be file names on any common system, and break every table they are shown in.
+LONGEST_NAME = 200
+
+
+def display_name(given: str) -> str:
+    """The name a document is kept under: the last part of a path, control and bidirectional characters made visible.
+
+    Raises DocumentError for a name that is empty or longer than LONGEST_NAME characters.
+    """
+    name = re.split(r"[\\/]", unicodedata.normalize("NFC", given))[-1].strip()
+    name = "".join(_visible(letter) for letter in name)
+    if not name or set(name) <= {"."}:
+        raise DocumentError(f"{given[:80]!r} is not a name for a document.", hint="Give one with --name.")
+    if len(name) > LONGEST_NAME:
+        raise DocumentError(f"The name {name[:40]}… has {len(name)} characters.", hint=f"Give one of at most {LONGEST_NAME} with --name.")
+    return name
+
+
+def _visible(letter: str) -> str:
+    return f"‹U+{ord(letter):04X}›" if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"} else letter

@@ -1,0 +1,55 @@
+"""Turns text into search terms, the same way for indexing and for queries; knows words and numbers, not documents."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+__all__ = ["STOP_WORDS", "content_terms", "terms"]
+
+TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
+# FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
+YEAR_PREFIX = re.compile(r"\b[fc]y\s?'?(\d{2}(?:\d{2})?)\b", re.I)
+YEAR_RANGE = re.compile(r"\b((?:19|20)\d{2})\s?[-/–]\s?(\d{2})\b")
+LONGEST_TERM = 40
+# Words that carry no subject, so that a question's own phrasing does not search; kept out of the index too.
+STOP_WORDS = frozenset(
+    """a about above according after again all also am an and any are as asked at be because been before being below between both but by can cannot
+    could did do does doing don done down during each either else ever every few for from further get give given gives go had has have having he her here
+    hers him his how i if in into is it its itself just kindly know let like list made make many may me might more most much must my
+    no nor not now of off on once only or other our out over own please same say says shall she should show so some such tell than that the
+    their them then there these they this those through to too under until up upon us use using very want was we were what when where
+    whether which while who whom whose why will with within without would you your""".split()
+)
+
+
+def terms(text: str) -> list[str]:
+    """The search terms of `text` in order, stop words left out: numbers whole without grouping commas, words case-folded and singular."""
+    text = unicodedata.normalize("NFKC", text)
+    text = YEAR_RANGE.sub(lambda m: f" {m.group(1)} {m.group(1)[:2]}{m.group(2)} ", text)
+    text = YEAR_PREFIX.sub(lambda m: f" {m.group(1) if len(m.group(1)) == 4 else '20' + m.group(1)} ", text)
+    found = (_term(token) for token in TOKEN.findall(text))
+    return [term for term in found if term]
+
+
+def content_terms(text: str) -> list[str]:
+    """The distinct search terms of a question, in order."""
+    return list(dict.fromkeys(terms(text)))
+
+
+@lru_cache(maxsize=200_000)
+def _term(token: str) -> str:
+    """The term of one token, "" for a stop word."""
+    if token[0].isdigit():
+        return token.replace(",", "")[:LONGEST_TERM]
+    word = re.sub(r"['’]s?$|['’]", "", token.casefold())
+    return "" if word in STOP_WORDS or (len(word) < 2 and word.isascii()) else _singular(word)[:LONGEST_TERM]
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("sses", "xes", "ches", "shes")) else word[:-1]

@@ -1,0 +1,81 @@
+"""Exact token counts of OpenAI's vocabularies, offline; knows nothing of chat messages, budgets or what a token costs."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+from typing import Any
+
+__all__ = ["count_tokens", "cut_to_tokens"]
+
+# The models that still use cl100k_base; everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base, which for a model of
+# another family is only an estimate: a few per cent off for English prose.
+_CL100K_MODELS = re.compile(r"gpt-4(?![o.\d])|gpt-3\.?5|text-embedding-")
+# English prose has four to five characters a token, so the first guess of a cut is near, and the doubling after it is short.
+_LIKELY_CHARACTERS_PER_TOKEN = 5
+
+
+def count_tokens(text: str, model: str = "") -> int:
+    """Number of tokens of `text` as `model` counts them, 0 or more; special tokens such as <|endoftext|> count as ordinary text.
+
+    model: an OpenAI model name, with or without a provider before a slash; unknown or empty counts with o200k_base. Any string is
+    counted: a lone surrogate counts as "?". Equal to tiktoken's `encode_ordinary`; about 50 ms for a million characters.
+    """
+    return int(_tokenizer(_encoding_name(model)).count(_encodable(text)))
+
+
+def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
+    """A verbatim prefix of `text` of at most `limit` tokens, never splitting a character; the whole text where it fits.
+
+    limit: 0 or more; 0 gives "". The time grows with `limit`, not with the length of the text. Raises ValueError for a negative limit.
+    """
+    if limit < 0:
+        raise ValueError(f"limit is {limit}; it must be 0 or more")
+    tokenizer, encodable = _tokenizer(_encoding_name(model)), _encodable(text)
+
+    def fits(end: int) -> bool:
+        return tokenizer.count_till_limit(encodable[:end], limit) is not None
+
+    kept, beyond = 0, limit * _LIKELY_CHARACTERS_PER_TOKEN
+    while beyond < len(text) and fits(beyond):
+        kept, beyond = beyond, beyond * 2
+    if beyond >= len(text) and fits(len(text)):
+        return text
+    beyond = min(beyond, len(text))
+    # Counts rise with the length but for a token here and there, so the search may end a token short, never one over: `kept` has fitted.
+    while beyond - kept > 1:
+        middle = (kept + beyond) // 2
+        kept, beyond = (middle, beyond) if fits(middle) else (kept, middle)
+    return text[:kept]
+
+
+def _encoding_name(model: str) -> str:
+    bare = model.lower().rpartition("/")[2].removeprefix("ft:")
+    return "cl100k_base" if _CL100K_MODELS.match(bare) else "o200k_base"
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates as "?", one for one, so that offsets stay."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _tokenizer(encoding: str) -> Any:
+    return _bindings().tokenizer_for_encoding(encoding)
+
+
+@cache
+def _bindings() -> ModuleType:
+    """The compiled part of bpe-openai alone: its package parses three vocabularies in Python on import (0.9 s and 60 MB that nothing here
+    needs), and its public `encode` refuses texts of a million characters or 200,000 tokens."""
+    package = find_spec("bpe_openai")
+    compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations) if package else None
+    if compiled is None or compiled.loader is None:
+        return import_module("bpe_openai._bindings")
+    module = module_from_spec(compiled)
+    compiled.loader.exec_module(module)
+    return module

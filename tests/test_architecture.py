@@ -1,0 +1,227 @@
+"""Holds the house's plan by reading the source: who may import whom, what loads first, who reads the environment, what no file may say."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether it belongs in a folder.
+GROUND = {"errors", "models", "numbers", "records", "settings", "terms", "tokens"}
+
+# The arrows, one way: app, ui, cli, api, mcp_server -> service -> memory -> search -> store -> ground -> ingestion, and
+# service -> answer -> ground. A room knows itself and what lies below it; answer and search do not know each other.
+BELOW: dict[str, set[str]] = {"ingestion": set(), "ground": {"ingestion"}}
+BELOW["store"] = {"ground", *BELOW["ground"]}
+BELOW["search"] = {"store", *BELOW["store"]}
+BELOW["memory"] = {"search", *BELOW["search"]}
+BELOW["answer"] = {"ground", *BELOW["ground"]}
+BELOW["service"] = {"memory", "answer", *BELOW["memory"]}
+BELOW |= {shell: {"service", *BELOW["service"]} for shell in ("ui", "cli", "api", "mcp_server")}
+BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("app", "__main__")}
+
+# What answers --help must not wait for these.
+HEAVY = ("anthropic", "chromadb", "langchain", "langchain_core", "langchain_text_splitters", "mcp", "onnxruntime", "openai", "pandas", "streamlit")
+
+# The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads any.
+MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/workers.py"}
+
+# Written in pieces, so that this file does not say what it forbids.
+HOSTS = [a + b for a, b in (("py", "pi.org"), ("python", "hosted.org"), ("npm", "js.org"), ("deb.", "debian.org"), ("proxy.", "golang.org"))]
+FORBIDDEN = {
+    "a registry's host": re.compile("|".join(map(re.escape, HOSTS))),
+    "a path of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home/[a-z]\w*|Users/\w+)/"),
+}
+
+
+def house() -> list[Path]:
+    """The files of the product itself."""
+    return [path for path in (ROOT / "app.py", *ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py")) if path.exists()]
+
+
+def python_files() -> list[Path]:
+    """The house, and what stands beside it."""
+    return [*house(), *ROOT.glob("documents/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("tests/**/*.py")]
+
+
+def tracked_files() -> list[Path]:
+    """What is in git or would be added to it."""
+    done = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout: git cannot tell which files belong to it")
+    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str | None:
+    """The room of one of our modules; None for anything from elsewhere. An unknown room is its own name, which no arrow reaches."""
+    top, _, rest = module.partition(".")
+    if top in {"app", "ingestion"}:
+        return top
+    if top != "chatbot":
+        return None
+    first = rest.partition(".")[0]
+    return "ground" if not first or first in GROUND else first
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, module) of every import anywhere in the file; `from chatbot import x` counts as chatbot.x."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"chatbot.{alias.name}" if module == "chatbot" else module) for alias in node.names)
+
+
+def test_every_module_stands_in_a_known_room() -> None:
+    unknown = [name(path) for path in house() if room_of(module_of(path)) not in BELOW]
+    assert not unknown, f"Give them a room, or enter them in GROUND: {unknown}"
+
+
+def test_imports_follow_the_arrows() -> None:
+    wrong = []
+    for path in house():
+        here = room_of(module_of(path)) or ""
+        for line, module in imports(path):
+            there = room_of(module)
+            if module.startswith(".") or (there and there != here and there not in BELOW.get(here, set())):
+                wrong.append(f"{name(path)}:{line} ({here}) imports {module} ({there})")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_streamlit_stays_in_the_user_interface() -> None:
+    wrong = [
+        f"{name(path)}:{line}"
+        for path in house()
+        if room_of(module_of(path)) not in {"app", "ui"}
+        for line, module in imports(path)
+        if module.partition(".")[0] == "streamlit"
+    ]
+    assert not wrong
+
+
+def test_every_module_says_what_it_knows() -> None:
+    assert not [name(path) for path in python_files() if not ast.get_docstring(tree(path))]
+
+
+def in_order(names: list[str]) -> list[str]:
+    """Constants, classes, functions, each by name: the order that ruff's RUF022 gives."""
+    return sorted(names, key=lambda word: (0 if word.isupper() and len(word) > 1 else 1 if word[0].isupper() else 2, word))
+
+
+def test_what_a_module_offers_is_sorted() -> None:
+    wrong = []
+    for path in python_files():
+        for node in tree(path).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                offered = list(ast.literal_eval(node.value))
+                if offered != in_order(offered):
+                    wrong.append(f"{name(path)}: __all__ = {in_order(offered)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_command_line_loads_nothing_heavy_first() -> None:
+    if not (ROOT / "chatbot" / "cli.py").exists():
+        pytest.skip("there is no chatbot/cli.py yet")
+    done = subprocess.run([sys.executable, "-X", "importtime", "-m", "chatbot", "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "chatbot" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def environment_reads(path: Path) -> Iterator[int]:
+    """Lines that read the process's environment; os.environ[x] = y and os.environ.setdefault(x, y) only write."""
+    written: set[int] = set()
+    for node in ast.walk(tree(path)):  # parents come before their parts
+        match node:
+            case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="setdefault"):
+                written.add(id(value))
+            case ast.Attribute(value=ast.Name("os"), attr="environ" | "environb" | "getenv") if id(node) not in written:
+                yield node.lineno
+            case ast.ImportFrom(module="os", names=names) if {"environ", "getenv"} & {alias.name for alias in names}:
+                yield node.lineno
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    assert not [f"{name(path)}:{line}" for path in house() if name(path) not in MAY_READ_ENVIRONMENT for line in environment_reads(path)]
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_file_names(what: str) -> None:
+    wrong = []
+    for path in tracked_files():
+        data = path.read_bytes()
+        if b"\0" in data[:8_192]:
+            continue
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+            if found := FORBIDDEN[what].search(line):
+                wrong.append(f"{name(path)}:{number}: {found[0]}")
+    assert not wrong, f"No file names {what}:\n" + "\n".join(wrong)
+
+
+LOCKED = sorted(ROOT.glob("requirements*.txt"))
+
+
+@pytest.mark.parametrize("path", LOCKED, ids=lambda path: path.name)
+def test_requirements_are_locked_with_hashes_and_name_no_registry(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"(?m)^\s*(?:-\S+(?<!--hash)\s|.*://).*", re.sub(r"--hash=\S+", "", text))
+    pins = re.split(r"(?m)^(?=\S)", text)[1:]
+    assert pins
+    loose = [pin.splitlines()[0] for pin in pins if not re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", pin, re.DOTALL)]
+    assert not loose
+
+
+@pytest.mark.parametrize("path", LOCKED, ids=lambda path: path.name)
+def test_every_requirement_asked_for_is_locked(path: Path) -> None:
+    asked = re.findall(r"(?m)^([\w.-]+)", path.with_suffix(".in").read_text(encoding="utf-8"))
+    locked = set(re.findall(r"(?m)^([\w.-]+)==", path.read_text(encoding="utf-8")))
+    assert not [package for package in asked if not package.startswith("-") and package not in locked], "make lock"
+
+
+HARDENED: dict[str, dict[str, object]] = {
+    "browser": {"gatherUsageStats": False},
+    "client": {"showErrorDetails": "none"},
+    "server": {
+        "address": "127.0.0.1",
+        "enableAgentApi": False,
+        "enableCORS": True,
+        "enableStaticServing": False,
+        "enableXsrfProtection": True,
+        "fileWatcherType": "none",
+        "maxUploadSize": 200,
+        "runOnSave": False,
+    },
+}
+
+
+def test_streamlit_is_hardened_and_knows_every_option() -> None:
+    given = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert {section: {key: given[section].get(key) for key in wanted} for section, wanted in HARDENED.items()} == HARDENED
+    assert set(given["server"]["allowedHosts"]) == {"localhost", "127.0.0.1", "::1"}
+    done = subprocess.run([sys.executable, "-m", "streamlit", "config", "show"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "not a valid config option" not in done.stdout + done.stderr

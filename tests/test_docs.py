@@ -1,0 +1,79 @@
+"""Holds the README to the code: its settings, its commands and its two first lines are those that are really there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chatbot.settings import ENVIRONMENT
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_COMMANDS = ("make run", "make test")
+
+
+@pytest.fixture(scope="module")
+def readme() -> str:
+    path = ROOT / "README.md"
+    if not path.exists():
+        pytest.skip("there is no README.md yet")
+    return path.read_text(encoding="utf-8")
+
+
+def section(text: str, heading: str) -> str:
+    """The text under a heading, to the next one of the same or a higher level; empty where there is none."""
+    found = re.search(rf"(?ms)^(#+) {re.escape(heading)}\s*\n(.*?)(?=^#{{1,2}} |\Z)", text)
+    return found[2] if found else ""
+
+
+def settings_table() -> str:
+    """The table as the README should have it."""
+    rows = [f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, (_, meaning) in ENVIRONMENT.items()]
+    return "\n".join(["| Setting | What it does |", "|---|---|", *rows])
+
+
+def test_the_settings_are_those_of_the_code(readme: str) -> None:
+    table = section(readme, "Settings")
+    if not table:
+        pytest.skip("README.md has no section 'Settings' yet")
+    rows = re.findall(r"(?m)^\| `[A-Z_]+` \|.*\|$", table)
+    assert rows == settings_table().splitlines()[2:], f"Under 'Settings' the README should have:\n\n{settings_table()}\n"
+
+
+def subcommands() -> list[str]:
+    if not (ROOT / "chatbot" / "cli.py").exists():
+        pytest.skip("there is no chatbot/cli.py yet")
+    done = subprocess.run([sys.executable, "-m", "chatbot", "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    found = re.search(r"\{([a-z,\s-]+)\}", done.stdout)
+    assert found, f"--help lists no subcommands as {{a,b,c}}:\n{done.stdout}"
+    return [word.strip() for word in found[1].split(",")]
+
+
+def test_every_command_is_documented(readme: str) -> None:
+    if "python -m chatbot" not in readme:
+        pytest.skip("README.md shows no commands yet")
+    missing = [word for word in subcommands() if not re.search(rf"(?:`|chatbot ){word}\b", readme)]
+    assert not missing
+
+
+@pytest.mark.parametrize("command", FIRST_COMMANDS)
+def test_the_first_commands_are_targets_and_shown(readme: str, command: str) -> None:
+    if command not in readme:
+        pytest.skip(f"README.md does not show `{command}` yet")
+    target = command.removeprefix("make ")
+    assert re.search(rf"(?m)^{target}:.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert re.search(rf"(?m)^\s*(?:\$ )?{command}\b", readme), f"`{command}` stands in no block of commands"
+
+
+def test_the_gate_passes_the_tests_as_the_readme_says() -> None:
+    assert re.search(r"(?m)^make test\b", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+
+
+def test_every_target_the_documents_name_exists() -> None:
+    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.exists()]
+    named = {word for text in texts for word in re.findall(r"(?:^|`)\s*(?:\$ )?make ([a-z-]+)", text, re.MULTILINE)}
+    assert named <= targets
