@@ -20,7 +20,7 @@ setup-dev: ## the same, with what the tests need
 
 samples: documents/samples/.made ## make the sample documents
 
-documents/samples/.made: documents/make_samples.py | setup
+documents/samples/.made: $(wildcard documents/*.py) | setup
 	@$(PY) documents/make_samples.py
 	@touch $@
 

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 __all__ = [
     "Figure", "Period", "ScaleMark", "figure_at", "find_figures", "find_periods", "governing_mark", "magnitude", "other_readings", "passage_scale",
@@ -70,7 +71,7 @@ _MONTH = (
 _YEAR = "(?:19|20)[0-9]{2}"
 
 _NUMBER = re.compile(
-    r"(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)"
+    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=[A-Z]{3}))"  # RM2.3, USD422: "FY2018" is masked, "ABC12" refused
     r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357]/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point)))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
@@ -101,7 +102,7 @@ _NOT_AMOUNTS = tuple(
         r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
         r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",
         rf"\b{_MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?![0-9]|[.,][0-9])(?!{_UNIT_AHEAD})",
-        rf"(?<![0-9.,$])[0-9]{{1,2}}(?:st|nd|rd|th)?[ \u00a0]{{1,2}}{_MONTH}",
+        rf"(?<![0-9.,$])[0-3]?[0-9](?:st|nd|rd|th)?[ \u00a0]{{1,2}}{_MONTH}",
         rf"(?<![0-9./-]){_YEAR}-[01][0-9]-[0-3][0-9](?![0-9])|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])",
         r"(?<![0-9.,])[0-9]{1,4}(?:st|nd|rd|th)\b",
         r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
@@ -110,22 +111,28 @@ _NOT_AMOUNTS = tuple(
         rf"(?<=[A-Za-z])[-\u2011][0-9]{{1,4}}+(?![.,]?[0-9])(?!{_UNIT_AHEAD})",
         r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
         r"|footnotes?|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|vol(?:ume|\.))(?: No\.)?[ \u00a0]?[(#]?"
-        rf"[0-9]{{1,4}}(?:\.[0-9]{{1,3}}){{0,4}}+[A-Za-z]?(?![0-9,.]*[0-9])(?:\s?[-–]\s?[0-9]{{1,4}}|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{_UNIT_AHEAD}))?"
+        rf"[0-9]{{1,4}}(?:\.[0-9]{{1,3}}){{0,4}}+[A-Za-z]?(?![0-9,.]*[0-9])(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{_UNIT_AHEAD}))?"
         rf"(?!{_UNIT_AHEAD})",
         r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
         rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{_UNIT_AHEAD})",
     )
 )
-_YEARS = rf"(?P<{{0}}>{_YEAR})(?:[-‐‑–/](?:\r?\n)?(?P<{{0}}_end>{_YEAR}|[0-9]{{{{2}}}})(?![0-9]))?"
+
+
+def _years(name: str) -> str:
+    """A year, or a range of years whose end may have two digits."""
+    return rf"(?P<{name}>{_YEAR})(?:[-‐‑–/](?:\r?\n)?(?P<{name}_end>{_YEAR}|[0-9]{{2}})(?![0-9]))?"
+
+
 _PERIOD = re.compile(
     r"(?<![A-Za-z0-9])(?<![0-9][.,])(?:"
     r"(?P<quarter>(?i:Q[1-4]|[1-4]Q|(?:first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter)(?:(?: of)?(?: fiscal)?(?: year)?|:|,|-| ?FY)? ?(?:"
-    + _YEARS.format("q")
+    + _years("q")
     + r"|(?P<q2>[0-9]{2})(?![0-9.,%])))"
     rf"|(?P<backwards>(?P<b>{_YEAR})[ :-]?Q[1-4])"
-    r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _YEARS.format("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9.,%])))"
+    r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9.,%])))"
     rf"|(?P<month>{_MONTH}[-'’](?P<m2>[0-9]{{2}}))"
-    r"|(?P<calendar>(?:CY ?)?" + _YEARS.format("y") + rf"(?![.,][0-9])(?!{_UNIT_AHEAD})(?!{_GAP}(?:{_either(_CODES)})\b)))(?![0-9A-Za-z])"
+    r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{_UNIT_AHEAD})(?!{_GAP}(?:{_either(_CODES)})\b)))(?![0-9A-Za-z])"
 )  # fmt: skip
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n\s*+\n")
@@ -186,9 +193,9 @@ def find_figures(text: str) -> list[Figure]:
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(masked, position):
-        figure, position = _read(masked, match, floor)
+        figure, position = _read(text, masked, match, floor)
         if figure is not None:
-            found.append(replace(figure, text=text[figure.start : figure.end]))
+            found.append(figure)
             floor = figure.end
     return _with_periods(_sharing_units(found, text), text)
 
@@ -287,47 +294,89 @@ def _masked(text: str) -> str:
     return "".join([*pieces, text[position:]])
 
 
-def _read(text: str, match: re.Match[str], floor: int) -> tuple[Figure | None, int]:
-    """The figure whose digits are matched, and where to look on. floor: where the figure before ends."""
-    before = _BEFORE.search(text, max(floor, match.start() - _BEFORE_LONGEST), match.start())
-    assert before is not None  # every part of the pattern is optional
+class _Tail(NamedTuple):
+    """What follows the digits. inside: where it ends within brackets that close there, else the same as end."""
+
+    unit: str | None
+    scale: float
+    percent: str | None
+    inside: int
+    end: int
+    closed: bool
+
+
+def _read(source: str, text: str, match: re.Match[str], floor: int) -> tuple[Figure | None, int]:
+    """The figure whose digits are matched in the masked text, and where to look on. floor: where the figure before ends."""
+    before = _before(text, match.start(), floor)
     digits = match
     if match["spaced"] and not (before["currency"] or _scaled_or_money(text, match.end())):
         digits = _FIRST_GROUP.match(text, match.start()) or match
     value, decimals = _value(digits)
-    unit, scale, kind, end = _unit_after(text, digits.end(), bool(before["currency"]))
-    closed = bool(before["outer"] or before["inner"]) and text[end : end + 2].lstrip(" ").startswith(")")
-    inside = end
-    if closed:
-        end = text.index(")", end) + 1
-        if kind is None and scale == 1.0:
-            unit, scale, kind, end = _unit_after(text, end, bool(before["currency"])) if unit is None else (unit, scale, kind, end)
-    if math.isnan(value) or (unit is None and scale == 1.0 and not before["currency"] and _GLUED.match(text, inside)):
-        return None, digits.end()
-    start, currency = _start(text, before, closed, inside)
-    negative = _negative(text, before, closed, inside, end)
+    tail = _tail(text, digits.end(), before)
+    negative = None if math.isnan(value) or _is_name(text, before, tail) else _negative(text, before, tail)
     if negative is None:
         return None, digits.end()
-    unit = unit if unit is not None else (_SYMBOLS.get(currency, currency) if currency else None)
-    start = start if negative or not before["minus"] or closed else _positive_start(before)
-    return Figure("", start, end, -value if negative else value, unit, scale, None, kind, decimals), end
+    currency = before["currency"] if before["currency"] != "`" or text[tail.inside : tail.inside + 1] != "`" else None  # `91.5` is code
+    unit = tail.unit or (_SYMBOLS.get(currency, currency) if currency else None)
+    start = _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
+    end = tail.end if negative else tail.inside
+    return Figure(source[start:end], start, end, -value if negative else value, unit, tail.scale, None, tail.percent, decimals), end
+
+
+def _before(text: str, position: int, floor: int) -> re.Match[str]:
+    """Sign, brackets and currency before the digits."""
+    start = max(floor, position - _BEFORE_LONGEST)
+    if not text[start:position].strip():
+        start = position  # the short way for rows of cells
+    before = _BEFORE.search(text, start, position)
+    assert before is not None  # every part of the pattern is optional
+    return before
+
+
+def _tail(text: str, position: int, before: re.Match[str]) -> _Tail:
+    """Unit and scale, inside or behind closing brackets: "(2.0%)", "(2.0)%", "(91.5) million"."""
+    following = text[position : position + 4].lstrip()[:1]
+    if following.isdigit() or following in ",;":
+        return _Tail(None, 1.0, None, position, position, False)  # the short way for rows of cells
+    has_currency = bool(before["currency"])
+    unit, scale, percent, end = _unit_after(text, position, has_currency)
+    if not (before["outer"] or before["inner"]) or not text[end : end + 2].lstrip(" ").startswith(")"):
+        return _Tail(unit, scale, percent, end, end, False)
+    inside, end = end, text.index(")", end) + 1
+    if unit is None and scale == 1.0:
+        unit, scale, percent, end = _unit_after(text, end, has_currency)
+    return _Tail(unit, scale, percent, inside, end, True)
+
+
+def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
+    """Letters that are no unit touch the digits: "ABC12", "194J", "7f3a"."""
+    if before["currency"]:
+        return False
+    behind = text[before.end() - 1 : before.end()]
+    return behind.isalpha() or (tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside) is not None)
+
+
+def _start(before: re.Match[str], closed: bool) -> int:
+    """Where a negative figure begins: at its bracket, sign or currency."""
+    names = [name for name in ("outer", "minus", "currency", "minus2", "inner") if before[name] and (closed or name not in ("outer", "inner"))]
+    return before.start(names[0])
 
 
 def _value(match: re.Match[str]) -> tuple[float, int]:
     """Value and digits after the point; not-a-number for what is too long or starts with a needless zero."""
-    groups = match.groupdict()
-    if fraction := groups.get("mixed"):
-        whole, _, rest = fraction.replace("-", " ").rpartition(" ")
-        above, below = rest.split("/")
+    written, form = match[0], match.lastgroup
+    if form == "mixed":
+        whole, _, fraction = written.replace("-", " ").rpartition(" ")
+        above, below = fraction.split("/")
         return float(whole or 0) + int(above) / int(below), 2
-    if fraction := groups.get("fraction"):
-        return _VULGAR[fraction], 2
-    whole = re.sub("[^0-9]", "", groups.get("spaced") or groups.get("whole") or "0")
-    decimals = (groups.get("spaced_decimals") or groups.get("decimals") or groups.get("comma") or groups.get("point") or "")[1:]
+    if form in ("fraction", "vulgar"):
+        return float(re.sub("[^0-9]", "", written) or 0) + _VULGAR[written[-1]], 2
+    whole, _, decimals = written.rpartition(",") if form == "comma" else written.partition(".")
+    if not whole.isdigit():
+        whole = re.sub("[^0-9]", "", whole) or "0"
     if len(whole) > _LONGEST or len(decimals) > _LONGEST or (len(whole) > 1 and whole[0] == "0"):
         return math.nan, 0
-    vulgar = _VULGAR.get(groups.get("vulgar") or "", 0.0)
-    return float(f"{whole}.{decimals or 0}") + vulgar, 2 if vulgar else len(decimals)
+    return float(f"{whole}.{decimals}"), len(decimals)
 
 
 def _scaled_or_money(text: str, position: int) -> bool:
@@ -366,29 +415,10 @@ def _scale(word: str | None) -> float:
     return _SCALES[word.lower()] if word and word.lower() in _SCALES else _SCALES[word.lower().rstrip("s")] if word else 1.0
 
 
-def _start(text: str, before: re.Match[str], closed: bool, inside: int) -> tuple[int, str | None]:
-    """Where the figure begins, and its currency mark. A backtick that is closed again is code, not a rupee."""
-    currency: str | None = before["currency"]
-    if currency == "`" and text[inside : inside + 1] == "`":
-        return before.end(), None
-    if closed and before["outer"]:
-        return before.start("outer"), currency
-    if before["minus"]:
-        return before.start("minus"), currency
-    for name in ("currency", "minus2", "inner"):
-        if before[name] and (name != "inner" or closed):
-            return before.start(name), currency
-    return before.end(), currency
-
-
-def _positive_start(before: re.Match[str]) -> int:
-    return before.start("currency") if before["currency"] else before.end()
-
-
-def _negative(text: str, before: re.Match[str], closed: bool, inside: int, end: int) -> bool | None:
+def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
     """The sign; None where a bracketed number only counts items, as in "(3) faster returns"."""
-    if closed:
-        return _bracket_negative(text, before, inside, end)
+    if tail.closed:
+        return _bracket_negative(text, before, tail)
     if before["minus2"]:
         return before["currency"] is not None or _attached_minus(text, before.start("minus2"))
     if not before["minus"]:
@@ -397,7 +427,7 @@ def _negative(text: str, before: re.Match[str], closed: bool, inside: int, end: 
         return True
     if before.end("minus") == (before.start("currency") if before["currency"] else before.end()):
         return _attached_minus(text, before.start("minus"))
-    return _spaced_minus(text, before.start("minus"), end)
+    return _spaced_minus(text, before.start("minus"), tail.end)
 
 
 def _attached_minus(text: str, position: int) -> bool:
@@ -421,17 +451,17 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
     return not right.strip() and re.search(r"[0-9)] [ ($]{0,3}[0-9][0-9.,]{0,15}\)?\Z", same_line) is not None
 
 
-def _bracket_negative(text: str, before: re.Match[str], inside: int, end: int) -> bool | None:
+def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
     """Accounting brackets are a minus; a bracketed aside in prose, "the deficit (4.4%) fell", is not."""
     opening = before.start("outer") if before["outer"] else before.start("inner")
-    content = text[before.end() : inside]
-    closing = text.index(")", inside) + 1
-    left = text[max(0, opening - 3) : opening].rstrip(" \t\u00a0")
-    right = text[closing : closing + 3].lstrip(" \t\u00a0")
-    if before["currency"] and before["inner"] or end > closing:
+    content = text[before.end() : tail.inside]
+    closing = text.index(")", tail.inside) + 1
+    if (before["currency"] and before["inner"]) or tail.end > closing:
         return True
     if any(character.isalpha() for character in content):
         return False
+    left = text[max(0, opening - 3) : opening].rstrip(" \t\u00a0")
+    right = text[closing : closing + 3].lstrip(" \t\u00a0")
     in_prose = bool(right) and (right[0].isalpha() or right[0] in ",.;:")
     if in_prose and content.isdigit() and len(content) <= 2 and not before["currency"] and not (left and left[-1].isdigit()):
         return None
@@ -446,7 +476,8 @@ def _sharing_units(figures: list[Figure], text: str) -> list[Figure]:
     shared = list(figures)
     for index in range(len(shared) - 2, -1, -1):
         first, second = shared[index], shared[index + 1]
-        link = _CONNECTOR.fullmatch(text, first.end, second.start) if second.start - first.end <= 24 else None
+        shareable = second.percent or second.scale > 1 or first.unit
+        link = _CONNECTOR.fullmatch(text, first.end, second.start) if shareable and second.start - first.end <= 24 else None
         if link:
             shared[index], shared[index + 1] = _shared_pair(first, second, link["word"].lower() in ("and", "or"))
     return shared
@@ -470,7 +501,8 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
         return figures
     ends = [match.start() for match in _SENTENCE_END.finditer(text)]
     starts = [period.start for period in periods]
-    return [replace(figure, period=_nearest(figure, periods, starts, ends)) for figure in figures]
+    near = [(figure, _nearest(figure, periods, starts, ends)) for figure in figures]
+    return [replace(figure, period=period) if period else figure for figure, period in near]
 
 
 def _nearest(figure: Figure, periods: list[Period], starts: list[int], ends: list[int]) -> str | None:
@@ -517,7 +549,7 @@ _MARK_SCALE = r"(?i:lakh crores?|thousands?|millions?|billions?|trillions?|crore
 _MARK = re.compile(
     # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
     rf"(?:(?P<m1>{_MARK_MONEY})(?: and shares)?[ \u00a0])?\b[Ii][Nn][ \u00a0](?:(?P<m2>{_MARK_MONEY})[ \u00a0]?)?"
-    r"(?P<s1>(?i:lakh crores?|thousands|millions|billions|trillions|crores|lakhs|lacs|000['’]?s)|(?<=[^\W\d_][ \u00a0])(?i:million|billion|thousand|crore|lakh|bn|mn)(?=[ \u00a0]?[)\n:,]))"
+    r"(?P<s1>(?i:lakh crores?|thousands|millions|billions|trillions|crores|lakhs|lacs|000['’]?s)|(?i:million|billion|thousand|crore|lakh|bn|mn)(?=[ \u00a0]?(?:[)\r\n:,]|\Z)))"
     rf"(?![A-Za-z])(?:[ \u00a0]of[ \u00a0](?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
     # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
     rf"|(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>[mMbk])|(?P<zeros>['’‘]?000s?))(?![A-Za-z0-9,.])"
@@ -536,7 +568,7 @@ def _mark_scale(match: re.Match[str]) -> float:
     if match["letter"]:
         return _LETTER_SCALES[match["letter"].lower()]
     words = (match["s1"] or match["s2"] or match["s3"] or match["s4"] or "").lower().replace("\u00a0", " ")
-    return 1e3 if words.startswith("000") else math.prod(_scale(word) for word in words.split())
+    return 1e3 if words.startswith("000") else math.prod((_scale(word) for word in words.split()), start=1.0)
 
 
 def _mark_unit(match: re.Match[str]) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 __all__ = [
     "Answer",
@@ -23,7 +22,6 @@ __all__ = [
     "Token",
 ]
 
-_EMPTY: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Hit:
     page_text: str = field(repr=False, default="")
     context: str = ""
     score: float = 0.0
-    scores: Mapping[str, float] = _EMPTY
+    scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["count_tokens", "cut_to_tokens"]
+__all__ = ["count_tokens", "cut_to_tokens", "encodable"]
 
 # The models that still use cl100k_base; everything newer (gpt-4o, gpt-4.1, gpt-5, o1 ...) uses o200k_base, which for a model of
 # another family is only an estimate: a few per cent off for English prose.
@@ -25,7 +25,7 @@ def count_tokens(text: str, model: str = "") -> int:
     model: an OpenAI model name, with or without a provider before a slash; unknown or empty counts with o200k_base. Any string is
     counted: a lone surrogate counts as "?". Equal to tiktoken's `encode_ordinary`; about 50 ms for a million characters.
     """
-    return int(_tokenizer(_encoding_name(model)).count(_encodable(text)))
+    return int(_tokenizer(_encoding_name(model)).count(encodable(text)))
 
 
 def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
@@ -35,17 +35,19 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     """
     if limit < 0:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
-    tokenizer, encodable = _tokenizer(_encoding_name(model)), _encodable(text)
+    if limit == 0:
+        return ""
+    tokenizer, countable = _tokenizer(_encoding_name(model)), encodable(text)
 
     def fits(end: int) -> bool:
-        return tokenizer.count_till_limit(encodable[:end], limit) is not None
+        return tokenizer.count_till_limit(countable[:end], limit) is not None
 
     kept, beyond = 0, limit * _LIKELY_CHARACTERS_PER_TOKEN
     while beyond < len(text) and fits(beyond):
         kept, beyond = beyond, beyond * 2
-    if beyond >= len(text) and fits(len(text)):
-        return text
     beyond = min(beyond, len(text))
+    if beyond == len(text) and fits(beyond):
+        return text
     # Counts rise with the length but for a token here and there, so the search may end a token short, never one over: `kept` has fitted.
     while beyond - kept > 1:
         middle = (kept + beyond) // 2
@@ -53,14 +55,14 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     return text[:kept]
 
 
+def encodable(text: str) -> str:
+    """The text with lone surrogates, which some PDFs yield and no request can carry, as "?", one for one, so that offsets stay."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _encoding_name(model: str) -> str:
     bare = model.lower().rpartition("/")[2].removeprefix("ft:")
     return "cl100k_base" if _CL100K_MODELS.match(bare) else "o200k_base"
-
-
-def _encodable(text: str) -> str:
-    """The text with lone surrogates as "?", one for one, so that offsets stay."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 @cache

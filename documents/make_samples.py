@@ -49,7 +49,9 @@ LINE = WIDTH - 2 * MARGIN
 SCAN_DPI = 200
 SCAN_TILT = 0.5  # degrees
 LONG = 30  # rows; a longer table may break across pages, with its heads repeated
-CONTENTS_STYLE = TableStyle([(f"{side}PADDING", (0, 0), (-1, -1), 1 if side in ("TOP", "BOTTOM") else 0) for side in ("TOP", "BOTTOM", "LEFT", "RIGHT")])
+CONTENTS_STYLE = TableStyle(
+    [(f"{side}PADDING", (0, 0), (-1, -1), 1 if side in ("TOP", "BOTTOM") else 0) for side in ("TOP", "BOTTOM", "LEFT", "RIGHT")]
+)
 ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 
 

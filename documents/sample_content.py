@@ -444,8 +444,8 @@ GOODS = tuple(
 )
 
 
-def _gdp() -> tuple[int, ...]:
-    values = [FIRST_GDP]
+def _gdp() -> tuple[float, ...]:
+    values: list[float] = [FIRST_GDP]
     for growth, prices in list(zip(REAL_GROWTH, DEFLATOR, strict=True))[1:]:
         values.append(round(values[-1] * (1 + growth / 100) * (1 + prices / 100), -2))
     return tuple(values)
@@ -485,22 +485,25 @@ _STATEMENT_FRONT: tuple[Block, ...] = (
     Heading("Foreword", new_page=True),
     Text(
         "This Statement sets out how the Government will conduct fiscal policy over the three years to March 2028. It is laid before Parliament "
-        "under section 9 of the Public Finance Act, together with the annual budget, and it binds the Government until the next Statement is published."
+        "under section 9 of the Public Finance Act, together with the annual budget, and it binds the Government until the next Statement is "
+        "published."
     ),
     Text(
         f"The public finances have been repaired faster than was planned. The deficit, which stood at {_tenths(DEFICIT_SHARE[0])} per cent of gross "
-        f"domestic product after the floods of the autumn of 2023, is estimated at {_tenths(DEFICIT_SHARE[1])} per cent in the year now ending, and the "
-        f"budget brings it to {_tenths(DEFICIT_SHARE[2])} per cent. Public debt has passed its peak. Without further measures it falls below the anchor of "
-        "60 per cent of gross domestic product in the last year covered here, two years ahead of the date that the law allows."
+        f"domestic product after the floods of the autumn of 2023, is estimated at {_tenths(DEFICIT_SHARE[1])} per cent in the year now ending, and "
+        f"the budget brings it to {_tenths(DEFICIT_SHARE[2])} per cent. Public debt has passed its peak. Without further measures it falls below the "
+        "anchor of 60 per cent of gross domestic product in the last year covered here, two years ahead of the date that the law allows."
     ),
     Text(
-        "The room that this creates is small, and the Government intends to keep it. Interest now takes more of the budget than the courts, the police and "
-        "the armed forces together did a decade ago; the population is ageing; and an open economy of our size must expect to be hit from outside at least "
-        "once in every parliament. The rules described in Chapter 2 are there for the year in which that happens, and not only for quiet ones."
+        "The room that this creates is small, and the Government intends to keep it. Interest now takes more of the budget than the courts, the "
+        "police and the armed forces together did a decade ago; the population is ageing; and an open economy of our size must expect to be hit "
+        "from outside at least once in every parliament. The rules described in Chapter 2 are there for the year in which that happens, and not "
+        "only for quiet ones."
     ),
     Text(
-        "Two things are new this year. The contingency reserve has, for the first time, an upper as well as a lower limit, so that it can neither be "
-        "starved nor be used to carry unallocated spending. And the fiscal risks in Chapter 6 are stated with their size, as the Fiscal Council asked."
+        "Two things are new this year. The contingency reserve has, for the first time, an upper as well as a lower limit, so that it can neither "
+        "be starved nor be used to carry unallocated spending. And the fiscal risks in Chapter 6 are stated with their size, as the Fiscal Council "
+        "asked."
     ),
     Text("The Minister of Finance<br/>Valmora City, March 2025"),
     Heading("Contents", 0, new_page=True),
@@ -519,10 +522,10 @@ _STATEMENT_FRONT: tuple[Block, ...] = (
         )
     ),
     Text(
-        "Years are fiscal years and are named after the year in which they end: “2026” is the year from 1 April 2025 to 31 March 2026, which the Budget "
-        "Book calls 2025-26. Money is stated in millions of Valmoran crowns. Negative figures are shown in parentheses. Ratios to gross domestic product "
-        "use the forecast of the Ministry of Finance, which the Fiscal Council endorsed in February 2025. Totals may differ from the sum of their parts "
-        "because of rounding."
+        "Years are fiscal years and are named after the year in which they end: “2026” is the year from 1 April 2025 to 31 March 2026, which the "
+        "Budget Book calls 2025-26. Money is stated in millions of Valmoran crowns. Negative figures are shown in parentheses. Ratios to gross "
+        "domestic product use the forecast of the Ministry of Finance, which the Fiscal Council endorsed in February 2025. Totals may differ from "
+        "the sum of their parts because of rounding."
     ),
 )
 
@@ -530,16 +533,17 @@ _STATEMENT_ECONOMY: tuple[Block, ...] = (
     Heading("1 Economic context", new_page=True),
     Heading("1.1 Recent developments", 2),
     Text(
-        f"The economy grew by {_tenths(REAL_GROWTH[0])} per cent in real terms in 2024, carried by reconstruction and by the recovery of household incomes. "
-        f"Growth slowed to an estimated {_tenths(REAL_GROWTH[1])} per cent in 2025 as the repair of flood damage ran out and foreign demand for machinery "
-        f"weakened. Consumer price inflation came down from {_tenths(INFLATION[0])} to {_tenths(INFLATION[1])} per cent and is close to the target of the "
-        f"National Bank, which is {_tenths(INFLATION_TARGET)} per cent.",
+        f"The economy grew by {_tenths(REAL_GROWTH[0])} per cent in real terms in 2024, carried by reconstruction and by the recovery of household "
+        f"incomes. Growth slowed to an estimated {_tenths(REAL_GROWTH[1])} per cent in 2025 as the repair of flood damage ran out and foreign demand "
+        f"for machinery weakened. Consumer price inflation came down from {_tenths(INFLATION[0])} to {_tenths(INFLATION[1])} per cent and is close "
+        f"to the target of the National Bank, which is {_tenths(INFLATION_TARGET)} per cent.",
     ),
     Heading("1.2 Outlook", 2),
     Text(
-        "The forecast assumes that foreign demand recovers gradually, that the oil price stays near 78 dollars a barrel, and that the exchange rate keeps "
-        "its average value of the fourth quarter of 2024.<super>1</super> Private investment is helped by lower interest rates from the second half of "
-        "2026. Unemployment continues to fall, but more slowly, since the population of working age is shrinking by 0.3 per cent a year.",
+        "The forecast assumes that foreign demand recovers gradually, that the oil price stays near 78 dollars a barrel, and that the exchange rate "
+        "keeps its average value of the fourth quarter of 2024.<super>1</super> Private investment is helped by lower interest rates from the "
+        "second half of 2026. Unemployment continues to fall, but more slowly, since the population of working age is shrinking by 0.3 per cent a "
+        "year.",
         footnote="1  The technical assumptions were closed on 31 January 2025. Later information is discussed in Chapter 6.",
     ),
     Table(
@@ -558,40 +562,43 @@ _STATEMENT_ECONOMY: tuple[Block, ...] = (
     ),
     Heading("1.3 What is uncertain", 2),
     Text(
-        "The Fiscal Council considers the forecast for growth plausible and the forecast for inflation slightly low. It points to two dangers: a longer "
-        "weakness of export markets, and wage agreements above productivity in the public sector. Both are quantified in Chapter 6. On the other side, "
-        "the new container terminal at Port Aldane could raise potential output earlier than assumed."
+        "The Fiscal Council considers the forecast for growth plausible and the forecast for inflation slightly low. It points to two dangers: a "
+        "longer weakness of export markets, and wage agreements above productivity in the public sector. Both are quantified in Chapter 6. On the "
+        "other side, the new container terminal at Port Aldane could raise potential output earlier than assumed."
     ),
 )
 
 _STATEMENT_RULES: tuple[Block, ...] = (
     Heading("2 Fiscal rules", new_page=True),
     Text(
-        "The Fiscal Responsibility Act lays down four numerical rules. They apply to the central government, including its extra-budgetary funds, and are "
-        "tested twice: when the budget is presented, on the plan, and six months after the end of the year, on the outturn."
+        "The Fiscal Responsibility Act lays down four numerical rules. They apply to the central government, including its extra-budgetary funds, "
+        "and are tested twice: when the budget is presented, on the plan, and six months after the end of the year, on the outturn."
     ),
     Heading("2.1 Deficit ceiling", 2),
     Text(
-        "The overall deficit may not exceed 3.0 per cent of gross domestic product in any fiscal year. The ceiling applies to the deficit on an accrual "
-        "basis, after interest, and includes the recapitalisation of state enterprises unless a commercial return is expected."
+        "The overall deficit may not exceed 3.0 per cent of gross domestic product in any fiscal year. The ceiling applies to the deficit on an "
+        "accrual basis, after interest, and includes the recapitalisation of state enterprises unless a commercial return is expected."
     ),
     Heading("2.2 Debt anchor", 2),
     Text(
-        "Gross public debt is to be brought to, and then kept at or below, 60 per cent of gross domestic product. As long as debt is above the anchor, the "
-        "excess must shrink by at least one twentieth a year on average over three years. The anchor must be met at the latest on 31 March 2030."
+        "Gross public debt is to be brought to, and then kept at or below, 60 per cent of gross domestic product. As long as debt is above the "
+        "anchor, the excess must shrink by at least one twentieth a year on average over three years. The anchor must be met at the latest on 31 "
+        "March 2030."
     ),
     Heading("2.3 Expenditure growth rule", 2),
     Text(
-        "Primary expenditure, net of the effect of discretionary revenue measures, may not grow faster in a year than the ten-year average of potential "
-        f"growth plus the inflation target of the National Bank. For 2026 these are {_tenths(POTENTIAL)} and {_tenths(INFLATION_TARGET)} per cent, so the "
-        f"limit is {_tenths(SPENDING_LIMIT)} per cent. Spending that is fully financed by grants from abroad is left out.<super>2</super>",
+        "Primary expenditure, net of the effect of discretionary revenue measures, may not grow faster in a year than the ten-year average of "
+        f"potential growth plus the inflation target of the National Bank. For 2026 these are {_tenths(POTENTIAL)} and {_tenths(INFLATION_TARGET)} "
+        f"per cent, so the limit is {_tenths(SPENDING_LIMIT)} per cent. Spending that is fully financed by grants from abroad is left "
+        "out.<super>2</super>",
         footnote="2  The limit is fixed for the year when the Statement is published and is not changed if the estimates are revised later.",
     ),
     Heading("2.4 Contingency reserve rule", 2),
     Text(
-        "The budget must contain a contingency reserve of at least 1.0 per cent and at most 2.0 per cent of budgeted primary expenditure. The reserve may be "
-        "used only for expenditure that is urgent, unforeseen and unavoidable. A drawing of more than 200 million crowns needs the prior consent of the "
-        "Budget Committee of Parliament; smaller ones are reported to it within 30 days. What is left at the end of the year lapses and may not be carried over."
+        "The budget must contain a contingency reserve of at least 1.0 per cent and at most 2.0 per cent of budgeted primary expenditure. The "
+        "reserve may be used only for expenditure that is urgent, unforeseen and unavoidable. A drawing of more than 200 million crowns needs the "
+        "prior consent of the Budget Committee of Parliament; smaller ones are reported to it within 30 days. What is left at the end of the year "
+        "lapses and may not be carried over."
     ),
     Heading("2.5 Escape clause", 2),
     Text("The application of the deficit ceiling and of the expenditure growth rule may be suspended if at least one of the following is met:"),
@@ -604,16 +611,16 @@ _STATEMENT_RULES: tuple[Block, ...] = (
         lettered=True,
     ),
     Text(
-        "The suspension requires a resolution adopted by three fifths of the members of Parliament, after the Fiscal Council has given its opinion, for "
-        "which it has 15 working days. It lasts for one fiscal year and may be extended once, so that it can never exceed two years. The debt anchor is not "
-        "suspended. Within three months of the resolution, the Government presents a plan for returning to the rules within four years. The clause was "
-        "last used for 2021 and 2022."
+        "The suspension requires a resolution adopted by three fifths of the members of Parliament, after the Fiscal Council has given its opinion, "
+        "for which it has 15 working days. It lasts for one fiscal year and may be extended once, so that it can never exceed two years. The debt "
+        "anchor is not suspended. Within three months of the resolution, the Government presents a plan for returning to the rules within four "
+        "years. The clause was last used for 2021 and 2022."
     ),
     Heading("2.6 Monitoring and correction", 2),
     Text(
-        "The Fiscal Council publishes its assessment of compliance by 31 October each year. If the outturn departs from a rule by more than 0.5 per cent of "
-        "gross domestic product, the Government must within two months propose a correction, of which at least half takes effect in the following "
-        "fiscal year. If it disagrees with the Council, it must explain why before Parliament (“comply or explain”)."
+        "The Fiscal Council publishes its assessment of compliance by 31 October each year. If the outturn departs from a rule by more than 0.5 per "
+        "cent of gross domestic product, the Government must within two months propose a correction, of which at least half takes effect in the "
+        "following fiscal year. If it disagrees with the Council, it must explain why before Parliament (“comply or explain”)."
     ),
     Table(
         "Table 2: The deficit ceiling since 2020",
@@ -626,8 +633,9 @@ _STATEMENT_RULES: tuple[Block, ...] = (
     ),
     Heading("2.7 Municipalities", 2),
     Text(
-        "The rules of this chapter do not apply to municipalities. They may borrow for investment only, and their debt may not exceed 70 per cent of their current "
-        "revenue; above 50 per cent they need the consent of the Ministry of Finance. The Government does not guarantee municipal debt and does not take it over."
+        "The rules of this chapter do not apply to municipalities. They may borrow for investment only, and their debt may not exceed 70 per cent "
+        "of their current revenue; above 50 per cent they need the consent of the Ministry of Finance. The Government does not guarantee municipal "
+        "debt and does not take it over."
     ),
 )
 
@@ -659,26 +667,38 @@ _STATEMENT_TARGETS: tuple[Block, ...] = (
     Heading("3 Fiscal targets", new_page=True),
     Heading("3.1 Path of deficit and debt", 2),
     Text(
-        f"The overall deficit is to fall from {_tenths(DEFICIT_SHARE[1])} per cent of GDP in 2025 to {_tenths(DEFICIT_SHARE[2])} per cent in 2026 and "
-        f"{_tenths(DEFICIT_SHARE[4])} per cent in 2028. Revenue stays broadly constant in relation to GDP; the improvement comes from expenditure, which "
-        f"falls by {_tenths(_share(EXPENDITURE)[1] - _share(EXPENDITURE)[4])} percentage points of GDP between 2025 and 2028 as repair work ends and "
-        f"the wage bill grows more slowly than the economy. Debt peaked at {_tenths(max(DEBT_SHARE))} per cent of GDP in 2024 and falls to "
-        f"{_tenths(DEBT_SHARE[4])} per cent by the end of 2028."
+        f"The overall deficit is to fall from {_tenths(DEFICIT_SHARE[1])} per cent of GDP in 2025 to {_tenths(DEFICIT_SHARE[2])} per cent in 2026 "
+        f"and {_tenths(DEFICIT_SHARE[4])} per cent in 2028. Revenue stays broadly constant in relation to GDP; the improvement comes from "
+        f"expenditure, which falls by {_tenths(_share(EXPENDITURE)[1] - _share(EXPENDITURE)[4])} percentage points of GDP between 2025 and 2028 as "
+        f"repair work ends and the wage bill grows more slowly than the economy. Debt peaked at {_tenths(max(DEBT_SHARE))} per cent of GDP in 2024 "
+        f"and falls to {_tenths(DEBT_SHARE[4])} per cent by the end of 2028."
     ),
     _TARGET_TABLE,
     Heading("3.2 Compliance with the rules", 2),
-    Text("Table 4 compares the plan for 2026 with each rule. All four are met. In 2024 the deficit ceiling was exceeded, which the Council regarded as "
-         "covered by the costs of the floods without the escape clause having been invoked."),
+    Text(
+        "Table 4 compares the plan for 2026 with each rule. All four are met. In 2024 the deficit ceiling was exceeded, which the Council regarded "
+        "as covered by the costs of the floods without the escape clause having been invoked."
+    ),
     Table(
         "Table 4: Compliance of the 2026 budget with the fiscal rules",
         "Per cent",
         ("Rule", "Limit", "Plan for 2026", "Margin", "Met?"),
         (
             ("Deficit ceiling (of GDP)", "3.0", _tenths(DEFICIT_SHARE[2]), _tenths(3.0 - round(DEFICIT_SHARE[2], 1)), "Yes"),
-            ("Debt anchor (of GDP): yearly reduction of excess", "5.0", _tenths(100 * (DEBT_SHARE[1] - DEBT_SHARE[2]) / (DEBT_SHARE[1] - 60)),
-             _tenths(round(100 * (DEBT_SHARE[1] - DEBT_SHARE[2]) / (DEBT_SHARE[1] - 60), 1) - 5.0), "Yes"),
-            ("Growth of primary expenditure", _tenths(SPENDING_LIMIT), _tenths(SPENDING_GROWTH[1]),
-             _tenths(SPENDING_LIMIT - round(SPENDING_GROWTH[1], 1)), "Yes"),
+            (
+                "Debt anchor (of GDP): yearly reduction of excess",
+                "5.0",
+                _tenths(100 * (DEBT_SHARE[1] - DEBT_SHARE[2]) / (DEBT_SHARE[1] - 60)),
+                _tenths(round(100 * (DEBT_SHARE[1] - DEBT_SHARE[2]) / (DEBT_SHARE[1] - 60), 1) - 5.0),
+                "Yes",
+            ),
+            (
+                "Growth of primary expenditure",
+                _tenths(SPENDING_LIMIT),
+                _tenths(SPENDING_GROWTH[1]),
+                _tenths(SPENDING_LIMIT - round(SPENDING_GROWTH[1], 1)),
+                "Yes",
+            ),
             ("Contingency reserve (of primary expenditure)", "1.0 to 2.0", _tenths(_RESERVE_SHARE), _tenths(round(_RESERVE_SHARE, 1) - 1.0), "Yes"),
         ),
         widths=(0.46, 0.14, 0.16, 0.12, 0.12),
@@ -689,9 +709,9 @@ _STATEMENT_REVENUE: tuple[Block, ...] = (
     Heading("4 Revenue policy", new_page=True),
     Heading("4.1 Principles", 2),
     Text(
-        f"The Government aims at revenue of about 31 per cent of GDP; it was {_tenths(_share(REVENUE)[0])} per cent in 2024. It prefers broad bases and low "
-        "rates, gives at least six months’ notice of a change that raises the burden on households, and does not introduce new earmarked taxes. Every tax expenditure lapses "
-        "after four years unless Parliament renews it on the basis of a published evaluation."
+        f"The Government aims at revenue of about 31 per cent of GDP; it was {_tenths(_share(REVENUE)[0])} per cent in 2024. It prefers broad bases "
+        "and low rates, gives at least six months’ notice before a new tax takes effect, and does not introduce new earmarked taxes. Every tax "
+        "expenditure lapses after four years unless Parliament renews it on the basis of a published evaluation."
     ),
     Heading("4.2 Rates in force", 2),
     Table(
@@ -715,16 +735,16 @@ _STATEMENT_REVENUE: tuple[Block, ...] = (
     Heading("4.3 Priorities for 2026 to 2028", 2),
     Items(
         (
-            "Compliance: the gap between value added tax due and collected, estimated at 9.4 per cent in 2023, is to be brought to 7.5 per cent by 2028 "
-            "through electronic invoicing, which becomes compulsory between businesses on 1 January 2026.",
-            "Environment: the carbon levy rises by 40 crowns per tonne on 1 April of each year until it reaches 430 crowns.",
+            "Compliance: the gap between value added tax due and collected, estimated at 9.4 per cent in 2023, is to be brought to 7.5 per cent by "
+            "2028 through electronic invoicing, which becomes compulsory between businesses on 1 January 2026.",
+            "Environment: the carbon levy rises by 40 crowns per tonne on 1 April of each year from 2026 until it reaches 430 crowns.",
             "Simplicity: 14 of the 61 tax expenditures end without replacement; the revenue, 540 million crowns a year, lowers the tax on labour.",
             "Local revenue: municipalities may set the land tax between 0.2 and 0.8 per cent of the assessed value from 2027.",
         )
     ),
     Text(
-        "The Government has decided not to introduce a general wealth tax in the period of this Statement. It will review the treatment of income from "
-        "digital platforms together with neighbouring countries and report by the end of 2026."
+        "The Government has decided not to introduce a general wealth tax in the period of this Statement. It will review the treatment of income "
+        "from digital platforms together with neighbouring countries and report by the end of 2026."
     ),
 )
 
@@ -732,8 +752,8 @@ _STATEMENT_DEBT: tuple[Block, ...] = (
     Heading("5 Debt management strategy", new_page=True),
     Heading("5.1 Objective", 2),
     Text(
-        "The debt office meets the financing needs of the State at the lowest cost over the medium term, at a prudent degree of risk, and develops the "
-        "domestic market in crowns. It does not take positions on interest or exchange rates."
+        "The debt office meets the financing needs of the State at the lowest cost over the medium term, at a prudent degree of risk, and develops "
+        "the domestic market in crowns. It does not take positions on interest or exchange rates."
     ),
     Table(
         "Table 6: Public debt by instrument at 31 March 2025 (estimate)",
@@ -761,16 +781,16 @@ _STATEMENT_DEBT: tuple[Block, ...] = (
         widths=(0.46, 0.2, 0.17, 0.17),
     ),
     Text(
-        "The benchmarks bind the debt office over a calendar quarter; a breach is reported to the Minister within five working days. The share of foreign "
-        f"currency, {_tenths(FOREIGN_SHARE)} per cent, has come back under its benchmark and is to reach 22 per cent in 2028."
+        "The benchmarks bind the debt office over a calendar quarter; a breach is reported to the Minister within five working days. The share of "
+        f"foreign currency, {_tenths(FOREIGN_SHARE)} per cent, has come back under its benchmark and is to reach 22 per cent in 2028."
     ),
     Heading("5.3 Borrowing plan", 2, new_page=True),
     Text(
-        f"The gross financing need of 2026 is {_figure(FINANCING_NEED)} million crowns: the overall deficit of {_figure(-BALANCE[2])} million and redemptions of "
-        f"{_figure(FINANCING_NEED + BALANCE[2])} million. Of this, {100 - 100 * sum(FOREIGN_ISSUES) / FINANCING_NEED:.0f} per cent will be raised in crowns: ten-year "
-        f"and fifteen-year bonds at monthly auctions, and a new thirty-year bond. The first green bond, of {_figure(sum(ISSUES['Green bond']))} million crowns, is "
-        "planned for the autumn of 2025; its proceeds finance the electrification of the northern railway line. The cash buffer is kept at no less than 45 days of "
-        "expenditure."
+        f"The gross financing need of 2026 is {_figure(FINANCING_NEED)} million crowns: the overall deficit of {_figure(-BALANCE[2])} million and "
+        f"redemptions of {_figure(FINANCING_NEED + BALANCE[2])} million. Of this, {100 - 100 * sum(FOREIGN_ISSUES) / FINANCING_NEED:.0f} per cent "
+        "will be raised in crowns: ten-year and fifteen-year bonds at monthly auctions, and a new thirty-year bond. The first green bond, of "
+        f"{_figure(sum(ISSUES['Green bond']))} million crowns, is planned for the autumn of 2025; its proceeds finance the electrification of the "
+        "northern railway line. The cash buffer is kept at no less than 45 days of expenditure."
     ),
     Table(
         "Table 8: Issuance calendar for 2026",
@@ -785,10 +805,12 @@ _STATEMENT_DEBT: tuple[Block, ...] = (
         notes=("The auction dates of a quarter are published on the last working day of the quarter before.",),
     ),
     Text(
-        "Figure 1 shows the path of debt that follows. An issue may be cancelled if the price bid is more than 25 basis points away from the secondary market; "
-        "what is not placed is added to the next auction of the same instrument."
+        "Figure 1 shows the path of debt that follows. An issue may be cancelled if the price bid is more than 25 basis points away from the "
+        "secondary market; what is not placed is added to the next auction of the same instrument."
     ),
-    Bars("Figure 1: Public debt, end of year (per cent of GDP)", ("2024", "2025", "2026", "2027", "2028"), tuple(round(x, 1) for x in DEBT_SHARE), 60.0),
+    Bars(
+        "Figure 1: Public debt, end of year (per cent of GDP)", ("2024", "2025", "2026", "2027", "2028"), tuple(round(x, 1) for x in DEBT_SHARE), 60.0
+    ),
 )
 
 _COMBINED = _sums(SHOCKS.values())
@@ -797,8 +819,8 @@ _STATEMENT_RISKS: tuple[Block, ...] = (
     Heading("6 Fiscal risks", new_page=True),
     Heading("6.1 Sensitivity to the economy", 2),
     Text(
-        "Table 9 shows by how much the balance and the debt would depart from the targets if an assumption turned out less favourable from 1 April 2025 "
-        "on and policy did not react. The effects are simple sums; in a real shock they would reinforce each other."
+        "Table 9 shows by how much the balance and the debt would depart from the targets if an assumption turned out less favourable from 1 April "
+        "2025 on and policy did not react. The effects are simple sums; in a real shock they would reinforce each other."
     ),
     Table(
         "Table 9: Sensitivity of the fiscal targets",
@@ -809,12 +831,13 @@ _STATEMENT_RISKS: tuple[Block, ...] = (
         widths=(0.44, 0.14, 0.14, 0.14, 0.14),
     ),
     Text(
-        f"With all four shocks the deficit of 2026 would be {_tenths(round(DEFICIT_SHARE[2], 1) - _COMBINED[0])} per cent of GDP, above the ceiling, and "
-        f"debt would stand at {_tenths(round(DEBT_SHARE[4], 1) + _COMBINED[3])} per cent of GDP at the end of 2028."
+        f"With all four shocks the deficit of 2026 would be {_tenths(round(DEFICIT_SHARE[2], 1) - _COMBINED[0])} per cent of GDP, above the ceiling, "
+        f"and debt would stand at {_tenths(round(DEBT_SHARE[4], 1) + _COMBINED[3])} per cent of GDP at the end of 2028."
     ),
     Heading("6.2 State guarantees", 2),
     Text(
-        "New guarantees need an act of Parliament and a fee that covers the expected loss. The stock may not exceed 6.0 per cent of gross domestic product."
+        "New guarantees need an act of Parliament and a fee that covers the expected loss. The stock may not exceed 6.0 per cent of gross domestic "
+        "product."
     ),
     Table(
         "Table 10: State guarantees outstanding at 31 December 2024",
@@ -831,8 +854,8 @@ _STATEMENT_RISKS: tuple[Block, ...] = (
     Heading("6.3 Other contingent liabilities", 2, new_page=True),
     Items(
         (
-            "<b>Pending litigation.</b> Claims against the State amount to 3,870 million crowns, of which 1,150 million concern the cancelled licence for "
-            "the Karsk mine. A loss is considered probable for 310 million.",
+            "<b>Pending litigation.</b> Claims against the State amount to 3,870 million crowns, of which 1,150 million concern the cancelled "
+            "licence for the Karsk mine. A loss is considered probable for 310 million.",
             "<b>Deposit insurance.</b> The fund holds 0.9 per cent of covered deposits; its target, 1.2 per cent, is to be reached in 2029.",
             "<b>Public-private partnerships.</b> Minimum-revenue guarantees for two toll roads could cost up to 85 million crowns a year until 2037.",
             "<b>Climate.</b> Storms and floods have cost 0.35 per cent of GDP a year on average since 2010; in 2024 it was 0.9 per cent.",
@@ -841,8 +864,9 @@ _STATEMENT_RISKS: tuple[Block, ...] = (
     ),
     Heading("6.4 How risks are managed", 2),
     Text(
-        "The contingency reserve covers small shocks; the cash buffer bridges an interruption of market access; a parametric insurance contract pays up to "
-        "1,200 million crowns after a flood of a severity expected once in twenty years. Larger shocks are what the escape clause is for (section 2.5)."
+        "The contingency reserve covers small shocks; the cash buffer bridges an interruption of market access; a parametric insurance contract "
+        "pays up to 1,200 million crowns after a flood of a severity expected once in twenty years. Larger shocks are what the escape clause is for "
+        "(section 2.5)."
     ),
     Heading("7 Accountability"),
     Text("The Government reports on this Statement on the following dates."),
@@ -861,8 +885,8 @@ _STATEMENT_RISKS: tuple[Block, ...] = (
         widths=(0.36, 0.34, 0.3),
     ),
     Text(
-        "The Ministry publishes the data behind every table in machine-readable form on the day of the report. Errors that change a total by more than "
-        "50 million crowns are corrected within ten working days, with a note on what was wrong."
+        "The Ministry publishes the data behind every table in machine-readable form on the day of the report. Errors that change a total by more "
+        "than 50 million crowns are corrected within ten working days, with a note on what was wrong."
     ),
 )
 
@@ -878,7 +902,10 @@ GLOSSARY_STATEMENT = (
     ("Primary balance", "The overall balance before interest payments."),
     ("Primary expenditure", "Total expenditure less interest on public debt."),
     ("Public debt", "The consolidated gross debt of the central government at nominal value; guarantees are not included."),
-    ("Stock-flow adjustment", "The part of a change in debt that the deficit does not explain, such as privatisation receipts or exchange-rate effects."),
+    (
+        "Stock-flow adjustment",
+        "The part of a change in debt that the deficit does not explain, such as privatisation receipts or exchange-rate effects.",
+    ),
     ("Structural balance", "The overall balance adjusted for the business cycle and for one-off items."),
     ("Tax expenditure", "Revenue forgone through an exemption, allowance, credit or reduced rate that favours a group or an activity."),
 )
@@ -918,8 +945,9 @@ _BOOK_FRONT: tuple[Block, ...] = (
     Heading("Reader’s guide", new_page=True),
     Heading("What this book contains", 0),
     Text(
-        "The Budget Book explains the budget of the central government of the Republic of Valmora for the fiscal year from 1 April 2025 to 31 March 2026. "
-        "The appropriations become law with the Budget Act; the explanations in this book do not have the force of law, but Parliament may refer to them."
+        "The Budget Book explains the budget of the central government of the Republic of Valmora for the fiscal year from 1 April 2025 to 31 March "
+        "2026. The appropriations become law with the Budget Act; the explanations in this book do not have the force of law, but Parliament may "
+        "refer to them."
     ),
     Items(
         (
@@ -931,19 +959,19 @@ _BOOK_FRONT: tuple[Block, ...] = (
     ),
     Heading("Three columns", 0),
     Text(
-        "Most tables have three columns. “Outturn” is what was received or spent in 2023-24 according to the audited accounts. “Revised” is the budget of "
-        "2024-25 with the supplementary budget of November 2024. “Budget” is what Parliament is asked to approve for 2025-26."
+        "Most tables have three columns. “Outturn” is what was received or spent in 2023-24 according to the audited accounts. “Revised” is the "
+        "budget of 2024-25 with the supplementary budget of November 2024. “Budget” is what Parliament is asked to approve for 2025-26."
     ),
     Heading("Units and signs", 0, new_page=True),
     Text(
-        "Unless a table says otherwise, amounts are in millions of crowns. A figure in parentheses is negative: a refund, a recovery, a reduction or a "
-        "deficit. A dash means nil. Staff are counted in full-time equivalents as an average over the year, not as persons on a given day."
+        "Unless a table says otherwise, amounts are in millions of crowns. A figure in parentheses is negative: a refund, a recovery, a reduction "
+        "or a deficit. A dash means nil. Staff are counted in full-time equivalents as an average over the year, not as persons on a given day."
     ),
     Heading("Where the figures come from", 0),
     Text(
-        "Revenue follows the macroeconomic assumptions of the Fiscal Policy Statement of March 2025. Expenditure is stated by ministry (who spends), by "
-        "programme (what for) and by economic category (on what). The three views have the same total. Money that one fund of the central government pays "
-        "to another is taken out once, in the line “Less: transfers between funds”."
+        "Revenue follows the macroeconomic assumptions of the Fiscal Policy Statement of March 2025. Expenditure is stated by ministry (who "
+        "spends), by programme (what for) and by economic category (on what). The three views have the same total. Money that one fund of the "
+        "central government pays to another is taken out once, in the line “Less: transfers between funds”."
     ),
     Text("Enquiries about this book may be sent to the Budget Directorate, Ministry of Finance, 4 Treasury Square, Valmora City."),
 )
@@ -974,9 +1002,9 @@ _FASTEST = max(MINISTRY, key=lambda name: _growth(MINISTRY[name][2], MINISTRY[na
 _BOOK_SUMMARY: tuple[Block, ...] = (
     Heading("1 The budget at a glance", new_page=True),
     Text(
-        f"In 2025-26 the central government expects revenue of {_figure(REVENUE[2])} million crowns and plans expenditure of {_figure(EXPENDITURE[2])} "
-        f"million. The deficit is {_figure(-BALANCE[2])} million crowns, or {_tenths(DEFICIT_SHARE[2])} per cent of gross domestic product, down from "
-        f"{_tenths(DEFICIT_SHARE[1])} per cent in the revised budget of the current year."
+        f"In 2025-26 the central government expects revenue of {_figure(REVENUE[2])} million crowns and plans expenditure of "
+        f"{_figure(EXPENDITURE[2])} million. The deficit is {_figure(-BALANCE[2])} million crowns, or {_tenths(DEFICIT_SHARE[2])} per cent of gross "
+        f"domestic product, down from {_tenths(DEFICIT_SHARE[1])} per cent in the revised budget of the current year."
     ),
     Table(
         "Table 1: Summary of the budget",
@@ -1006,10 +1034,10 @@ _BOOK_SUMMARY: tuple[Block, ...] = (
     ),
     Heading("2 Revenue", new_page=True),
     Text(
-        f"Total revenue rises by {_tenths(_growth(REVENUE[2], REVENUE[1]))} per cent. Taxes bring {_figure(TAX[2])} million crowns. Value added tax remains "
-        f"the largest single source, with {_tenths(100 * TAXES['Value added tax'][2] / REVENUE[2])} per cent of revenue; the income tax of individuals "
-        "follows closely. Customs duties continue to fall as trade agreements take effect, and grants from abroad decline with the end of the "
-        "reconstruction programme."
+        f"Total revenue rises by {_tenths(_growth(REVENUE[2], REVENUE[1]))} per cent. Taxes bring {_figure(TAX[2])} million crowns. Value added tax "
+        f"remains the largest single source, with {_tenths(100 * TAXES['Value added tax'][2] / REVENUE[2])} per cent of revenue; the income tax of "
+        "individuals follows closely. Customs duties continue to fall as trade agreements take effect, and grants from abroad decline with the end "
+        "of the reconstruction programme."
     ),
     Table(
         "Table 2: Revenue by source",
@@ -1028,14 +1056,14 @@ _BOOK_SUMMARY: tuple[Block, ...] = (
     ),
     Heading("2.1 Collection", 2),
     Text(
-        "The tax administration expects a collection rate of 96.8 per cent of assessed taxes, after 96.3 per cent in 2023-24. The dividends of state "
-        "enterprises are lower than in 2023-24, when the National Grid Company paid a special dividend of 640 million crowns. Tax debts older than three "
-        "years are handed to the central collection unit from July 2025."
+        "The tax administration expects a collection rate of 96.8 per cent of assessed taxes, after 96.3 per cent in 2023-24. The dividends of "
+        "state enterprises are lower than in 2023-24, when the National Grid Company paid a special dividend of 640 million crowns. Tax debts older "
+        "than three years are handed to the central collection unit from July 2025."
     ),
     Heading("3 Tax measures", new_page=True),
     Text(
-        "The budget is accompanied by a Tax Amendment Bill. Table 3 lists its measures with their effect on revenue in 2025-26 and in a full year. A "
-        "negative effect lowers revenue. The effects are included in the estimates of section 2."
+        "The budget is accompanied by a Tax Amendment Bill. Table 3 lists its measures with their effect on revenue in 2025-26 and in a full year. "
+        "A negative effect lowers revenue. The effects are included in the estimates of section 2."
     ),
     Table(
         "Table 3: Effect of tax measures",
@@ -1047,28 +1075,28 @@ _BOOK_SUMMARY: tuple[Block, ...] = (
         widths=(0.52, 0.2, 0.14, 0.14),
     ),
     Text(
-        f"Taken together the measures cost {_figure(-EFFECT[0])} million crowns in 2025-26 and {_figure(-EFFECT[1])} million in a full year. The raised "
-        "allowance frees some 41,000 persons from income tax altogether. The cut for district heating reaches 380,000 households; suppliers must show on the "
-        "bill that it has been passed on."
+        f"Taken together the measures cost {_figure(-EFFECT[0])} million crowns in 2025-26 and {_figure(-EFFECT[1])} million in a full year. The "
+        "raised allowance frees some 41,000 persons from income tax altogether. The cut for district heating reaches 380,000 households; suppliers "
+        "must show on the bill that it has been passed on."
     ),
     Heading("3.1 Fees", 2),
     Text(
-        "Court fees rise by 5 per cent and passport fees from 620 to 680 crowns. The fee for registering a company on line falls from 1,500 to 900 crowns. "
-        "The vehicle tax is unchanged."
+        "Court fees rise by 5 per cent and passport fees from 620 to 680 crowns. The fee for registering a company on line falls from 1,500 to 900 "
+        "crowns. The vehicle tax is unchanged."
     ),
     Heading("4 Expenditure", new_page=True),
     Heading("4.1 By ministry", 2),
     Text(
         f"Total expenditure grows by {_tenths(_growth(EXPENDITURE[2], EXPENDITURE[1]))} per cent. {_LARGEST} has the largest budget with "
         f"{_figure(MINISTRY[_LARGEST][2])} million crowns. The fastest growing is {_FASTEST}, with "
-        f"{_tenths(_growth(MINISTRY[_FASTEST][2], MINISTRY[_FASTEST][1]))} per cent. Only Agriculture and Environment has less than in the current year, "
-        "because the temporary support after the drought ends."
+        f"{_tenths(_growth(MINISTRY[_FASTEST][2], MINISTRY[_FASTEST][1]))} per cent. Only Agriculture and Environment has less than in the current "
+        "year, because the temporary support after the drought ends."
     ),
     _EXPENDITURE_TABLE,
     Heading("4.2 By economic category", 2, new_page=True),
     Text(
-        f"Wages and salaries take {_tenths(100 * WAGES[2] / EXPENDITURE[2])} per cent of expenditure. The budget provides for a general pay rise of 3.2 per "
-        f"cent from 1 September 2025. Capital expenditure rises by {_tenths(_growth(CAPITAL_TOTAL[2], CAPITAL_TOTAL[1]))} per cent."
+        f"Wages and salaries take {_tenths(100 * WAGES[2] / EXPENDITURE[2])} per cent of expenditure. The budget provides for a general pay rise of "
+        f"3.2 per cent from 1 September 2025. Capital expenditure rises by {_tenths(_growth(CAPITAL_TOTAL[2], CAPITAL_TOTAL[1]))} per cent."
     ),
     Table(
         "Table 5: Expenditure by economic category",
@@ -1089,8 +1117,8 @@ _BOOK_SUMMARY: tuple[Block, ...] = (
         bold=(-1,),
     ),
     Text(
-        "Goods and services are held below the rate of inflation by joint purchasing and by giving up rented offices in the capital; the saving, 215 million "
-        "crowns, has been taken out of the ministries’ ceilings in proportion to their spending."
+        "Goods and services are held below the rate of inflation by joint purchasing and by giving up rented offices in the capital; the saving, "
+        "215 million crowns, has been taken out of the ministries’ ceilings in proportion to their spending."
     ),
 )
 
@@ -1098,65 +1126,111 @@ _BOOK_SUMMARY: tuple[Block, ...] = (
 MINISTRY_WORDS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "Education and Science": (
         "The ministry finances pre-schools, schools, vocational training, six universities and the research fund.",
-        "The right to a pre-school place is extended to children from the age of two on 1 September 2025. Class sizes in the first three school years are "
-        "limited to 22. The scholarship for students from low-income families rises from 4,200 to 4,700 crowns a month.",
-        ("3,100 additional pre-school places by March 2026", "Share of early school leavers below 7.0 per cent (2024: 7.8)", "64 schools with renewed heating"),
+        "The right to a pre-school place is extended to children from the age of two on 1 September 2025. Class sizes in the first three school "
+        "years are limited to 22. The scholarship for students from low-income families rises from 4,200 to 4,700 crowns a month.",
+        (
+            "3,100 additional pre-school places by March 2026",
+            "Share of early school leavers below 7.0 per cent (2024: 7.8)",
+            "64 schools with renewed heating",
+        ),
     ),
     "Health": (
-        "The ministry finances hospitals, primary care, medicines and public health; it does not run the Health Insurance Fund, which has its own budget.",
-        "Mental health receives the largest relative increase, for six community clinics and a telephone service around the clock. The hospital budget "
-        "contains 420 million crowns for shorter waiting times for hip, knee and cataract operations. The ceiling on what patients pay for prescribed medicines "
-        "stays at 3,600 crowns a year.",
-        ("Median waiting time for a planned operation under 90 days (2024: 118)", "Vaccination of 75 per cent of persons over 65 against influenza",
-         "All hospitals connected to the electronic health record by December 2025"),
+        "The ministry finances hospitals, primary care, medicines and public health; it does not run the Health Insurance Fund, which has its own "
+        "budget.",
+        "Mental health receives the largest relative increase, for six community clinics and a telephone service around the clock. The hospital "
+        "budget contains 420 million crowns for shorter waiting times for hip, knee and cataract operations. The ceiling on what patients pay for "
+        "prescribed medicines stays at 3,600 crowns a year.",
+        (
+            "Median waiting time for a planned operation under 90 days (2024: 118)",
+            "Vaccination of 75 per cent of persons over 65 against influenza",
+            "All hospitals connected to the electronic health record by December 2025",
+        ),
     ),
     "Social Protection and Labour": (
         "The ministry is responsible for pensions, family benefits, support for persons with disabilities, housing allowances and the labour market.",
-        "The child benefit rises from 1,450 to 1,520 crowns a month. Pensions are indexed by 3.4 per cent on 1 July 2025. Housing and heating allowances "
-        "cost less, since energy prices have fallen and the tax on district heating is cut. Benefits paid by mistake are recovered and shown as a negative item.",
-        ("Employment rate of persons aged 60 to 64 at 58 per cent (2024: 55.6)", "Benefit decisions within 21 days in 95 per cent of cases",
-         "Overpayments below 1.2 per cent of benefits paid"),
+        "The child benefit rises from 1,450 to 1,520 crowns a month. Pensions are indexed by 3.4 per cent on 1 July 2025. Housing and heating "
+        "allowances cost less, since energy prices have fallen and the tax on district heating is cut. Benefits paid by mistake are recovered and "
+        "shown as a negative item.",
+        (
+            "Employment rate of persons aged 60 to 64 at 58 per cent (2024: 55.6)",
+            "Benefit decisions within 21 days in 95 per cent of cases",
+            "Overpayments below 1.2 per cent of benefits paid",
+        ),
     ),
     "Transport and Infrastructure": (
         "The ministry builds and maintains national roads, railways, ports and digital networks, through three agencies.",
-        "The repair of the damage from the floods of 2023 is nearly complete. The money moves to new projects: the A4 motorway, the second rail bridge over "
-        "the Meren and the electrification of the northern line. Public service contracts with Valmora Railways run until 2032 and are indexed to costs.",
-        ("Share of national roads in poor condition below 14 per cent (2024: 16.5)", "Fast internet for 93 per cent of households",
-         "Punctuality of long-distance trains of 88 per cent"),
+        "The repair of the damage from the floods of 2023 is nearly complete. The money moves to new projects: the A4 motorway, the second rail "
+        "bridge over the Meren and the electrification of the northern line. Public service contracts with Valmora Railways run until 2032 and are "
+        "indexed to costs.",
+        (
+            "Share of national roads in poor condition below 14 per cent (2024: 16.5)",
+            "Fast internet for 93 per cent of households",
+            "Punctuality of long-distance trains of 88 per cent",
+        ),
     ),
     "Interior and Public Safety": (
         "The ministry is in charge of police, fire and rescue, borders, migration and civil registration.",
-        "The police receive 120 posts for the investigation of fraud committed on line. Civil registration costs less because most certificates are now "
-        "issued electronically. The emergency radio network is extended to the Northern Isles.",
-        ("Arrival of the fire service within 15 minutes in 92 per cent of calls", "Asylum decisions within six months on average (2024: 8.4 months)",
-         "80 per cent of certificates issued electronically"),
+        "The police receive 120 posts for the investigation of fraud committed on line. Civil registration costs less because most certificates are "
+        "now issued electronically. The emergency radio network is extended to the Northern Isles.",
+        (
+            "Arrival of the fire service within 15 minutes in 92 per cent of calls",
+            "Asylum decisions within six months on average (2024: 8.4 months)",
+            "80 per cent of certificates issued electronically",
+        ),
     ),
     "Defence": (
         "The ministry provides the armed forces, their equipment and bases, and contributions to international missions.",
-        f"Defence spending reaches {_tenths(100 * MINISTRY['Defence'][2] / GDP[2])} per cent of gross domestic product. The contribution to the mission in the Southern Straits ends in "
-        "December 2025. Cyber defence receives a command of its own with 140 posts.",
-        ("95 per cent of established posts filled (2024: 91)", "First patrol vessel delivered by February 2026", "Two reserve battalions at full equipment"),
+        f"Defence spending reaches {_tenths(100 * MINISTRY['Defence'][2] / GDP[2])} per cent of gross domestic product. The contribution to the "
+        "mission in the Southern Straits ends in December 2025. Cyber defence receives a command of its own with 140 posts.",
+        (
+            "95 per cent of established posts filled (2024: 91)",
+            "First patrol vessel delivered by February 2026",
+            "Two reserve battalions at full equipment",
+        ),
     ),
     "Agriculture and Environment": (
         "The ministry supports farms and rural areas, looks after forests, water and nature, and prepares the country for a changing climate.",
         "The drought support of 2023 and 2024 ends, which lowers farm income support. The landfill levy is raised and its revenue used for the "
         "remediation of old landfills. Subsidies for diesel used in agriculture are reduced by a third.",
-        ("Recycling of 52 per cent of municipal waste (2024: 47)", "2,400 hectares of forest restored", "Emissions from agriculture 3 per cent lower than in 2020"),
+        (
+            "Recycling of 52 per cent of municipal waste (2024: 47)",
+            "2,400 hectares of forest restored",
+            "Emissions from agriculture 3 per cent lower than in 2020",
+        ),
     ),
     "Justice": (
         "The ministry provides the courts, the prosecution service, prisons, probation and legal aid; judges are independent in their decisions.",
-        "Legal aid is opened to persons with an income of up to 28,000 crowns a month, instead of 25,000. Digital case files reach all regional courts. "
-        "The new courthouse in Estermark opens in January 2026.",
-        ("Civil cases closed within 240 days on average (2024: 265)", "Reoffending within two years below 31 per cent", "All regional courts with digital files"),
+        "Legal aid is opened to persons with an income of up to 28,000 crowns a month, instead of 25,000. Digital case files reach all regional "
+        "courts. The new courthouse in Estermark opens in January 2026.",
+        (
+            "Civil cases closed within 240 days on average (2024: 265)",
+            "Reoffending within two years below 31 per cent",
+            "All regional courts with digital files",
+        ),
     ),
     "Finance and Central Administration": (
-        "The ministry collects taxes and customs, manages the treasury and the debt, and provides services that all ministries use; the chapter also covers "
-        "Parliament, the Audit Office and the Fiscal Council, whose budgets the Government passes on unchanged.",
-        "The census of 2026 raises the cost of official statistics. Shared information technology costs less, as two data centres are merged. Electronic "
-        "invoicing is introduced on 1 January 2026.",
-        ("Tax returns processed within 20 days (2024: 27)", "Cost of collection at most 1.2 per cent of tax revenue", "Payment of 98 per cent of invoices within 30 days"),
+        "The ministry collects taxes and customs, manages the treasury and the debt, and provides services that all ministries use; the chapter "
+        "also covers Parliament, the Audit Office and the Fiscal Council, whose budgets the Government passes on unchanged.",
+        "The census of 2026 raises the cost of official statistics. Shared information technology costs less, as two data centres are merged. "
+        "Electronic invoicing is introduced on 1 January 2026.",
+        (
+            "Tax returns processed within 20 days (2024: 27)",
+            "Cost of collection at most 1.2 per cent of tax revenue",
+            "Payment of 98 per cent of invoices within 30 days",
+        ),
     ),
 }
+
+
+def _largest_projects(name: str) -> str:
+    """A sentence about the projects of the ministry on which most is spent in 2025-26; each is named without its code."""
+    *others, last = [
+        f"{project[5:]} ({_figure(amount)} million crowns)" for project, _, amount, *_ in sorted(PROJECTS[name], key=lambda row: -row[2])[:3]
+    ]
+    return (
+        f"Of the capital projects, {_figure(CAPITAL[name][2])} million crowns in 2025-26, the largest are: {', '.join(others)} and {last}. All "
+        "projects are listed in Table 15."
+    )
 
 
 def _ministry(number: int, name: str) -> tuple[Block, ...]:
@@ -1168,8 +1242,9 @@ def _ministry(number: int, name: str) -> tuple[Block, ...]:
         Heading(f"5.{number} {name}", 2, new_page=number > 1),
         Text(words[0]),
         Text(
-            f"The budget for 2025-26 is {_figure(values[2])} million crowns, {_tenths(abs(growth))} per cent {direction} than in the revised budget of 2024-25 and "
-            f"{_tenths(100 * values[2] / EXPENDITURE[2])} per cent of total expenditure. The ministry and its agencies have {_figure(staff[2])} authorised posts."
+            f"The budget for 2025-26 is {_figure(values[2])} million crowns, {_tenths(abs(growth))} per cent {direction} than in the revised budget "
+            f"of 2024-25 and {_tenths(100 * values[2] / EXPENDITURE[2])} per cent of total expenditure. The ministry and its agencies have "
+            f"{_figure(staff[2])} authorised posts."
         ),
         Table(
             f"Table {5 + number}: {name}, expenditure by programme",
@@ -1184,12 +1259,13 @@ def _ministry(number: int, name: str) -> tuple[Block, ...]:
         ),
         Heading("What changes", 0),
         Text(words[1]),
+        Text(_largest_projects(name)),
         Heading("Performance targets", 0),
         Items(words[2]),
     )
 
 
-_PROJECT_ROWS = tuple((name, sum(amounts), *amounts) for projects in PROJECTS.values() for name, *amounts in projects)
+_PROJECT_COSTS = {name: (sum(amounts), *amounts) for projects in PROJECTS.values() for name, *amounts in projects}
 _SERVICE_TOTALS = _sums(DEBT_SERVICE.values())
 _PEAK = max(range(6), key=lambda year: _SERVICE_TOTALS[year])
 _GRANTS = _sums(MUNICIPALITIES.values())
@@ -1197,30 +1273,31 @@ _GRANTS = _sums(MUNICIPALITIES.values())
 _BOOK_CROSS: tuple[Block, ...] = (
     Heading("6 Capital projects", new_page=True),
     Text(
-        f"The capital programme contains {len(_PROJECT_ROWS)} projects and groups of projects. Their total cost is "
-        f"{_figure(sum(row[1] for row in _PROJECT_ROWS))} million crowns, of which {_figure(CAPITAL_TOTAL[2])} million falls in 2025-26. A project enters "
-        "the table only after an appraisal by the Public Investment Office; above 500 million crowns a cost-benefit analysis is published."
+        f"The capital programme contains {len(_PROJECT_COSTS)} projects and groups of projects. Their total cost is "
+        f"{_figure(sum(costs[0] for costs in _PROJECT_COSTS.values()))} million crowns, of which {_figure(CAPITAL_TOTAL[2])} million falls in "
+        "2025-26. A project enters the table only after an appraisal by the Public Investment Office; above 500 million crowns a cost-benefit "
+        "analysis is published."
     ),
     Table(
         "Table 15: Capital projects",
         "Crowns million",
         ("Project", "Total cost", "Spent to March 2025", "2025-26", "2026-27", "Later years"),
         (
-            *((str(name), *map(_figure, amounts)) for name, *amounts in _PROJECT_ROWS),
-            _row("All projects", _sums([row[1:] for row in _PROJECT_ROWS])),
+            *(_row(name, costs) for name, costs in _PROJECT_COSTS.items()),
+            _row("All projects", _sums(_PROJECT_COSTS.values())),
         ),
         bold=(-1,),
         widths=(0.42, 0.11, 0.14, 0.11, 0.11, 0.11),
     ),
     Text(
-        "Projects whose total cost has risen by more than 10 per cent since approval: T-01 (by 14 per cent, ground conditions) and H-02 (by 11 per cent, "
-        "construction prices). The ring road of Valmora City, T-05, opens to traffic in November 2025."
+        "Projects whose total cost has risen by more than 10 per cent since approval: T-01 (by 14 per cent, ground conditions) and H-02 (by 11 per "
+        "cent, construction prices). The ring road of Valmora City, T-05, opens to traffic in November 2025."
     ),
     Heading("7 Debt service", new_page=True),
     Text(
-        f"Debt service in 2025-26 is {_figure(_SERVICE_TOTALS[0])} million crowns, of which {_figure(YEARLY_INTEREST[0])} million is interest and counts as "
-        f"expenditure; the repayment of principal is financed by new borrowing. The highest burden falls in {DEBT_SERVICE_YEARS[_PEAK]}, with "
-        f"{_figure(_SERVICE_TOTALS[_PEAK])} million crowns, when a foreign-currency bond of 6,000 million issued in 2018 matures."
+        f"Debt service in 2025-26 is {_figure(_SERVICE_TOTALS[0])} million crowns, of which {_figure(YEARLY_INTEREST[0])} million is interest and "
+        f"counts as expenditure; the repayment of principal is financed by new borrowing. The highest burden falls in {DEBT_SERVICE_YEARS[_PEAK]}, "
+        f"with {_figure(_SERVICE_TOTALS[_PEAK])} million crowns, when a foreign-currency bond of 6,000 million issued in 2018 matures."
     ),
     Table(
         "Table 16: Debt service schedule",
@@ -1239,39 +1316,38 @@ _BOOK_CROSS: tuple[Block, ...] = (
     ),
     Heading("7.1 Interest rates", 2),
     Text(
-        f"The average rate on the stock of debt is {_tenths(100 * INTEREST[2] / DEBT[1])} per cent. A rise of market rates by one percentage point on 1 April 2025 would "
-        "add 390 million crowns to interest in 2025-26, because most debt is at fixed rates, and about 1,900 million a year after three years."
+        f"The average rate on the stock of debt is {_tenths(100 * INTEREST[2] / DEBT[1])} per cent. A rise of market rates by one percentage point "
+        "on 1 April 2025 would add 390 million crowns to interest in 2025-26, because most debt is at fixed rates, and about 1,900 million a year "
+        "after three years."
     ),
     Heading("8 Transfers to municipalities", new_page=True),
     Text(
-        f"The 14 municipalities receive {_figure(MUNICIPAL[2])} million crowns, {_tenths(_growth(MUNICIPAL[2], MUNICIPAL[1]))} per cent more than in 2024-25. The general grant is paid per "
-        "inhabitant, with a supplement for sparsely settled areas. The equalisation grant goes to municipalities whose tax base per inhabitant is below 90 per cent of "
-        "the average. Earmarked grants are tied to schools, social care and local roads."
+        f"The 14 municipalities receive {_figure(MUNICIPAL[2])} million crowns, {_tenths(_growth(MUNICIPAL[2], MUNICIPAL[1]))} per cent more than in "
+        "2024-25. The general grant is paid per inhabitant, with a supplement for sparsely settled areas. The equalisation grant goes to "
+        "municipalities whose tax base per inhabitant is below 90 per cent of the average. Earmarked grants are tied to schools, social care and "
+        "local roads."
     ),
     Table(
         "Table 17: Transfers to municipalities, 2025-26",
         "Crowns million, unless stated otherwise",
         ("Municipality", "Population (thousand)", "General grant", "Equalisation grant", "Earmarked grants", "Total", "Crowns per inhabitant"),
         (
-            *(
-                _row(name, (people, *grants, sum(grants), 1000 * sum(grants) / people))
-                for name, (people, *grants) in MUNICIPALITIES.items()
-            ),
+            *(_row(name, (people, *grants, sum(grants), 1000 * sum(grants) / people)) for name, (people, *grants) in MUNICIPALITIES.items()),
             _row("All municipalities", (*_GRANTS, sum(_GRANTS[1:]), 1000 * sum(_GRANTS[1:]) / _GRANTS[0])),
         ),
         bold=(-1,),
         widths=(0.22, 0.13, 0.13, 0.13, 0.13, 0.12, 0.14),
     ),
     Text(
-        "The general and the equalisation grant are paid in twelve equal parts on the 10th of each month; earmarked grants on the basis of quarterly reports. "
-        "A municipality whose debt exceeds 70 per cent of its current revenue must agree a recovery plan with the Ministry of Finance before it may borrow. "
-        "At the end of 2024 this applied to Karsk and Upper Meren."
+        "The general and the equalisation grant are paid in twelve equal parts on the 10th of each month; earmarked grants on the basis of "
+        "quarterly reports. A municipality whose debt exceeds 70 per cent of its current revenue must agree a recovery plan with the Ministry of "
+        "Finance before it may borrow. At the end of 2024 this applied to Karsk and Upper Meren."
     ),
     Heading("9 Staff", new_page=True),
     Text(
         f"The budget authorises {_figure(sum(values[2] for values in STAFF.values()))} posts in full-time equivalents, "
-        f"{_figure(sum(values[2] - values[1] for values in STAFF.values()))} more than in 2024-25. Additional posts go to schools, hospitals, the police, the courts and the armed forces; "
-        "the other ministries give up posts as they become vacant."
+        f"{_figure(sum(values[2] - values[1] for values in STAFF.values()))} more than in 2024-25. Additional posts go to schools, hospitals, the "
+        "police, the courts and the armed forces; the other ministries give up posts as they become vacant."
     ),
     Table(
         "Table 18: Authorised staff by ministry",
@@ -1285,8 +1361,8 @@ _BOOK_CROSS: tuple[Block, ...] = (
     ),
     Heading("9.1 Vacancies and pay", 2),
     Text(
-        "On 31 December 2024, 4.6 per cent of authorised posts were vacant; in the prosecution service it was 9.1 per cent. Overtime in hospitals cost 312 "
-        "million crowns in 2023-24. The lowest pay grade rises to 21,800 crowns a month on 1 September 2025."
+        "On 31 December 2024, 4.6 per cent of authorised posts were vacant; in the prosecution service it was 9.1 per cent. Overtime in hospitals "
+        "cost 312 million crowns in 2023-24. The lowest pay grade rises to 21,800 crowns a month on 1 September 2025."
     ),
     Heading("Annex A: Use of the contingency reserve in 2024-25", new_page=True),
     Text(
@@ -1307,8 +1383,9 @@ _BOOK_CROSS: tuple[Block, ...] = (
         widths=(0.25, 0.55, 0.2),
     ),
     Text(
-        "The drawing for the Northern Isles exceeded 200 million crowns and was therefore approved in advance by the Budget Committee, on 18 June 2024. For 2025-26 "
-        f"the reserve is set at {_figure(RESERVE_NEW)} million crowns, or {_tenths(_RESERVE_SHARE)} per cent of primary expenditure."
+        "The drawing for the Northern Isles exceeded 200 million crowns and was therefore approved in advance by the Budget Committee, on 18 June "
+        f"2024. For 2025-26 the reserve is set at {_figure(RESERVE_NEW)} million crowns, or {_tenths(_RESERVE_SHARE)} per cent of primary "
+        "expenditure."
     ),
     Heading("Annex B: Budget calendar", new_page=True),
     Text("The budget for 2026-27 will be prepared as follows. Dates in brackets may move by up to one week."),
@@ -1329,8 +1406,8 @@ _BOOK_CROSS: tuple[Block, ...] = (
         widths=(0.44, 0.28, 0.28),
     ),
     Text(
-        "If Parliament has not voted by 31 March, the Government may spend each month one twelfth of the appropriations of the previous year, without new projects, "
-        "until the Budget Act is in force, but for no longer than four months."
+        "If Parliament has not voted by 31 March, the Government may spend each month one twelfth of the appropriations of the previous year, "
+        "without new projects, until the Budget Act is in force, but for no longer than four months."
     ),
 )
 
@@ -1344,19 +1421,21 @@ SCANNED = Scan(
             Heading("C.1 Certificate of the Audit Office", 0),
             Text("To the Speaker of the Parliament of the Republic of Valmora"),
             Text(
-                "We have audited the accounts of the central government for the fiscal year 2023-24, which ended on 31 March 2024. In our opinion the accounts give a "
-                "true and fair view, except for the matters set out below."
+                "We have audited the accounts of the central government for the fiscal year 2023-24, which ended on 31 March 2024. In our opinion "
+                "the accounts give a true and fair view, except for the matters set out below."
             ),
             Text(
-                "Basis for the qualified opinion. A balance of 86 million crowns in suspense account 4410 could not be reconciled with the records of the Treasury. The "
-                "inventory of the Medical Stores in Brennick was not counted at the end of the year; it is carried at 142 million crowns."
+                "Basis for the qualified opinion. A balance of 86 million crowns in suspense account 4410 could not be reconciled with the records "
+                "of the Treasury. The inventory of the Medical Stores in Brennick was not counted at the end of the year; it is carried at 142 "
+                "million crowns."
             ),
             Text(
-                "Materiality. We planned and carried out the audit with a materiality of 1,400 million crowns, about one per cent of expenditure. Errors of 23 million "
-                "crowns or more are reported to Parliament one by one."
+                "Materiality. We planned and carried out the audit with a materiality of 1,400 million crowns, about one per cent of expenditure. "
+                "Errors of 23 million crowns or more are reported to Parliament one by one."
             ),
             Text(
-                "Other matter. Of the 37 recommendations in our last report, 25 have been carried out, 9 are in progress and 3 have been rejected by the ministries concerned."
+                "Other matter. Of the 37 recommendations in our last report, 25 have been carried out, 9 are in progress and 3 have been rejected "
+                "by the ministries concerned."
             ),
             Text("Valmora City, 26 September 2024"),
             Text("Audit Office of the Republic of Valmora"),
@@ -1364,8 +1443,9 @@ SCANNED = Scan(
         (
             Heading("C.2 Statement of arrears", 0),
             Text(
-                f"Arrears are invoices that were not paid within 45 days of receipt. On 31 March 2024 they amounted to {_figure(ARREARS_TOTAL[1])} million crowns, "
-                f"{_figure(abs(_CHANGE))} million {'less' if _CHANGE < 0 else 'more'} than a year before. Invoices older than 90 days came to {_figure(ARREARS_TOTAL[2])} million."
+                f"Arrears are invoices that were not paid within 45 days of receipt. On 31 March 2024 they amounted to {_figure(ARREARS_TOTAL[1])} "
+                f"million crowns, {_figure(abs(_CHANGE))} million {'less' if _CHANGE < 0 else 'more'} than a year before. Invoices older than 90 "
+                f"days came to {_figure(ARREARS_TOTAL[2])} million."
             ),
             Table(
                 "Table C.1: Arrears by ministry",
@@ -1378,8 +1458,8 @@ SCANNED = Scan(
                 bold=(-1,),
             ),
             Text(
-                "Health accounts for the largest part. Interest for late payment of 19 million crowns was charged by suppliers, most of it to hospitals. The Ministry of "
-                "Finance has undertaken to reduce the total to less than 600 million crowns by March 2026."
+                "Health accounts for the largest part. Interest for late payment of 19 million crowns was charged by suppliers, most of it to "
+                "hospitals. The Ministry of Finance has undertaken to reduce the total to less than 600 million crowns by March 2026."
             ),
         ),
         (
@@ -1397,8 +1477,8 @@ SCANNED = Scan(
                 widths=(0.56, 0.22, 0.22),
             ),
             Text(
-                "Four cases exceeded 20 million crowns. The largest, 38 million, is the abandoned signalling contract for the northern line. Two cases of suspected fraud have "
-                "been referred to the prosecution service."
+                "Four cases exceeded 20 million crowns. The largest, 38 million, is the abandoned signalling contract for the northern line. Two "
+                "cases of suspected fraud have been referred to the prosecution service."
             ),
         ),
     ),
@@ -1418,7 +1498,10 @@ GLOSSARY_BOOK = (
     ("Revised budget", "The budget as changed by supplementary budgets during the year."),
     ("Supplementary budget", "An act by which Parliament changes the budget during the year."),
     ("Suspense account", "An account in which amounts are held until it is known where they belong."),
-    ("Virement", "The transfer of an appropriation from one programme to another within a ministry, of at most 5 per cent without the consent of Parliament."),
+    (
+        "Virement",
+        "The transfer of an appropriation from one programme to another within a ministry, of at most 5 per cent without the consent of Parliament.",
+    ),
 )
 
 BOOK = Sample(
@@ -1469,8 +1552,8 @@ def _methods(terms: _Terms) -> tuple[Block, ...]:
     return (
         Heading("3 Methods and thresholds"),
         Text(
-            "The method follows from the estimated value of the whole contract, without value added tax and including all options. A contract may not be split to "
-            "stay below a threshold."
+            "The method follows from the estimated value of the whole contract, without value added tax and including all options. A contract may "
+            "not be split to stay below a threshold."
         ),
         Table(
             "Table 1: Procurement methods",
@@ -1487,8 +1570,8 @@ def _methods(terms: _Terms) -> tuple[Block, ...]:
         ),
         Heading("3.1 Time limits", 2),
         Text(
-            f"In an open tender, suppliers have at least {terms.days} days from the publication of the notice. Between the notice of award and the signature of the "
-            f"contract at least {terms.standstill} days must pass (standstill period)."
+            f"In an open tender, suppliers have at least {terms.days} days from the publication of the notice. Between the notice of award and the "
+            f"signature of the contract at least {terms.standstill} days must pass (standstill period)."
         ),
         Heading("3.2 Single source", 2),
         Items(
@@ -1520,18 +1603,21 @@ def _integrity(terms: _Terms) -> tuple[Block, ...]:
     return (
         Heading("6 Integrity and records"),
         Text(
-            "Everyone who takes part in a procedure signs a declaration of interests. Whoever has an interest in a supplier, or had one in the three preceding years, "
-            "withdraws. Gifts from suppliers are refused whatever their value."
+            "Everyone who takes part in a procedure signs a declaration of interests. Whoever has an interest in a supplier, or had one in the "
+            "three preceding years, withdraws. Gifts from suppliers are refused whatever their value."
         ),
         Text(
-            f"A supplier that has given false information or has been convicted of fraud or corruption is excluded from procedures for {terms.debarment}. The Ministry of "
-            "Finance keeps the list of excluded suppliers and publishes it."
+            "A supplier that has given false information or has been convicted of fraud or corruption is excluded from procedures for "
+            f"{terms.debarment}. The Ministry of Finance keeps the list of excluded suppliers and publishes it."
         ),
-        Text(f"The file of each procedure is kept for {terms.retention} years after the end of the contract, and shown to the Audit Office on request."),
+        Text(
+            f"The file of each procedure is kept for {terms.retention} years after the end of the contract, and shown to the Audit Office on request."
+        ),
         Heading("7 Complaints"),
         Text(
-            f"A supplier may complain to the Review Board within {terms.complaint} working days of learning of the decision. The Board decides within {terms.decision} working "
-            "days. Until then the contract may not be signed. The fee for a complaint is 2,000 crowns and is returned if the complaint succeeds."
+            f"A supplier may complain to the Review Board within {terms.complaint} working days of learning of the decision. The Board decides "
+            f"within {terms.decision} working days. Until then the contract may not be signed. The fee for a complaint is 2,000 crowns and is "
+            "returned if the complaint succeeds."
         ),
     )
 
@@ -1545,8 +1631,9 @@ PROCUREMENT_2019 = Sample(
     body=(
         Heading("1 Purpose and scope"),
         Text(
-            "This policy lays down how ministries, agencies and state enterprises that receive more than half of their income from the budget buy goods, services and works. "
-            "It carries out Part IV of the Public Finance Act. It does not apply to employment contracts, to the purchase of land, or to loans raised by the debt office."
+            "This policy lays down how ministries, agencies and state enterprises that receive more than half of their income from the budget buy "
+            "goods, services and works. It carries out Part IV of the Public Finance Act. It does not apply to employment contracts, to the "
+            "purchase of land, or to loans raised by the debt office."
         ),
         Text("The policy is in force from 1 April 2019. It will be reviewed after five years."),
         Heading("2 Principles"),
@@ -1555,20 +1642,22 @@ PROCUREMENT_2019 = Sample(
                 "Value for money: the best combination of price and quality over the life of what is bought, not the lowest price.",
                 "Competition: as many suppliers as is reasonable are given the chance to offer.",
                 "Equal treatment: the same information and the same conditions for all.",
-                "Transparency: decisions are recorded with their reasons, and awards above the open tender threshold are published in the Official Gazette.",
+                "Transparency: decisions are recorded with their reasons, and awards above the open tender threshold are published in the Official "
+                "Gazette.",
                 "Accountability: the head of the entity answers for procurement; the task can be delegated, the responsibility cannot.",
             )
         ),
         *_methods(TERMS_2019),
         Heading("4 Evaluation and award"),
         Text(
-            "Tenders are opened in public by a committee of at least three persons. The notice states the award criteria and their weights; the price has a weight of at "
-            "least 60 per cent. Tenders from domestic suppliers are given a preference of 5 per cent of the price. Tenders may be submitted on paper or by e-mail."
+            "Tenders are opened in public by a committee of at least three persons. The notice states the award criteria and their weights; the "
+            "price has a weight of at least 60 per cent. Tenders from domestic suppliers are given a preference of 5 per cent of the price. Tenders "
+            "may be submitted on paper or by e-mail."
         ),
         Text("A tender that is unusually low is rejected only after the supplier has been asked to explain it."),
         *_contracts(TERMS_2019),
         *_integrity(TERMS_2019),
-        Heading("8 Roles", new_page=True),
+        Heading("8 Roles"),
         Table(
             "Table 2: Who approves",
             "Contract value in crowns, without value added tax",
@@ -1584,8 +1673,8 @@ PROCUREMENT_2019 = Sample(
         ),
         Heading("9 Reporting"),
         Text(
-            "Each entity reports by 30 June on the contracts of the past fiscal year: number, value, method, and the suppliers who received more than 1,000,000 crowns in "
-            "total. The Ministry of Finance publishes a summary by 30 September."
+            "Each entity reports by 30 June on the contracts of the past fiscal year: number, value, method, and the suppliers who received more "
+            "than 1,000,000 crowns in total. The Ministry of Finance publishes a summary by 30 September."
         ),
         Text("Questions on the interpretation of this policy are decided by the Procurement Directorate of the Ministry of Finance."),
         *_glossary(
@@ -1611,12 +1700,13 @@ PROCUREMENT_2024 = Sample(
     body=(
         Heading("1 Purpose and scope"),
         Text(
-            "This policy lays down how ministries, agencies and state enterprises buy goods, services and works with public money. It carries out Part IV of the Public "
-            "Finance Act. It does not apply to employment contracts, to the purchase of land, or to loans raised by the debt office."
+            "This policy lays down how ministries, agencies and state enterprises buy goods, services and works with public money. It carries out "
+            "Part IV of the Public Finance Act. It does not apply to employment contracts, to the purchase of land, or to loans raised by the debt "
+            "office."
         ),
         Text(
-            "This policy supersedes the Procurement Policy of 2019, which ceases to have effect on 30 June 2024. Procedures for which a notice was published before "
-            "1 July 2024 are completed under the earlier policy. This policy will be reviewed by 30 June 2028."
+            "This policy supersedes the Procurement Policy of 2019, which ceases to have effect on 30 June 2024. Procedures for which a notice was "
+            "published before 1 July 2024 are completed under the earlier policy. This policy will be reviewed by 30 June 2028."
         ),
         Heading("2 Principles"),
         Items(
@@ -1624,7 +1714,8 @@ PROCUREMENT_2024 = Sample(
                 "Value for money over the life of what is bought, including the cost of use and disposal.",
                 "Competition that is open to small firms: contracts are divided into lots where this is practicable, or the reason is recorded.",
                 "Equal treatment of suppliers wherever they are established.",
-                "Transparency by default: notices, awards, contracts and changes above the open tender threshold are published on the e-procurement portal.",
+                "Transparency by default: notices, awards, contracts and changes above the open tender threshold are published on the e-procurement "
+                "portal.",
                 "Sustainability: effects on climate and environment are part of what is evaluated.",
                 "Accountability: the head of the entity answers for procurement; the task can be delegated, the responsibility cannot.",
             )
@@ -1632,20 +1723,23 @@ PROCUREMENT_2024 = Sample(
         *_methods(TERMS_2024),
         Heading("4 Evaluation and award"),
         Text(
-            "Tenders are submitted through the e-procurement portal only; tenders on paper or by e-mail are not accepted. They are opened electronically by a committee of at "
-            "least three persons, one of whom comes from another entity."
+            "Tenders are submitted through the e-procurement portal only; tenders on paper or by e-mail are not accepted. They are opened "
+            "electronically by a committee of at least three persons, one of whom comes from another entity."
         ),
         Text(
-            "The notice states the award criteria and their weights. The price has a weight of at least 50 per cent, and environmental criteria of at least 15 per cent "
-            "in tenders for vehicles, buildings and energy. There is no preference for domestic suppliers."
+            "The notice states the award criteria and their weights. The price has a weight of at least 50 per cent, and environmental criteria of "
+            "at least 15 per cent in tenders for vehicles, buildings and energy. There is no preference for domestic suppliers."
         ),
-        Text("A tender that is unusually low is rejected only after the supplier has been asked to explain it and has had five working days to answer."),
+        Text(
+            "A tender that is unusually low is rejected only after the supplier has been asked to explain it and has had five working days to answer."
+        ),
         *_contracts(TERMS_2024),
         *_integrity(TERMS_2024),
-        Heading("8 Electronic procurement", new_page=True),
+        Heading("8 Electronic procurement"),
         Text(
-            "The e-procurement portal is run by the Ministry of Finance. Its use is free for suppliers. All procedures above the direct purchase threshold are carried out "
-            "on it from the notice to the last payment. If the portal is out of order for more than four hours on the last day, the time limit is extended by two working days."
+            "The e-procurement portal is run by the Ministry of Finance. Its use is free for suppliers. All procedures above the direct purchase "
+            "threshold are carried out on it from the notice to the last payment. If the portal is out of order for more than four hours on the "
+            "last day, the time limit is extended by two working days."
         ),
         Heading("9 Roles"),
         Table(
@@ -1663,8 +1757,8 @@ PROCUREMENT_2024 = Sample(
         ),
         Heading("10 Reporting and indicators", new_page=True),
         Text(
-            "The portal produces the statistics; entities no longer report on paper. The Ministry of Finance publishes each quarter, for every entity with more than 20 "
-            "procedures a year:"
+            "The portal produces the statistics; entities no longer report on paper. The Ministry of Finance publishes each quarter, for every "
+            "entity with more than 20 procedures a year:"
         ),
         Items(
             (
@@ -1678,8 +1772,8 @@ PROCUREMENT_2024 = Sample(
         Text("An entity that misses two targets in four successive quarters agrees a plan for improvement with the Procurement Directorate."),
         Heading("11 Training"),
         Text(
-            "Members of tender committees complete the course of the Academy of Public Administration within twelve months of their appointment and repeat it every "
-            "three years. From 1 January 2026 nobody may chair a committee without the certificate."
+            "Members of tender committees complete the course of the Academy of Public Administration within twelve months of their appointment and "
+            "repeat it every three years. From 1 January 2026 nobody may chair a committee without the certificate."
         ),
         *_glossary(
             "Annex: Definitions",

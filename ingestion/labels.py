@@ -59,24 +59,29 @@ def _edge(text: str) -> list[str]:
     return lines[:EDGE_LINES] + lines[-EDGE_LINES:]
 
 
-def _candidates(text: str) -> dict[tuple[str, int], str]:
-    """(kind, value) -> as printed, from the page's first and last lines."""
-    found: dict[tuple[str, int], str] = {}
+def _candidates(text: str) -> dict[tuple[str, int], tuple[int, str]]:
+    """(kind, value) -> (how much of its line it is: 2 all, 1 an end, 0 within; as printed), from the page's first and last lines."""
+    found: dict[tuple[str, int], tuple[int, str]] = {}
     for line in _edge(text):
-        if len(line) <= LONGEST_EDGE_LINE:
-            for token in NUMBER.findall(line):
-                value = int(token) if token.isdigit() else roman_value(token)
-                if value:
-                    found.setdefault(("arabic" if token.isdigit() else "roman", value), token)
+        for match in NUMBER.finditer(line) if len(line) <= LONGEST_EDGE_LINE else ():
+            token = match.group(1)
+            value = int(token) if token.isdigit() else roman_value(token)
+            if value:
+                key = ("arabic" if token.isdigit() else "roman", value)
+                found[key] = max(found.get(key, (0, token)), ((match.start() == 0) + (match.end() == len(line)), token))
     return found
 
 
-def _printed(candidates: Sequence[dict[tuple[str, int], str]], index: int) -> str | None:
+def _printed(candidates: Sequence[dict[tuple[str, int], tuple[int, str]]], index: int) -> str | None:
     support: Counter[tuple[str, int]] = Counter()
     for near in range(max(0, index - NEAR), min(len(candidates), index + NEAR + 1)):
         support.update({(kind, value - near) for kind, value in candidates[near]})
-    own = [((kind, value), token) for (kind, value), token in candidates[index].items() if support[kind, value - index] >= SUPPORT]
-    return max(own, key=lambda item: support[item[0][0], item[0][1] - index])[1] if own else None
+    own = [
+        (place, support[kind, value - index], token)
+        for (kind, value), (place, token) in candidates[index].items()
+        if support[kind, value - index] >= SUPPORT
+    ]
+    return max(own)[2] if own else None
 
 
 def _trusted(printed: Sequence[str | None], embedded: Sequence[str | None]) -> bool:

@@ -6,11 +6,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from chatbot.settings import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parent.parent
+# These machines are noisy: a slow example is no fault, and the same examples are tried in every run.
+hypothesis.settings.register_profile("tests", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether it belongs in a folder.
-GROUND = {"errors", "models", "numbers", "records", "settings", "terms", "tokens"}
+GROUND = {"endpoints", "errors", "models", "numbers", "records", "settings", "terms", "tokens"}
 
 # The arrows, one way: app, ui, cli, api, mcp_server -> service -> memory -> search -> store -> ground -> ingestion, and
 # service -> answer -> ground. A room knows itself and what lies below it; answer and search do not know each other.
@@ -201,6 +202,20 @@ def test_every_requirement_asked_for_is_locked(path: Path) -> None:
     asked = re.findall(r"(?m)^([\w.-]+)", path.with_suffix(".in").read_text(encoding="utf-8"))
     locked = set(re.findall(r"(?m)^([\w.-]+)==", path.read_text(encoding="utf-8")))
     assert not [package for package in asked if not package.startswith("-") and package not in locked], "make lock"
+
+
+def test_every_imported_package_is_asked_for() -> None:
+    """What is imported but only came along with another package may be gone after the next lock."""
+    asked = {word.replace("_", "-").lower() for word in re.findall(r"(?m)^([\w.-]+)", (ROOT / "requirements.in").read_text(encoding="utf-8"))}
+    given = metadata.packages_distributions()
+    wrong = set()
+    for path in house():
+        for _, module in imports(path):
+            top = module.partition(".")[0]
+            names = {word.replace("_", "-").lower() for word in given.get(top, [top])}
+            if top not in sys.stdlib_module_names and room_of(module) is None and not names & asked:
+                wrong.add(f"{name(path)} imports {top} of {', '.join(sorted(names))}")
+    assert not wrong, "Add to requirements.in, then make lock:\n" + "\n".join(sorted(wrong))
 
 
 HARDENED: dict[str, dict[str, object]] = {

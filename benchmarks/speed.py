@@ -1,0 +1,173 @@
+"""How long people wait: an addition until it can be searched, a search from a cold start, a search in a warm process.
+
+    python benchmarks/speed.py [--documents FOLDER] [--runs 7]
+
+Times are given beside a peer measured in the same run (`import chromadb`, the largest part of any program on Chroma), because
+machines differ and are noisy. Without --documents the corpus is made here: 20 documents of 150 pages, 12,000 chunks. Their
+vectors are then random unit vectors, since finding the nearest costs the same whatever they mean; queries are embedded for real.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from chatbot.service import Chatbot  # noqa: E402
+from chatbot.settings import Settings  # noqa: E402
+from chatbot.store.embedders import Embedder, make_embedder  # noqa: E402
+from chatbot.store.library import Upload  # noqa: E402
+
+# Words of budgets and filings, drawn with Zipf's weights, so that some are in every chunk and some in few, as in real text.
+WORDS = """budget revenue expenditure deficit debt fiscal policy government ministry programme capital current transfer grant tax duty excise income
+corporate interest payment loan bond maturity yield inflation growth forecast estimate revised outturn reserve contingency rule ceiling anchor target
+ratio output employment pension health education defence infrastructure municipal council audit procurement tender contract supplier asset liability
+equity goodwill inventory receivable payable depreciation amortisation impairment dividend share earnings segment operating margin cash flow statement
+balance sheet note disclosure risk exposure hedge currency commodity energy transition climate subsidy""".split()
+QUERIES = ["What is the deficit ceiling?", "capital expenditure of the health ministry in 2024", "How much interest was paid on government bonds?"]
+PAGES, LINES, DOCUMENTS = 150, 44, 20
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    options.add_argument("--documents", type=Path)
+    options.add_argument("--runs", type=int, default=7)
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        paths = sorted(given.documents.glob("*.pdf")) if given.documents else make_corpus(home / "pdfs")
+        measure_addition(make_document(home / "filing.pdf", seed=99), home / "addition", given.runs)
+        fill(home / "store", paths, real=given.documents is not None)
+        measure_cold(home / "store", given.runs)
+        measure_warm(home / "store")
+
+
+def make_corpus(folder: Path) -> list[Path]:
+    """DOCUMENTS text filings of PAGES pages."""
+    folder.mkdir()
+    return [make_document(folder / f"filing_{number}.pdf", seed=number) for number in range(DOCUMENTS)]
+
+
+def make_document(path: Path, *, seed: int) -> Path:
+    """A text filing of PAGES pages, always the same for a seed."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    draw = random.Random(seed)
+    weights = [1 / rank for rank in range(1, len(WORDS) + 1)]
+    words = draw.sample(WORDS, len(WORDS))
+    canvas = Canvas(str(path), invariant=1)
+    for page in range(1, PAGES + 1):
+        text = canvas.beginText(50, 800)
+        for _ in range(LINES):
+            text.textLine(" ".join(draw.choices(words, weights, k=9)) + f" {draw.randint(1, 99_999):,}.")
+        text.textLine(f"Page {page}")
+        canvas.drawText(text)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def measure_addition(path: Path, home: Path, runs: int) -> None:
+    """Seconds from the command until keyword search finds a text filing of 150 pages, imports included."""
+    seconds = []
+    for run in range(max(3, runs // 2)):
+        environment = {**os.environ, "FINPOLICY_HOME": str(home / str(run))}
+        process = subprocess.run([sys.executable, "-m", "chatbot", "add", path, "--json"], env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+        seconds.append(json.loads(process.stdout)["searchable_seconds"])
+    report("a 150-page filing searchable after", seconds)
+
+
+class RandomPassages:
+    """The real embedder for queries, random unit vectors for passages."""
+
+    def __init__(self, real: Embedder) -> None:
+        self.fingerprint, self.dimension, self.max_tokens = real.fingerprint, real.dimension, real.max_tokens
+        self._draw = np.random.default_rng(0)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, dimension) unit rows that mean nothing."""
+        rows = self._draw.standard_normal((len(texts), self.dimension)).astype(np.float32)
+        unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        """The text as one window."""
+        return [text]
+
+
+def fill(home: Path, paths: Sequence[Path], *, real: bool) -> None:
+    """Add the corpus."""
+    settings = Settings(home=home, model_cache=default_cache())
+    embedder = make_embedder(settings)
+    with Chatbot(settings, embedder=embedder if real else RandomPassages(embedder)) as chatbot:
+        started = time.perf_counter()
+        failed = [result.document for result in chatbot.add([Upload(path) for path in paths]) if result.status == "failed"]
+        chunks = sum(row.chunks for row in chatbot.documents())
+        print(f"{len(paths)} documents, {chunks:,} chunks, added in {time.perf_counter() - started:.0f} s, failed: {failed or 'none'}")
+
+
+def default_cache() -> Path:
+    """Where the built model stands."""
+    from chatbot.settings import load_settings
+
+    return load_settings().model_cache
+
+
+def measure_cold(home: Path, runs: int) -> None:
+    """Whole processes, in turn with the peer: `python -m chatbot search` against `import chromadb` alone."""
+    environment = {**os.environ, "FINPOLICY_HOME": str(home)}
+    ours, peer = [], []
+    for _ in range(runs):
+        peer.append(timed([sys.executable, "-c", "import chromadb"], environment))
+        ours.append(timed([sys.executable, "-m", "chatbot", "search", QUERIES[0]], environment))
+    report("cold search of all documents", ours)
+    report("import chromadb alone", peer)
+    print(f"cold search / import chromadb: {statistics.median(a / b for a, b in zip(ours, peer, strict=True)):.2f} (median of pairs, {runs} runs)")
+
+
+def timed(command: Sequence[str], environment: dict[str, str]) -> float:
+    """Wall seconds of one process."""
+    started = time.perf_counter()
+    subprocess.run(command, env=environment, cwd=ROOT, check=True, capture_output=True)
+    return time.perf_counter() - started
+
+
+def measure_warm(home: Path) -> None:
+    """Milliseconds of a search in a warm process, the query's embedding included, over all documents and within one."""
+    with Chatbot(Settings(home=home, model_cache=default_cache())) as chatbot:
+        names = [row.name for row in chatbot.documents()]
+        scopes: dict[str, list[list[str]]] = {"all documents": [[]], "one document": [[name] for name in names]}
+        for label, choices in scopes.items():
+            for names_in_scope in choices:
+                chatbot.search(QUERIES[0], names=names_in_scope)
+            times = []
+            for turn in range(200):
+                started = time.perf_counter()
+                chatbot.search(f"{QUERIES[turn % len(QUERIES)]} {turn}", names=choices[turn % len(choices)])
+                times.append(1000 * (time.perf_counter() - started))
+            times.sort()
+            print(f"warm search, {label}: p50 {times[100]:.1f} ms, p95 {times[190]:.1f} ms")
+
+
+def report(what: str, seconds: Sequence[float]) -> None:
+    """One line: median and range."""
+    print(f"{what}: {statistics.median(seconds):.2f} s (from {min(seconds):.2f} to {max(seconds):.2f}, {len(seconds)} runs)")
+
+
+if __name__ == "__main__":
+    main()

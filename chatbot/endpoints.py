@@ -1,0 +1,227 @@
+"""Which model endpoint is configured, whether it may be contacted, and what its failures mean; knows nothing of chat or embedding bodies."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from email.utils import mktime_tz, parsedate_tz
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from chatbot.errors import ModelError
+from chatbot.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from openai import APIStatusError, OpenAI
+
+__all__ = [
+    "EndpointError",
+    "check_endpoint",
+    "clean_text",
+    "endpoint_failures",
+    "endpoint_host",
+    "endpoint_url",
+    "explain_failure",
+    "open_client",
+]
+
+OPENAI_URL = "https://api.openai.com/v1"
+# Enough for a provider's own sentence; a whole HTML error page would bury it.
+MOST_PROVIDER_CHARACTERS = 200
+# A reader is waiting: a longer pause is told rather than waited out.
+LONGEST_WAIT_SECONDS = 20.0
+
+# Where clouds hand credentials to whatever asks. Link-local addresses are refused as a whole; these are the known ones outside of them.
+_METADATA_ADDRESSES = frozenset(map(ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200")))
+_METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
+_NAT64 = IPv6Network("64:ff9b::/96")
+_HOST_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_CONTEXT_EXCEEDED = re.compile(r"context[ _](length|window|size)|prompt is too long|too many (input )?tokens", re.IGNORECASE)
+
+
+class EndpointError(ModelError):
+    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause), None where it is not."""
+
+    def __init__(self, message: str, *, hint: str = "", wait: float | None = None, retryable: bool = True) -> None:
+        super().__init__(message, hint=hint, retryable=retryable)
+        self.wait = wait
+
+
+def endpoint_url(settings: Settings) -> str:
+    """The base URL that is configured, or OpenAI's; not checked."""
+    return settings.base_url or OPENAI_URL
+
+
+def endpoint_host(settings: Settings) -> str:
+    """Who receives what is sent, for display: host, with its port where one is given. Never raises and never shows a password."""
+    try:
+        parts = _split(endpoint_url(settings))
+    except ModelError:
+        return "an unreadable address"
+    host = str(parts.hostname)
+    shown = f"[{host}]" if ":" in host else host
+    return f"{shown}:{parts.port}" if parts.port else shown
+
+
+def check_endpoint(url: str, settings: Settings) -> None:
+    """Raises ModelError where `url` must not be contacted: offline, not a plain http(s) address, or link-local or cloud metadata.
+
+    A name is resolved and refused for any such address behind it; one that does not resolve here passes, for a proxy may know it.
+    """
+    if settings.offline:
+        raise ModelError(
+            "FINPOLICY_OFFLINE is set, so no model endpoint is contacted.", hint="Unset FINPOLICY_OFFLINE, or unset the model's own setting."
+        )
+    host = str(_split(url).hostname).rstrip(".")
+    if host in _METADATA_NAMES or any(map(_is_forbidden, _addresses(host))):
+        raise ModelError(
+            f"OPENAI_BASE_URL leads to {host}, a link-local or cloud metadata address.", hint="Set it to the address of a model endpoint."
+        )
+
+
+def open_client(settings: Settings) -> OpenAI:
+    """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises ModelError without connecting.
+
+    It neither retries nor follows redirects (a redirect could lead to an address that was refused); `settings.timeout` seconds bound the
+    connecting and every silence. It takes no key from the environment; proxies and certificates are the environment's.
+    """
+    url, key = endpoint_url(settings), settings.api_key
+    check_endpoint(url, settings)
+    if not key and urlsplit(url).hostname == "api.openai.com":
+        raise ModelError("OPENAI_API_KEY is not set, and api.openai.com needs one.", hint="Set it, or point OPENAI_BASE_URL elsewhere.")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelError("OPENAI_API_KEY holds characters that no key has.", hint="Set it again, without quotes, spaces or line breaks.")
+    import httpx2
+    from openai import OpenAI
+
+    transport = httpx2.Client(timeout=settings.timeout, follow_redirects=False)
+    # Empty strings keep the client from looking in the environment; local servers ignore the stand-in for a key.
+    return OpenAI(api_key=key or "none", admin_api_key="", base_url=url, timeout=settings.timeout, max_retries=0, http_client=transport)
+
+
+def endpoint_failures() -> tuple[type[Exception], ...]:
+    """What a call through `open_client` may raise because of the endpoint; to be given to `explain_failure`."""
+    import json
+
+    import httpx2
+    from openai import OpenAIError
+
+    # The client lets these through: broken JSON or UTF-8 in a stream, JSON nested too deep, a connection lost inside an error's body.
+    return (OpenAIError, httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
+
+
+def explain_failure(error: Exception, settings: Settings, *, model_setting: str) -> EndpointError:
+    """One of `endpoint_failures` in the project's words, with the setting to look at.
+
+    model_setting: the name of the setting that chose the model, such as FINPOLICY_CHAT_MODEL. The provider's own words are data:
+    see `clean_text`. Raise the result `from None`, lest a traceback shows what was cleaned away.
+    """
+    import httpx2
+    from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+
+    host = endpoint_host(settings)
+    if isinstance(error, APITimeoutError | httpx2.TimeoutException):
+        message = f"{host} was silent for {settings.timeout:g} s."
+        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running, or raise FINPOLICY_TIMEOUT.")
+    if isinstance(error, APIConnectionError | httpx2.HTTPError):
+        reason = clean_text(str(error.__cause__ or error), settings)
+        return EndpointError(f"{host} cannot be reached or broke off: {reason}.", hint="Check that OPENAI_BASE_URL is right and running.", wait=0)
+    if isinstance(error, APIStatusError):
+        return _explain_status(error, settings, model_setting)
+    if isinstance(error, APIError):
+        return EndpointError(f"{host} reported an error: {clean_text(error.message, settings)}")
+    return EndpointError(f"{host} sent something that is not a model's answer.", hint="Check OPENAI_BASE_URL; it usually ends in /v1.")
+
+
+def clean_text(text: str, settings: Settings) -> str:
+    """Another party's text made fit to show: one line, no control or invisible characters, the key as ***, at most 200 characters."""
+    line = "".join(character for character in " ".join(text.split()) if character.isprintable())
+    if settings.api_key:
+        line = line.replace(settings.api_key, "***")
+    return line if len(line) <= MOST_PROVIDER_CHARACTERS else line[: MOST_PROVIDER_CHARACTERS - 1] + "…"
+
+
+def _explain_status(error: APIStatusError, settings: Settings, model_setting: str) -> EndpointError:
+    host, status, said = endpoint_host(settings), error.status_code, _provider_words(error.body, error.message)
+    shown = clean_text(said, settings)
+    if status in {401, 403}:
+        return EndpointError(f"{host} refused the key (status {status}): {shown}", hint="Check OPENAI_API_KEY.", retryable=False)
+    if status == 404:
+        model = settings.chat_model if model_setting == "FINPOLICY_CHAT_MODEL" else settings.embedding_model
+        hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
+        return EndpointError(f"{host} does not know the model {model!r} (status 404): {shown}", hint=hint, retryable=False)
+    if status == 429:
+        return _explain_limit(f"{host} is limiting requests (status 429): {shown}", error.code, _retry_after(error.response.headers))
+    if status == 413 or error.code == "context_length_exceeded" or _CONTEXT_EXCEEDED.search(said):
+        message = f"The prompt is too long for the model at {host} (status {status}): {shown}"
+        return EndpointError(message, hint="Lower FINPOLICY_CONTEXT_TOKENS.", retryable=False)
+    if 300 <= status < 400:
+        return EndpointError(f"{host} redirects elsewhere (status {status}).", hint="Set OPENAI_BASE_URL to the address itself.", retryable=False)
+    if status == 408 or status >= 500:
+        wait = _retry_after(error.response.headers)
+        return EndpointError(f"{host} failed (status {status}): {shown}", wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
+    return EndpointError(f"{host} rejected the request (status {status}): {shown}", hint=f"Check {model_setting}.", retryable=False)
+
+
+def _explain_limit(message: str, code: str | None, wait: float) -> EndpointError:
+    if code == "insufficient_quota":
+        return EndpointError(message, hint="The account of OPENAI_API_KEY has no credit left.", retryable=False)
+    if wait > LONGEST_WAIT_SECONDS:
+        return EndpointError(message, hint=f"It asks to wait {wait:.0f} s.")
+    return EndpointError(message, hint="Ask again in a minute.", wait=wait)
+
+
+def _provider_words(body: object, otherwise: str) -> str:
+    words = body.get("message") or body.get("detail") if isinstance(body, dict) else None
+    return words if isinstance(words, str) else otherwise
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds of a Retry-After header, given as seconds or as a date; 0 where there is none or it makes no sense."""
+    text = headers.get("retry-after", "")
+    date = parsedate_tz(text)
+    try:
+        seconds = mktime_tz(date) - time.time() if date else float(text)
+    except (ValueError, OverflowError):
+        return 0.0
+    return seconds if seconds > 0 else 0.0
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a plain http(s) URL, read so strictly that no other parser can find another host in it. Raises ModelError otherwise."""
+    if "@" in url:
+        raise ModelError("OPENAI_BASE_URL holds a user name or password.", hint="Take it out; a key belongs in OPENAI_API_KEY.")
+    wrong = ModelError(f"OPENAI_BASE_URL is {url[:MOST_PROVIDER_CHARACTERS]!r}.", hint="Set it to an address such as http://localhost:11434/v1.")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        if ":" in host:
+            ip_address(host)
+    except ValueError:
+        raise wrong from None
+    host_is_plain = ":" in host or _HOST_NAME.fullmatch(host)
+    if parts.scheme not in {"http", "https"} or not host_is_plain or port == 0 or not url.isprintable() or " " in url:
+        raise wrong
+    return parts
+
+
+def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
+    """Every address behind `host`; resolving also reads the spellings that a parser of addresses refuses, such as 2852039166."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return [ip_address(str(entry[4][0])) for entry in found]
+
+
+def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
+    if isinstance(address, IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour or (IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None)
+        if inner is not None:
+            return _is_forbidden(inner)
+        address = IPv6Address(address.packed)  # without its zone, which would make it differ from the same address in the set
+    return address.is_link_local or address in _METADATA_ADDRESSES

@@ -1,0 +1,228 @@
+"""Chat models as a stream of text: the protocol and the OpenAI-compatible one; knows nothing of prompts, citations or documents."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Protocol
+
+from chatbot.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
+from chatbot.errors import ModelError
+from chatbot.settings import Settings
+from chatbot.tokens import encodable
+
+if TYPE_CHECKING:
+    from openai import OpenAI, Stream
+
+__all__ = ["LLM", "OpenAIModel", "Reply", "make_model"]
+
+log = logging.getLogger(__name__)
+
+# Two repeats bridge a restart or a burst; more would keep a reader waiting for an endpoint that is down.
+MOST_TRIES = 3
+# Doubled each time: a dead endpoint is reported after a second and a half.
+FIRST_PAUSE_SECONDS = 0.5
+# How long a pressed stop button may go unnoticed during a pause.
+LONGEST_NAP_SECONDS = 0.1
+# No token of OpenAI's vocabularies is longer, so more text than this means that the endpoint ignores the limit.
+MOST_CHARACTERS_PER_TOKEN = 128
+
+# OpenAI's newer models know only its new name for the limit, most local servers only the old one.
+_NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
+_PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE)
+
+
+def _never() -> bool:
+    return False
+
+
+class Reply(Iterator[str]):
+    """The pieces of one answer as they come. finish: "" until it has ended, then how: "stop" (complete), "length" (the model reached
+    `max_tokens`; the text stands but lacks its end) or "stopped" (`stop()` was true, or it was closed).
+
+    After an error finish stays "". Closing it, or dropping it, closes the connection.
+    """
+
+    def __init__(self, pieces: Generator[str, None, str]) -> None:
+        self._pieces = pieces
+        self.finish = ""
+
+    def __next__(self) -> str:
+        try:
+            return next(self._pieces)
+        except StopIteration as end:
+            self.finish = self.finish or end.value or ""
+            raise
+
+    def close(self) -> None:
+        """Ends the answer here; harmless when it has ended already."""
+        self._pieces.close()
+        self.finish = self.finish or "stopped"
+
+
+class LLM(Protocol):
+    """A chat model. name: as the endpoint knows it. host: who receives what is sent, for display."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def host(self) -> str: ...
+
+    def stream(
+        self,
+        messages: Sequence[tuple[str, str]],
+        *,
+        max_tokens: int,
+        schema: Mapping[str, object] | None = None,
+        stop: Callable[[], bool] = _never,
+    ) -> Reply:
+        """The answer, piece by piece, verbatim; nothing is sent before the first piece is asked for.
+
+        messages: (role, content) pairs, roles "system", "user", "assistant". max_tokens: of the answer, 1 or more. schema: a JSON schema that
+        the answer is to follow (every object closed and every property required, as strict mode asks). stop: looked at before each try, in
+        pauses and between pieces.
+        Raises ModelError: before any piece when the endpoint fails, after the pieces that came when the answer was cut or withheld, and at
+        the end of an answer without a word. What came before an error is not an answer.
+        """
+        ...
+
+
+class OpenAIModel:
+    """The chat model that the settings name, at any OpenAI-compatible endpoint; may be used by many threads at once.
+
+    Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent one only once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.name = settings.chat_model
+        self.host = endpoint_host(settings)
+        self._settings = settings
+        self._limit_name = _NEW_LIMIT_NAME if self.host == "api.openai.com" else _OLD_LIMIT_NAME
+
+    def stream(
+        self,
+        messages: Sequence[tuple[str, str]],
+        *,
+        max_tokens: int,
+        schema: Mapping[str, object] | None = None,
+        stop: Callable[[], bool] = _never,
+    ) -> Reply:
+        """As LLM.stream."""
+        body: dict[str, object] = {
+            "model": self.name,
+            "messages": [{"role": role, "content": encodable(content)} for role, content in messages],
+            "stream": True,
+        }
+        if schema is not None:
+            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema), "strict": True}}
+        return Reply(self._answer(body, max_tokens, stop))
+
+    def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool]) -> Generator[str, None, str]:
+        pause = FIRST_PAUSE_SECONDS
+        for tries_left in reversed(range(MOST_TRIES)):
+            said: list[str] = []
+            try:
+                return (yield from self._attempt(body, max_tokens, stop, said))
+            except EndpointError as error:
+                failure = error
+            if said:
+                raise ModelError(f"The answer was cut: {failure.message}", hint=failure.hint) from None
+            if failure.wait is None or not tries_left:
+                raise failure
+            log.info("trying again: %s", failure.message)
+            if not _pause(failure.wait or pause, stop):
+                return "stopped"
+            pause *= 2
+        raise AssertionError("the last try either answers or raises")
+
+    def _attempt(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], said: list[str]) -> Generator[str, None, str]:
+        """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown."""
+        if stop():
+            return "stopped"
+        finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
+        with open_client(self._settings) as client, closing(self._events(client, body, max_tokens)) as events:
+            for event in events:
+                piece, finish = _read(event)
+                if piece and not stop():
+                    said.append(piece)
+                    yield piece
+                characters_left -= len(piece)
+                if stop():
+                    return "stopped"
+                if characters_left < 0:
+                    finish = "length"
+                if finish:
+                    break
+        self._check_end(finish, "".join(said))
+        return "length" if finish in {"length", "max_tokens"} else "stop"
+
+    def _events(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Generator[object, None, None]:
+        """The endpoint's events, its failures told in our words; closed with the iterator."""
+        failures = endpoint_failures()
+        try:
+            with self._request(client, body, max_tokens) as events:
+                yield from events
+        except failures as error:
+            raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
+
+    def _request(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Stream[object]:
+        from openai import APIStatusError
+
+        name = self._limit_name
+        try:
+            return _post(client, body | {name: max_tokens})
+        except APIStatusError as error:
+            if error.status_code not in {400, 422} or name not in error.message or not _PARAMETER_REJECTED.search(error.message):
+                raise
+        # Remembered: threads that race here only spend one more request.
+        self._limit_name = _OLD_LIMIT_NAME if name == _NEW_LIMIT_NAME else _NEW_LIMIT_NAME
+        return _post(client, body | {self._limit_name: max_tokens})
+
+    def _check_end(self, finish: str, text: str) -> None:
+        if finish == "content_filter":
+            raise ModelError(f"{self.host} withheld the answer (content filter).", hint="Ask in other words.")
+        if finish in {"", "error"} and text:
+            raise EndpointError(f"{self.host} ended it before it was complete.", hint="Ask again.")
+        if not text.strip() and finish == "length":
+            raise ModelError(f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS.")
+        if not text.strip():
+            raise ModelError(f"{self.host} sent an empty answer.", hint="Check FINPOLICY_CHAT_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.")
+
+
+def make_model(settings: Settings) -> LLM | None:
+    """The chat model that the settings name; None where they name none, and answers are extractive. Connects to nothing."""
+    return OpenAIModel(settings) if settings.chat_model else None
+
+
+def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:
+    from openai import Stream
+
+    # Raw JSON rather than the client's chunk types: those take any shape that comes and fail later, at the attribute that is missing.
+    return client.post("/chat/completions", body=body, cast_to=object, stream=True, stream_cls=Stream[object])
+
+
+def _read(event: object) -> tuple[str, str]:
+    """Text and finish reason of one stream event, each "" where it has none; usage and keep-alive events have no choices."""
+    choices = event.get("choices") if isinstance(event, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        return "", ""
+    delta, finish = choice.get("delta"), choice.get("finish_reason")
+    # A refusal under a schema comes in a field of its own; it is what the model says.
+    text = (delta.get("content") or delta.get("refusal")) if isinstance(delta, dict) else None
+    return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
+
+
+def _pause(seconds: float, stop: Callable[[], bool]) -> bool:
+    """Waits; False as soon as `stop()` is true."""
+    end = time.monotonic() + seconds
+    while not stop():
+        rest = end - time.monotonic()
+        if rest <= 0:
+            return True
+        time.sleep(min(rest, LONGEST_NAP_SECONDS))
+    return False

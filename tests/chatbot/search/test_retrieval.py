@@ -1,0 +1,70 @@
+"""Retrieval over a real store: one hit a page, an order that does not depend on k, scopes, modes, candidates of large libraries."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.errors import NotFoundError, QuestionError
+from chatbot.search import retrieval
+from chatbot.search.retrieval import Query, Retriever
+from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+TOPICS = ["deficit ceiling", "debt anchor", "contingency reserve", "revenue estimate", "capital project", "wage bill", "pension fund", "excise duty"]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    folder = tmp_path_factory.mktemp("retrieval")
+    made = Library(Settings(home=folder / "home"), HashEmbedder(dimension=256))
+    pages = [f"This page is about the {topic}. " + f"The {topic} is set by the ministry. " * 40 for topic in TOPICS]
+    other = [f"Elsewhere the {topic} is mentioned once among many other things." for topic in TOPICS]
+    list(made.add([Upload(make_pdf(folder / "Rules.pdf", pages)), Upload(make_pdf(folder / "Other.pdf", other))]))
+    yield made
+    made.close()
+
+
+def search(library: Library, text: str, **given: object) -> list[tuple[str, int]]:
+    query = Query(text, library.embedder.embed([text])[0], **given)  # type: ignore[arg-type]
+    return [(hit.document, hit.page) for hit in Retriever(library).search(query)]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+def test_the_page_about_it_comes_first(library: Library, mode: str) -> None:
+    assert search(library, "What is the contingency reserve?", mode=mode, names=("Rules.pdf",))[0] == ("Rules.pdf", 3)
+
+
+def test_k_counts_pages_and_does_not_change_the_order(library: Library) -> None:
+    many = search(library, "debt anchor of the ministry", k=16)
+    assert len(many) == len(set(many))
+    assert all(search(library, "debt anchor of the ministry", k=k) == many[:k] for k in (1, 3, 10))
+
+
+def test_a_scope_keeps_to_its_documents(library: Library) -> None:
+    assert {document for document, _ in search(library, "debt anchor", names=("Other.pdf",), k=10)} == {"Other.pdf"}
+    with pytest.raises(NotFoundError, match=r"Missing\.pdf"):
+        search(library, "debt anchor", names=("Missing.pdf",))
+
+
+@pytest.mark.parametrize("given", [{"k": 0}, {"k": 100_000}, {"mode": "magic"}])
+def test_bad_arguments_are_named(library: Library, given: dict[str, object]) -> None:
+    with pytest.raises(QuestionError):
+        search(library, "debt", **given)
+
+
+def test_candidates_of_a_large_library_give_the_same_first_pages(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = search(library, "pension fund of the ministry", k=3)
+    monkeypatch.setattr(retrieval, "MOST_EXACT_CHUNKS", 1)
+    assert search(library, "pension fund of the ministry", k=3) == exact
+
+
+def test_raw_is_the_plain_top_k_of_chunks(library: Library) -> None:
+    vector = library.embedder.embed(["wage bill"])[0]
+    hits = Retriever(library).raw(vector, [], 5)
+    scoped = Retriever(library).raw(vector, ["Rules.pdf"], 5)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert len(hits) == len(scoped) == 5
+    assert {hit.page for hit in scoped} == {6}

@@ -1,0 +1,213 @@
+"""The library: what is added is found, replaced as a whole, removed at once; failures cost the others nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.errors import NotFoundError, StoreError
+from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+FIRST = ["The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."]
+SECOND = ["The deficit ceiling is two per cent of output, since the rule was amended in the spring of that year."]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    made = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    yield made
+    made.close()
+
+
+def add(library: Library, *uploads: Upload) -> dict[str, str]:
+    return {result.document: result.status for result in library.add(uploads)}
+
+
+def texts(library: Library) -> list[str]:
+    return [chunk.text for version in library.scope([]) for chunk in library.catalog.chunks(version)]
+
+
+def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    (result,) = library.add([Upload(path)])
+    assert (result.status, result.pages, result.chunks, result.error) == ("added", 1, 1, None)
+    assert result.searchable_seconds is not None
+    assert result.searchable_seconds <= result.seconds
+    assert [row.state for row in library.documents()] == ["ready"]
+    assert library.vectors.count() == library.keywords.count() == 1
+    assert [copy.read_bytes() for copy in (tmp_path / "home" / "documents").glob("*.pdf")] == [path.read_bytes()]
+
+
+def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    assert add(library, Upload(path)) == {"Rules.pdf": "added"}
+    assert add(library, Upload(path)) == {"Rules.pdf": "unchanged"}
+    make_pdf(path, SECOND)
+    assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
+    assert len(texts(library)) == 1
+    assert "two per cent" in texts(library)[0]
+    assert library.vectors.count() == library.keywords.count() == 1
+    assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 1
+
+
+def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    (tmp_path / "text.pdf").write_text("not a pdf at all")
+    good = make_pdf(tmp_path / "good.pdf", FIRST)
+    results = list(library.add([Upload(tmp_path / "empty.pdf"), Upload(tmp_path / "text.pdf"), Upload(tmp_path / "gone.pdf"), Upload(good)]))
+    assert {result.document: result.status for result in results} == {"empty.pdf": "failed", "text.pdf": "failed", "gone.pdf": "failed", "good.pdf": "added"}
+    assert all("\n" not in (result.error or "") for result in results)
+    assert [row.name for row in library.documents()] == ["good.pdf"]
+
+
+def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    first, second = make_pdf(tmp_path / "Rules.pdf", FIRST), make_pdf(tmp_path / "other" / "Rules.pdf", SECOND)
+    results = list(library.add([Upload(first), Upload(second)]))
+    assert [result.status for result in results] == ["failed", "added"] or [result.status for result in results] == ["added", "failed"]
+    error = next(result.error for result in results if result.error)
+    assert str(first) in error
+    assert str(second) in error
+    assert "--name" in error
+
+
+def test_names_are_display_text_never_paths(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "a.pdf", FIRST)
+    names = [result.document for result in library.add([Upload(path, "../../x.pdf")])]
+    assert names == ["x.pdf"]
+    (long,) = library.add([Upload(path, "n" * 300)])
+    assert long.status == "failed"
+    assert "300 characters" in (long.error or "")
+    (spoofed,) = library.add([Upload(path, "a\u202efdp.pdf")])
+    assert spoofed.document == "a‹U+202E›fdp.pdf"
+
+
+def test_a_file_over_the_limit(tmp_path: Path) -> None:
+    library = Library(Settings(home=tmp_path / "home", max_upload_mb=1), HashEmbedder())
+    (tmp_path / "large.pdf").write_bytes(b"%PDF-1.7" + b"\0" * 2**21)
+    (result,) = library.add([Upload(tmp_path / "large.pdf")])
+    library.close()
+    assert "FINPOLICY_MAX_UPLOAD_MB" in (result.error or "")
+
+
+def test_a_blank_document_is_added_with_a_warning(library: Library, tmp_path: Path) -> None:
+    (result,) = library.add([Upload(make_pdf(tmp_path / "blank.pdf", [""]))])
+    assert (result.status, result.chunks) == ("added", 0)
+    assert result.warning
+
+
+def test_removing_hides_at_once_restoring_brings_back_purging_erases(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    library.remove("Rules.pdf")
+    assert texts(library) == []
+    library.sweep()
+    library.restore("Rules.pdf")
+    assert len(texts(library)) == 1
+    library.remove("Rules.pdf")
+    library.remove("Rules.pdf", purge=True)
+    assert library.documents() == []
+    assert library.keywords.count() == library.vectors.count() == 0
+    assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
+    with pytest.raises(NotFoundError):
+        library.restore("Rules.pdf")
+    with pytest.raises(NotFoundError, match="Nothing.pdf"):
+        library.remove("Nothing.pdf")
+
+
+def test_a_removed_document_can_be_added_again(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add(library, Upload(path))
+    library.remove("Rules.pdf")
+    assert add(library, Upload(path)) == {"Rules.pdf": "added"}
+    assert len(texts(library)) == 1
+
+
+def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add(library, Upload(path), Upload(path, "Twin.pdf"))
+    library.remove("Twin.pdf", purge=True)
+    (version,) = library.scope([])
+    assert library.file(version).exists()
+
+
+def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)])
+    list(library.add([Upload(path)], cancelled=lambda: library.vectors.count() > 0))
+    (row,) = library.documents()
+    assert row.state == "embedding"
+    assert 0 < row.embedded < row.chunks == library.keywords.count()
+    before = library.embedder.calls  # type: ignore[attr-defined]
+    library.resume()
+    assert library.documents()[0].state == "ready"
+    assert library.embedder.calls - before == row.chunks - row.embedded  # type: ignore[attr-defined]
+
+
+def test_another_embedder_makes_new_vectors_from_the_stored_text(tmp_path: Path) -> None:
+    library = Library(Settings(home=tmp_path), HashEmbedder(dimension=32))
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    library.close()
+    other = Library(Settings(home=tmp_path), HashEmbedder(dimension=16))
+    (version,) = other.scope([])
+    assert other.matrix(version).rows.shape == (0, 16)
+    assert other.without_vectors()
+    other.resume()
+    assert other.matrix(version).rows.shape == (1, 16)
+    assert other.without_vectors() == []
+    other.close()
+
+
+def test_lost_rows_of_chroma_are_given_back(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    (version,) = library.scope([])
+    library.vectors.remove([version])
+    library.sweep()
+    assert library.vectors.count() == 1
+
+
+def test_a_second_owner_is_refused_with_the_holders_pid(library: Library, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=str(os.getpid())):
+        Library(Settings(home=tmp_path / "home"), HashEmbedder())
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
+from tests.fakes import HashEmbedder
+library = Library(Settings(home=Path(sys.argv[1])), HashEmbedder())
+def slow(document, phase, done, total):
+    print(phase, flush=True)
+    time.sleep(0.05 if phase == "embedding" else 0)
+list(library.add([Upload(Path(sys.argv[2]))], progress=slow))
+"""
+
+
+@pytest.mark.parametrize("phase", ["reading", "embedding"])
+def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, root: Path) -> None:
+    path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(200)])
+    home = tmp_path / "home"
+    child = subprocess.Popen([sys.executable, "-c", KILLED, home, path], stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."})
+    assert child.stdout
+    for line in child.stdout:
+        if line.strip() == phase:
+            break
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    time.sleep(0.1)
+    library = Library(Settings(home=home), HashEmbedder())
+    library.resume()
+    library.sweep()
+    rows = library.documents()
+    assert [(row.state, row.embedded == row.chunks) for row in rows] == ([("ready", True)] if phase == "embedding" else [])
+    assert library.vectors.count() == sum(row.chunks for row in rows)
+    library.close()

@@ -1,0 +1,31 @@
+"""Search terms: the same for indexing and for queries."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.terms import content_terms, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The deficits of FY2018", ["deficit", "2018"]),
+        ("revenues in fy19", ["revenue", "2019"]),
+        ("2024-25 budget", ["2024", "2025", "budget"]),
+        ("$1,577 million", ["1577", "million"]),
+        ("3.0 per cent", ["3.0", "per", "cent"]),
+        ("policies, taxes, losses, basis, surplus", ["policy", "tax", "loss", "basis", "surplus"]),
+        ("the Treasury's debt-to-GDP", ["treasury", "debt", "gdp"]),
+        ("what is it", []),
+    ],
+)
+def test_examples(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@given(st.text())
+def test_terms_are_their_own_terms(text: str) -> None:
+    once = terms(text)
+    assert all(once) and not any(term.isspace() for term in once)
+    assert content_terms(text) == list(dict.fromkeys(once))

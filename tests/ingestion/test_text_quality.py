@@ -1,0 +1,31 @@
+"""Text quality: what is normalised, how line-end hyphens are joined, which pages are read again."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.text_quality import join_line_breaks, needs_reading_again, normalise, vocabulary
+
+
+def test_line_ends_and_ligatures_are_normalised() -> None:
+    assert normalise("ﬁscal oﬃce  \r\nnext\rlast\x0c") == "fiscal office\nnext\nlast\n"
+
+
+def test_a_hyphen_at_a_line_end_follows_the_document() -> None:
+    words = vocabulary(["the government spent", "a long-term plan", "near and term"])
+    assert join_line_breaks("the govern\ufffement", words) == "the government"
+    assert join_line_breaks("a long\u0002term plan", words) == "a long-term plan"
+    assert join_line_breaks("the near\u00ad\nterm", words) == "the near-term"
+    assert join_line_breaks("un\ufffefamiliar", words) == "unfamiliar"
+
+
+@given(st.text())
+def test_no_hyphen_mark_is_left(text: str) -> None:
+    assert not {"\u0002", "\ufffe", "\u00ad"} & set(join_line_breaks(text, frozenset()))
+
+
+def test_pages_to_read_again() -> None:
+    prose = "The general government deficit narrowed to 2.4 per cent of GDP in the year. " * 4
+    assert not needs_reading_again(prose)
+    assert needs_reading_again("12")
+    assert needs_reading_again("".join(chr(ord(letter) % 29 + 1) for letter in prose))
+    assert needs_reading_again("(cid:12)(cid:44)(cid:9)" * 30)

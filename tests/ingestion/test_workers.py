@@ -1,0 +1,108 @@
+"""Reading real PDFs in separate processes: text, scans, encryption, damage, cancelling, and what the child may see."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ingestion.errors import DocumentError, EncryptedError
+from ingestion.render import locate_quote
+from ingestion.workers import CancelledError, Reader, _child_environment, read_document
+from tests.pdfs import make_pdf, make_scan
+
+PAGES = [f"Budget Paper No. 3\nThe deficit target for year {number} is {number}.5 per cent of GDP,\nwhich the Treasury confirms.\n{number + 4}" for number in range(1, 5)]
+
+
+def test_text_pages_are_read_with_their_printed_labels(tmp_path: Path) -> None:
+    reading = read_document(make_pdf(tmp_path / "a.pdf", PAGES))
+    assert [page.number for page in reading.pages] == [1, 2, 3, 4]
+    assert [page.label for page in reading.pages] == ["5", "6", "7", "8"]
+    assert {page.method for page in reading.pages} == {"text"}
+    assert "The deficit target for year 2 is 2.5 per cent of GDP" in reading.pages[1].text
+
+
+def test_scanned_pages_are_read_by_ocr_with_confidence_and_boxes(tmp_path: Path) -> None:
+    quote = "The statement of arrears shows 412 million crowns"
+    page = read_document(make_scan(tmp_path / "scan.pdf", [f"Annex C\n{quote}\nat the end of the year"])).pages[0]
+    assert (page.method, page.problem) == ("ocr", None)
+    assert "412 million" in page.text
+    assert page.confidence is not None
+    assert page.confidence > 60
+    marks = locate_quote([(word.text, word.box) for word in page.words], quote)
+    assert len(marks) == 1
+    assert 0.05 < marks[0].y0 < 0.2
+
+
+def test_a_blank_page_is_no_problem(tmp_path: Path) -> None:
+    pages = read_document(make_pdf(tmp_path / "blank.pdf", ["", *PAGES])).pages
+    assert (pages[0].text, pages[0].problem) == ("", None)
+
+
+def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_path: Path) -> None:
+    assert read_document(make_pdf(tmp_path / "open.pdf", PAGES, user_password="")).info.encrypted
+    locked = make_pdf(tmp_path / "locked.pdf", PAGES, user_password="sesame")
+    with pytest.raises(EncryptedError, match="password"):
+        read_document(locked)
+    with pytest.raises(EncryptedError, match="wrong"):
+        read_document(locked, password="no")
+    assert read_document(locked, password="sesame").info.pages == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"", "empty"), (b"hello world", "not a PDF"), (b"%PDF-1.7\nnothing else", "damaged"), (b"PK\x03\x04" + b"\0" * 2000, "not a PDF")]
+)
+def test_files_that_are_no_pdf_are_refused_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "x.pdf"
+    path.write_bytes(content)
+    with pytest.raises(DocumentError, match=said) as caught:
+        read_document(path)
+    assert caught.value.hint
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_file_ends_in_a_reading_or_an_error_and_never_hangs(tmp_path: Path) -> None:
+    whole = make_pdf(tmp_path / "whole.pdf", PAGES * 10).read_bytes()
+    for share in (0.2, 0.6, 0.95):
+        cut = tmp_path / f"{share}.pdf"
+        cut.write_bytes(whole[: int(len(whole) * share)])
+        try:
+            assert read_document(cut).pages
+        except DocumentError as error:
+            assert error.hint
+
+
+def test_a_dead_reader_is_an_error_that_names_the_page(tmp_path: Path) -> None:
+    with Reader(make_pdf(tmp_path / "a.pdf", PAGES)) as reader:
+        reader._process.kill()
+        with pytest.raises(DocumentError, match="Page 2"):
+            reader.text(2)
+
+
+def test_cancelling_stops_the_reading(tmp_path: Path) -> None:
+    with pytest.raises(CancelledError):
+        read_document(make_pdf(tmp_path / "a.pdf", PAGES), cancelled=lambda: True)
+
+
+def test_the_child_gets_no_keys() -> None:
+    os.environ["OPENAI_API_KEY"] = "sk-secret"
+    try:
+        assert "sk-secret" not in _child_environment().values()
+    finally:
+        del os.environ["OPENAI_API_KEY"]
+
+
+def test_a_quotation_is_marked_where_it_stands(tmp_path: Path) -> None:
+    with Reader(make_pdf(tmp_path / "a.pdf", PAGES)) as reader:
+        glyphs = reader.glyphs(1)
+        two_lines = locate_quote(glyphs, "1.5 per cent of GDP, which the Treasury")
+        assert len(two_lines) == 2
+        assert two_lines[0].y1 <= two_lines[1].y0 + 0.01
+        assert not locate_quote(glyphs, "a sentence that is not there")
+        assert reader.png(1).startswith(b"\x89PNG")
+
+
+def test_the_policy_paper_whose_own_labels_are_wrong(shared: Path) -> None:
+    reading = read_document(shared / "policy" / "Policy_file.pdf")
+    assert [(page.label, page.label_source) for page in reading.pages] == [(str(number), "printed") for number in range(5, 11)]
+    assert "Government" in reading.pages[0].text
+    assert "Governm ent" not in reading.pages[0].text

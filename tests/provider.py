@@ -1,0 +1,260 @@
+"""A real HTTP server that stands in for an OpenAI-compatible chat provider and misbehaves on request; knows nothing of the product.
+
+In tests: `with Provider([Refuse(429), Say(["Hello ", "there"])]) as provider: provider.url`. By hand:
+`python tests/provider.py --port 9999 --script forged`, which prints the settings that point the chatbot at it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import select
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+__all__ = ["SCRIPTS", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
+
+Body = dict[str, Any]
+Pieces = Sequence[str] | Callable[[Body], Sequence[str]]
+# How a reply goes on after its pieces. cut: the connection breaks; unfinished: the body ends properly but without a finish reason; silent: nothing
+# more comes; malformed: an event that is not JSON; error: an error object as an event.
+Ending = Literal["complete", "cut", "unfinished", "silent", "malformed", "error"]
+
+_KEY = re.compile(r"\[(S\d+-[0-9a-f]+)\]")
+FORGED_KEY = "S9-000000"
+
+
+@dataclass(frozen=True)
+class Say:
+    """A streamed answer. pieces: the text of each event, or what makes them from the request. delay: seconds before each piece."""
+
+    pieces: Pieces
+    delay: float = 0.0
+    finish: str = "stop"
+    ending: Ending = "complete"
+    error: str = "the model fell over"
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """An HTTP status with a JSON error. broken: the connection ends inside the error's body."""
+
+    status: int
+    message: str = "refused"
+    code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    broken: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole body of another kind with status 200, as a web server says hello; or raw event lines."""
+
+    body: str
+    content_type: str = "text/html"
+
+
+@dataclass(frozen=True)
+class Mute:
+    """Accepts the request and never answers."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it arrived. headers: names in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Body
+
+
+Behaviour = Say | Refuse | Page | Mute | str | Callable[[Body], Sequence[str]]
+
+
+class Provider:
+    """A server on 127.0.0.1 that answers each chat request with the next behaviour, and with the last one from then on.
+
+    A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all that arrived. hung_up: set as soon
+    as a client has closed its connection before the answer was complete.
+    """
+
+    def __init__(self, script: Sequence[Behaviour], *, port: int = 0) -> None:
+        self.requests: list[Received] = []
+        self.hung_up = threading.Event()
+        self._script = [_whole(one) for one in script]
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The base URL, ending in /v1."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> Provider:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def take(self, received: Received) -> Say | Refuse | Page | Mute:
+        """The behaviour for a request that has just arrived."""
+        with self._lock:
+            self.requests.append(received)
+            return self._script[min(len(self.requests), len(self._script)) - 1]
+
+    def wait(self, connection: Any, seconds: float) -> bool:
+        """Waits; False as soon as the client hangs up or the provider closes."""
+        end = time.monotonic() + seconds
+        while not self._closing.is_set():
+            rest = end - time.monotonic()
+            # A client says nothing while it listens: readable means that it has closed.
+            if select.select([connection], [], [], max(0.0, min(rest, 0.02)))[0]:
+                self.hung_up.set()
+                return False
+            if rest <= 0:
+                return True
+        return False
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        provider = self
+
+        class Handler(_Handler):
+            owner = provider
+
+        return Handler
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    owner: Provider
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        behaviour = self.owner.take(Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        self.close_connection = True
+        try:
+            if not self.path.endswith("/chat/completions"):
+                self._refuse(Refuse(404, "no such path"))
+            elif isinstance(behaviour, Refuse):
+                self._refuse(behaviour)
+            elif isinstance(behaviour, Page):
+                self._send_whole(200, behaviour.body.encode(), {"Content-Type": behaviour.content_type})
+            elif isinstance(behaviour, Say):
+                self._say(behaviour, body)
+            else:
+                self.owner.wait(self.connection, 3_600)
+        except ConnectionError:
+            self.owner.hung_up.set()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet: the tests look at `requests`."""
+
+    def _refuse(self, refusal: Refuse) -> None:
+        body = json.dumps({"error": {"message": refusal.message, "type": "error", "code": refusal.code}}).encode()
+        self._send_whole(refusal.status, body[: len(body) // 2] if refusal.broken else body, refusal.headers, length=len(body))
+
+    def _send_whole(self, status: int, body: bytes, headers: Mapping[str, str], length: int | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(length or len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _say(self, say: Say, body: Body) -> None:
+        pieces = say.pieces(body) if callable(say.pieces) else say.pieces
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        # As providers do: a first event with the role alone, and a comment to keep the connection alive.
+        self._send_event(_chunk({"role": "assistant", "content": ""}))
+        self._send_chunk(b": keep-alive\n\n")
+        for piece in pieces:
+            if not self.owner.wait(self.connection, say.delay):
+                return
+            self._send_event(_chunk({"content": piece}))
+        self._end(say)
+
+    def _end(self, say: Say) -> None:
+        if say.ending == "cut":
+            return
+        if say.ending == "silent":
+            self.owner.wait(self.connection, 3_600)
+            return
+        if say.ending == "malformed":
+            self._send_chunk(b'data: {"choices": [{"delta"\n\n')
+        elif say.ending == "error":
+            self._send_event({"error": {"message": say.error, "code": 500}})
+        elif say.ending == "complete":
+            self._send_event(_chunk({}, say.finish))
+            self._send_event({"choices": [], "usage": {"total_tokens": 7}})
+            self._send_chunk(b"data: [DONE]\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _send_event(self, event: Mapping[str, object]) -> None:
+        self._send_chunk(b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n")
+
+    def _send_chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+
+def _whole(behaviour: Behaviour) -> Say | Refuse | Page | Mute:
+    if isinstance(behaviour, str):
+        return Say([behaviour])
+    return Say(behaviour) if callable(behaviour) else behaviour
+
+
+def _chunk(delta: Mapping[str, object], finish: str | None = None) -> dict[str, object]:
+    return {"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def first_key(body: Body) -> str:
+    """The first citation key in the prompt, such as S1-7f3a01; the forged one where there is none."""
+    found = _KEY.search("\n".join(str(message["content"]) for message in body["messages"]))
+    return found[1] if found else FORGED_KEY
+
+
+def _cite_first(body: Body) -> Sequence[str]:
+    return ["The documents ", "say so ", f"[{first_key(body)}]."]
+
+
+def _cite_forged(body: Body) -> Sequence[str]:
+    return [*_cite_first(body), " This, however, ", "nobody wrote ", f"[{FORGED_KEY}]."]
+
+
+SCRIPTS: Mapping[str, Behaviour] = {
+    "ok": Say(_cite_first, delay=0.1),
+    "forged": Say(_cite_forged, delay=0.1),
+    "cut": Say(["The documents ", "say that"], delay=0.1, ending="cut"),
+    "429": Refuse(429, "slow down", headers={"Retry-After": "1"}),
+    "mute": Mute(),
+}
+
+
+def main() -> None:
+    """Serves one script until interrupted."""
+    parser = argparse.ArgumentParser(description="A stand-in for an OpenAI-compatible provider.")
+    parser.add_argument("--port", type=int, default=9999)
+    parser.add_argument("--script", choices=SCRIPTS, default="ok")
+    given = parser.parse_args()
+    with Provider([SCRIPTS[given.script]], port=given.port) as provider:
+        print(f"OPENAI_BASE_URL={provider.url} FINPOLICY_CHAT_MODEL={given.script}", flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print()
+
+
+if __name__ == "__main__":
+    main()
