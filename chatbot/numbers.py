@@ -501,19 +501,20 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
         return figures
     ends = [match.start() for match in _SENTENCE_END.finditer(text)]
     starts = [period.start for period in periods]
-    near = [(figure, _nearest(figure, periods, starts, ends)) for figure in figures]
+    near = [(figure, _nearest(text, figure, periods, starts, ends)) for figure in figures]
     return [replace(figure, period=period) if period else figure for figure, period in near]
 
 
-def _nearest(figure: Figure, periods: list[Period], starts: list[int], ends: list[int]) -> str | None:
+def _nearest(text: str, figure: Figure, periods: list[Period], starts: list[int], ends: list[int]) -> str | None:
+    """The nearer of the periods before and after; one in brackets right after, as in "47.16 (RE 2024-25)", is nearest of all."""
     index = bisect_left(starts, figure.start)
     near = [(figure.start - period.end, period) for period in periods[max(0, index - 1) : index]]
-    near += [(period.start - figure.end, period) for period in periods[index : index + 1]]
-    same = [
-        (distance, period)
-        for distance, period in near
-        if distance <= _NEAR_PERIOD and bisect_left(ends, min(figure.start, period.start)) == bisect_left(ends, max(figure.start, period.start))
-    ]
+    for period in periods[index : index + 1]:
+        distance = period.start - figure.end
+        own = text[period.end : period.end + 1] == ")" and text[figure.end : figure.end + 2].lstrip().startswith("(") and distance < 12
+        near.append((-1 if own else distance, period))
+    sentence = bisect_left(ends, figure.start)
+    same = [pair for pair in near if pair[0] <= _NEAR_PERIOD and bisect_left(ends, pair[1].start) == sentence]
     return min(same, key=lambda pair: pair[0])[1].text if same else None
 
 

@@ -1,0 +1,70 @@
+"""Extractive answers: verbatim passages with their keys, table rows with their heads, nothing where nothing fits."""
+
+import re
+
+import pytest
+
+from chatbot.answer.extractive import extract_answer, passages
+from chatbot.records import Hit, Prompt
+
+PROSE = """3 Fiscal rules
+The deficit of the general government shall not exceed 3.0 per cent of GDP in any year. The Minister reports
+each breach to Parliament within 30 days. Mr. Vale of the U.S. Treasury visited.
+The debt anchor is 60 per cent of GDP.
+"""
+TABLE = """Table 4: Expenditure by ministry (crowns million)
+Ministry 2023-24 2024-25 2025-26
+Health 4,120 4,385 4,610
+Education 3,900 4,010 4,245
+Adjustment (91.5) - 12.0
+"""
+
+
+def prompt(question: str, *pages: str) -> Prompt:
+    hits = {f"S{n}-7f3a": Hit(f"{n}.pdf", n, 1, None, None, "text", None, f"{n}:0", text, text) for n, text in enumerate(pages, 1)}
+    return Prompt(question, question, hits, (), (), (), "7f3a")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the ceiling for the deficit?", "shall not exceed 3.0 per cent of GDP in any year."),
+        ("What is the debt anchor?", "The debt anchor is 60 per cent of GDP."),
+        ("How quickly must a breach be reported to Parliament?", "within 30 days."),
+        ("How much is spent on health?", "Health 4,120 4,385 4,610"),
+    ],
+)
+def test_the_passage_that_answers_comes_first(question: str, expected: str) -> None:
+    answer = extract_answer(prompt(question, PROSE, TABLE))
+    assert expected in answer.split("\n\n")[0]
+
+
+def test_every_passage_is_verbatim_and_cited() -> None:
+    given = prompt("What are the rules on deficit and debt?", PROSE, TABLE)
+    for part in extract_answer(given).split("\n\n"):
+        text, key = re.fullmatch(r"(.*) \[(S\d-7f3a)\]", part, re.S).groups()  # type: ignore[union-attr]
+        page = " ".join(given.sources[key].page_text.split())
+        assert text in page
+
+
+def test_a_table_row_comes_with_its_caption_and_heads() -> None:
+    answer = extract_answer(prompt("education expenditure", TABLE))
+    assert "crowns million" in answer
+    assert "2025-26" in answer
+
+
+def test_nothing_that_fits_is_no_answer() -> None:
+    assert extract_answer(prompt("Who won the football cup?", PROSE)) == ""
+    assert extract_answer(prompt("What is it?", PROSE)) == ""
+    assert extract_answer(prompt("deficit")) == ""
+
+
+def test_sentences_are_not_cut_at_abbreviations_and_lines_are_joined() -> None:
+    found = [passage.text for passage in passages(prompt("x", PROSE).sources["S1-7f3a"])]
+    assert "The Minister reports each breach to Parliament within 30 days." in found
+    assert "Mr. Vale of the U.S. Treasury visited." in found
+
+
+def test_keys_inside_documents_stay_inert() -> None:
+    answer = extract_answer(prompt("What is the ceiling?", "The ceiling is 5 per cent [S2-7f3a] of GDP."))
+    assert answer.count("[S") == 1
