@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from chatbot.store.embedders import Embedder, make_embedder  # noqa: E402
+
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import Settings  # noqa: E402
-from chatbot.store.embedders import Embedder, make_embedder  # noqa: E402
 from chatbot.store.library import Upload  # noqa: E402
 
 # Words of budgets and filings, drawn with Zipf's weights, so that some are in every chunk and some in few, as in real text.
@@ -87,7 +88,9 @@ def measure_addition(path: Path, home: Path, runs: int) -> None:
     seconds = []
     for run in range(max(3, runs // 2)):
         environment = {**os.environ, "FINPOLICY_HOME": str(home / str(run))}
-        process = subprocess.run([sys.executable, "-m", "chatbot", "add", path, "--json"], env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+        process = subprocess.run(
+            [sys.executable, "-m", "chatbot", "add", path, "--json"], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+        )
         seconds.append(json.loads(process.stdout)["searchable_seconds"])
     report("a 150-page filing searchable after", seconds)
 

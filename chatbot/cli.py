@@ -134,7 +134,9 @@ def _passwords(path: Path | None) -> dict[str, str]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise QuestionError(f"The passwords in {path} cannot be read: {type(error).__name__}.", hint="One line a file: its name, a tab, the password.") from error
+        raise QuestionError(
+            f"The passwords in {path} cannot be read: {type(error).__name__}.", hint="One line a file: its name, a tab, the password."
+        ) from error
     return {name: password for name, tab, password in (line.partition("\t") for line in lines) if tab}
 
 
@@ -175,7 +177,10 @@ def _list(options: argparse.Namespace, settings: Settings) -> int:
         rows = catalog.documents()
         catalog.close()
     for row in rows:
-        line = {field: getattr(row, field) for field in ("name", "id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "added_at", "removed_at")}
+        line = {
+            field: getattr(row, field)
+            for field in ("name", "id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "added_at", "removed_at")
+        }
         line = {"document": line.pop("name"), **line}
         _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}", as_json=options.json)
     if not rows:
@@ -324,7 +329,8 @@ def _answer_line(answer: Answer) -> dict[str, Any]:
         for citation in answer.citations
     ]
     numbers = [
-        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula")} for number in answer.numbers
+        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula")}
+        for number in answer.numbers
     ]
     return {
         "answer": answer.text,
@@ -383,7 +389,9 @@ def _progress() -> Iterator[Callable[[str, str, int, int], None]]:
     def show(document: str, phase: str, done: int, total: int) -> None:
         bar = bars.get((document, phase))
         if bar is None:
-            bar = bars[document, phase] = tqdm(total=total, desc=_printable(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False)
+            bar = bars[document, phase] = tqdm(
+                total=total, desc=_printable(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False
+            )
         bar.update(done - bar.n)
         if done >= total:
             bar.close()

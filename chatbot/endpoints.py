@@ -128,8 +128,10 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         message = f"{host} was silent for {settings.timeout:g} s."
         return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running, or raise FINPOLICY_TIMEOUT.")
     if isinstance(error, APIConnectionError | httpx2.HTTPError):
-        reason = clean_text(str(error.__cause__ or error), settings)
-        return EndpointError(f"{host} cannot be reached or broke off: {reason}.", hint="Check that OPENAI_BASE_URL is right and running.", wait=0)
+        cause = error.__cause__ or error
+        what = "cannot be reached" if isinstance(cause, httpx2.ConnectError) else "broke off the connection"
+        message = f"{host} {what}: {clean_text(str(cause), settings)}."
+        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0)
     if isinstance(error, APIStatusError):
         return _explain_status(error, settings, model_setting)
     if isinstance(error, APIError):
@@ -203,7 +205,7 @@ def _split(url: str) -> SplitResult:
             ip_address(host)
     except ValueError:
         raise wrong from None
-    host_is_plain = ":" in host or _HOST_NAME.fullmatch(host)
+    host_is_plain = ":" in host or ("[" not in url and _HOST_NAME.fullmatch(host))
     if parts.scheme not in {"http", "https"} or not host_is_plain or port == 0 or not url.isprintable() or " " in url:
         raise wrong
     return parts
@@ -211,6 +213,8 @@ def _split(url: str) -> SplitResult:
 
 def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
     """Every address behind `host`; resolving also reads the spellings that a parser of addresses refuses, such as 2852039166."""
+    if ":" in host:  # not resolved: that fails for a zone this machine does not have, and would hide the address
+        return [ip_address(host)]
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

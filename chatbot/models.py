@@ -84,7 +84,7 @@ class LLM(Protocol):
 
         messages: (role, content) pairs, roles "system", "user", "assistant". max_tokens: of the answer, 1 or more. schema: a JSON schema that
         the answer is to follow (every object closed and every property required, as strict mode asks). stop: looked at before each try, in
-        pauses and between pieces.
+        pauses and between pieces; while an endpoint is silent it waits for the time-out.
         Raises ModelError: before any piece when the endpoint fails, after the pieces that came when the answer was cut or withheld, and at
         the end of an answer without a word. What came before an error is not an answer.
         """
@@ -122,22 +122,21 @@ class OpenAIModel:
         return Reply(self._answer(body, max_tokens, stop))
 
     def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool]) -> Generator[str, None, str]:
-        pause = FIRST_PAUSE_SECONDS
-        for tries_left in reversed(range(MOST_TRIES)):
-            said: list[str] = []
+        tries, pause = 0, FIRST_PAUSE_SECONDS
+        while True:
+            tries, said = tries + 1, list[str]()
             try:
                 return (yield from self._attempt(body, max_tokens, stop, said))
             except EndpointError as error:
                 failure = error
             if said:
                 raise ModelError(f"The answer was cut: {failure.message}", hint=failure.hint) from None
-            if failure.wait is None or not tries_left:
+            if failure.wait is None or tries == MOST_TRIES:
                 raise failure
             log.info("trying again: %s", failure.message)
             if not _pause(failure.wait or pause, stop):
                 return "stopped"
             pause *= 2
-        raise AssertionError("the last try either answers or raises")
 
     def _attempt(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], said: list[str]) -> Generator[str, None, str]:
         """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown."""
@@ -150,7 +149,7 @@ class OpenAIModel:
                 if piece and not stop():
                     said.append(piece)
                     yield piece
-                characters_left -= len(piece)
+                characters_left -= len(piece) or 1  # endless thinking is bounded too
                 if stop():
                     return "stopped"
                 if characters_left < 0:

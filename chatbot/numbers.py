@@ -63,12 +63,13 @@ _NATION = r"(?:US|U\.S\.|Australian|Canadian|Hong Kong|Singapore|New Zealand|Ind
 _CURRENCY_WORD = rf"(?:{_NATION} )?(?P<money_word>{_either(_CURRENCY_WORDS)})(?:e?s)?"
 _POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|ppts?\b|pp\b(?!\.? ?[0-9])|p\.p\."
 _BASIS = r"basis[\s-]{1,2}points?\b|bps?\b"
-_PERCENT = r"%|per\s{0,2}cent\b|percent\b|pct\b"
+_PERCENT = r"(?<!\n)%|per\s{0,2}cent\b|percent\b|pct\b"
 _UNIT_AHEAD = rf"{_GAP}(?i:%|per\s{{0,2}}cent|percent|basis|bps?\b|pp\b|(?:{_SCALE_WORD})\b)"
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)(?![a-z])"
 )
 _YEAR = "(?:19|20)[0-9]{2}"
+_UNIT_ON_LINE = _UNIT_AHEAD.replace(_GAP, rf"{_SPACE}{{0,3}}+")
 
 _NUMBER = re.compile(
     r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=[A-Z]{3}))"  # RM2.3, USD422: "FY2018" is masked, "ABC12" refused
@@ -89,10 +90,11 @@ _AFTER = re.compile(
     rf"|(?P<scale>{_SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{_SCALE_WORD}))?(?![A-Za-z]))",
     re.IGNORECASE,
 )
-_LETTER_SCALE = re.compile(r"(?P<gap> ?)(?P<letter>[kKmMbB])(?![A-Za-z0-9²³])")
+_LETTER_SCALE = re.compile(r" ?(?P<letter>[kKmMbB])(?![A-Za-z0-9²³])")
+_BARE_LETTER_SCALE = re.compile(r"(?P<letter>[km])(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
 _MONEY_AFTER = re.compile(rf"{_GAP}(?:(?P<code>{_either(_CODES)})(?![A-Za-z])|(?i:{_CURRENCY_WORD})(?![A-Za-z])|(?P<slash>/-))")
 _TIMES = re.compile(r"[x×](?![A-Za-z0-9])|(?: times\b)")
-_GLUED = re.compile(r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]")  # "194J", "7f3a", "24x7": names of things, not amounts
+_GLUED = re.compile(r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])")  # "194J", "7f3a", "24x7": names of things, not amounts
 
 _NOT_AMOUNTS = tuple(
     re.compile(pattern)
@@ -101,17 +103,17 @@ _NOT_AMOUNTS = tuple(
         r"(?<![\w.-])[\w.-]+\.(?:pdf|PDF)\b",
         r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
         r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",
-        rf"\b{_MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?![0-9]|[.,][0-9])(?!{_UNIT_AHEAD})",
-        rf"(?<![0-9.,$])[0-3]?[0-9](?:st|nd|rd|th)?[ \u00a0]{{1,2}}{_MONTH}",
+        rf"\b{_MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:[-–][0-9]{{1,2}})?(?![0-9]|[.,][0-9])(?!{_UNIT_AHEAD})",
+        rf"(?<![0-9.,$])[0-3]?[0-9](?:[-–][0-3]?[0-9])?(?:st|nd|rd|th)?[ \u00a0]{{1,2}}{_MONTH}|[0-3]?[0-9]-{_MONTH}-(?:20)?[0-9]{{2}}",
         rf"(?<![0-9./-]){_YEAR}-[01][0-9]-[0-3][0-9](?![0-9])|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])",
         r"(?<![0-9.,])[0-9]{1,4}(?:st|nd|rd|th)\b",
         r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
-        r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?[ \t]{1,5}+(?=\S)",
+        r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)",
         r"(?<![0-9])[0-9]{1,2}-[A-Z]\b|(?<![0-9:.,])[0-9]{1,2}:[0-5][0-9](?![0-9])",
         rf"(?<=[A-Za-z])[-\u2011][0-9]{{1,4}}+(?![.,]?[0-9])(?!{_UNIT_AHEAD})",
         r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
         r"|footnotes?|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|vol(?:ume|\.))(?: No\.)?[ \u00a0]?[(#]?"
-        rf"[0-9]{{1,4}}(?:\.[0-9]{{1,3}}){{0,4}}+[A-Za-z]?(?![0-9,.]*[0-9])(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{_UNIT_AHEAD}))?"
+        rf"[0-9]{{1,4}}(?:\.[0-9]{{1,3}}){{0,4}}+[A-Za-z]?(?![0-9,.]*[0-9])(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{_UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
         rf"(?!{_UNIT_AHEAD})",
         r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
         rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{_UNIT_AHEAD})",
@@ -132,7 +134,7 @@ _PERIOD = re.compile(
     rf"|(?P<backwards>(?P<b>{_YEAR})[ :-]?Q[1-4])"
     r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9.,%])))"
     rf"|(?P<month>{_MONTH}[-'’](?P<m2>[0-9]{{2}}))"
-    r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{_UNIT_AHEAD})(?!{_GAP}(?:{_either(_CODES)})\b)))(?![0-9A-Za-z])"
+    r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{_UNIT_ON_LINE})(?!{_SPACE}?(?:{_either(_CODES)})\b)))(?![0-9A-Za-z])"
 )  # fmt: skip
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n\s*+\n")
@@ -393,8 +395,7 @@ def _unit_after(text: str, position: int, has_currency: bool) -> tuple[str | Non
             return unit, 1.0, "percent" if name == "percent" else "points", after.end()
         money = _MONEY_AFTER.match(text, after.end())
         return _money(money), _scale(after["scale"]) * _scale(after["scale2"]), None, money.end() if money else after.end()
-    letter = _LETTER_SCALE.match(text, position)
-    if letter and (has_currency or not letter["gap"]):
+    if letter := (_LETTER_SCALE if has_currency else _BARE_LETTER_SCALE).match(text, position):
         money = _MONEY_AFTER.match(text, letter.end())
         return _money(money), _LETTER_SCALES[letter["letter"].lower()], None, money.end() if money else letter.end()
     if times := _TIMES.match(text, position):
@@ -448,7 +449,7 @@ def _spaced_minus(text: str, position: int, end: int) -> bool:
         return True
     if re.match(rf"[ \t]{{1,3}}(?:{_CURRENCY} ?)?[({_MINUS}]? ?[0-9]", right):
         return True
-    return not right.strip() and re.search(r"[0-9)] [ ($]{0,3}[0-9][0-9.,]{0,15}\)?\Z", same_line) is not None
+    return not right.strip() and re.search(rf"[0-9)] [ ($\0{_MINUS}]{{0,4}}[0-9][0-9.,]{{0,15}}\)?\Z", same_line) is not None
 
 
 def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:
@@ -461,8 +462,9 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
     if any(character.isalpha() for character in content):
         return False
     left = text[max(0, opening - 3) : opening].rstrip(" \t\u00a0")
-    right = text[closing : closing + 3].lstrip(" \t\u00a0")
-    in_prose = bool(right) and (right[0].isalpha() or right[0] in ",.;:")
+    right = text[closing : closing + 4].lstrip()[:1]
+    wraps = "\n" in text[closing : closing + 3]
+    in_prose = right.islower() if wraps else right.isalpha() or right in tuple(",.;:")
     if in_prose and content.isdigit() and len(content) <= 2 and not before["currency"] and not (left and left[-1].isdigit()):
         return None
     return not (in_prose and left and left[-1].isalpha())
@@ -527,14 +529,15 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
     last = first if written is None else int(written) if len(written) == 4 else first // 100 * 100 + int(written)
     if last == first - 99:
         last += 100  # "1999-00"
-    if not first <= last <= first + 60:
-        return None
+    end = match.end()
+    if not first <= last <= first + 60:  # "2016-02" is a number of something, in 2016
+        last, end = first, next((match.end(name) for name in ("q", "f", "f2", "y") if groups[name]), end)
     if groups["quarter"] or groups["backwards"]:
         kind = "quarter"
     else:
-        short = groups["y_end"] is not None and last == first + 1 and len(groups["y_end"]) == 2
+        short = last == first + 1 and len(groups["y_end"] or "") == 2
         kind = "fiscal" if groups["fiscal"] or short or "/" in match[0] else "calendar"
-    return Period(match[0], match.start(), match.end(), first, last, kind)
+    return Period(text[match.start() : end], match.start(), end, first, last, kind)
 
 
 def _full_year(digits: str) -> int:

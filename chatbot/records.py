@@ -23,7 +23,6 @@ __all__ = [
 ]
 
 
-
 @dataclass(frozen=True, slots=True)
 class PageRef:
     """A page by document name. page: physical, 1-based; page_label: the printed one or None."""

@@ -95,19 +95,31 @@ class Chatbot:
             yield from self.library.add(uploads, progress=progress, cancelled=cancelled, started=started)
 
     def remove(self, name: str, *, purge: bool = False) -> None:
-        """Hide a document, or erase it; see Library.remove."""
+        """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
+        if not purge:
+            self.library.remove(name)
+            return
         with self._writing:
-            self.library.remove(name, purge=purge)
+            self.library.remove(name, purge=True)
+
+    def discard(self, version: int) -> None:
+        """Erase one version whose addition was cancelled; where it was to replace another, that one stays."""
+        with self._writing:
+            self.library.discard(version)
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
-        with self._writing:
-            self.library.restore(name)
+        self.library.restore(name)
 
-    def resume(self) -> None:
-        """Finish what an earlier process left: vectors that are missing, rows nobody needs."""
+    def resume(
+        self,
+        *,
+        progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Finish what was left: vectors that are missing, rows nobody needs. progress, cancelled: as in add."""
         with self._writing:
-            self.library.resume()
+            self.library.resume(progress=progress, cancelled=cancelled)
             self.library.sweep()
 
     def report(self, name: str) -> list[PageReport]:
@@ -196,14 +208,20 @@ class Chatbot:
         if model is None:
             return (yield from self._extractive(prompt))
         said: list[str] = []
+        reply = model.stream(prompt.messages, max_tokens=self.settings.answer_tokens, stop=stop)
         try:
-            for piece in model.stream(prompt.messages, max_tokens=self.settings.answer_tokens, stop=stop):
+            for piece in reply:
                 said.append(piece)
                 yield Token(piece)
         except ModelError as error:
             yield Notice(error.message, error.hint)
             fallback = yield from self._extractive(prompt)
             return replace(fallback, error=str(error))
+        finally:
+            reply.close()
+        if reply.finish != "stop":
+            reason = "You stopped the answer." if reply.finish == "stopped" else "The answer reached its token limit and lacks its end."
+            yield Notice(reason, "" if reply.finish == "stopped" else "Raise FINPOLICY_ANSWER_TOKENS.")
         yield Stage("checking")
         text = "".join(said)
         if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
@@ -237,5 +255,7 @@ def _checked(question: str) -> str:
     if not any(map(str.isalnum, question)):
         raise QuestionError("The question is empty.", hint="Ask something about the documents.")
     if len(question) > LONGEST_QUESTION:
-        raise QuestionError(f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}, or add the text as a document.")
+        raise QuestionError(
+            f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}, or add the text as a document."
+        )
     return question.replace("\x00", " ")

@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # environment name -> (field, what it does). The README's table of settings is held in step with this one by a test.
 ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_HOME": ("home", "Folder that holds `chroma_db/` and `documents/`; unset, they stand beside `app.py`."),
-    "FINPOLICY_CHAT_MODEL": ("chat_model", "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves the machine."),
+    "FINPOLICY_CHAT_MODEL": (
+        "chat_model",
+        "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves the machine.",
+    ),
     "FINPOLICY_EMBEDDING_MODEL": ("embedding_model", "Embedding model of an OpenAI-compatible endpoint; unset, the embedded MiniLM is used."),
     "FINPOLICY_EMBEDDING_DIMENSION": ("embedding_dimension", "Dimension to ask of that embedding model; 0 leaves its own."),
     "OPENAI_API_KEY": ("api_key", "Key for both; a key alone sends nothing anywhere."),

@@ -23,7 +23,9 @@ TITLE_CHARACTERS = 80
 HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
 SENTENCE_END = re.compile(r"[.!?:;]['\")\]]?\s*$")
-NUMBERED_HEADING = re.compile(r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S", re.I)
+NUMBERED_HEADING = re.compile(
+    r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S", re.I
+)
 _splitter: RecursiveCharacterTextSplitter | None = None
 
 

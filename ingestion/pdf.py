@@ -64,7 +64,9 @@ class PdfFile:
             try:
                 return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf"
             except Exception as second:  # pypdf raises anything on a broken page
-                raise DocumentError(f"Page {number} cannot be read: {error}; {type(second).__name__}", hint="Repair or re-export the PDF.") from second
+                raise DocumentError(
+                    f"Page {number} cannot be read: {error}; {type(second).__name__}", hint="Repair or re-export the PDF."
+                ) from second
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
@@ -91,7 +93,8 @@ class PdfFile:
             page.close()
         except (pdfium.PdfiumError, ValueError, MemoryError) as error:
             raise DocumentError(f"Page {number} cannot be drawn: {error}", hint="Repair or re-export the PDF.") from error
-        return image.convert("RGB")
+        shown: Image = image.convert("RGB")
+        return shown
 
     def may_show_text(self, number: int) -> bool:
         """False where a page has neither an image nor drawings enough to carry text that its text layer lacks."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-__all__ = ["SCRIPTS", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
+__all__ = ["SCRIPTS", "Body", "Ending", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
 
 Body = dict[str, Any]
 Pieces = Sequence[str] | Callable[[Body], Sequence[str]]

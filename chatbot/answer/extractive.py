@@ -32,7 +32,11 @@ ASKS_FIGURE = re.compile(
     r"|total|amount|cost|spend\w*|budget\w*|revenue\w*|when|which year)\b",
     re.I,
 )
-ASKS_LIST = re.compile(r"\b(which|list|what are|name the|what (\w+ ){0,3}(objectives|principles|risks|measures|priorities|factors|components|conditions|reasons|steps))\b", re.I)
+ASKS_LIST = re.compile(
+    r"\b(which|list|what are|name the"
+    r"|what (\w+ ){0,3}(objectives|principles|risks|measures|priorities|factors|components|conditions|reasons|steps))\b",
+    re.I,
+)
 # A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
 ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
@@ -97,7 +101,9 @@ def _is_row(line: str) -> bool:
     """A line with a label and figures and little else; a sentence that happens to hold figures is none."""
     figures = ROW_FIGURE.findall(line)
     others = ROW_FIGURE.sub(" ", line).split()
-    return bool(figures) and len(line) < 200 and len(others) <= 12 and len(figures) >= max(1, len(others) / 4) and not line.rstrip().endswith((".", ";"))
+    return (
+        bool(figures) and len(line) < 200 and len(others) <= 12 and len(figures) >= max(1, len(others) / 4) and not line.rstrip().endswith((".", ";"))
+    )
 
 
 def _ends_block(last: str, line: str) -> bool:

@@ -52,7 +52,9 @@ def build_prompt(request: Request) -> Prompt:
     excerpts = "\n\n".join(_excerpt(key, hit, each) for key, hit in zip(keys, request.hits, strict=True))
     user = "\n\n".join(part for part in (*before, f"Excerpts:\n\n{excerpts}" if excerpts else "There are no excerpts.", question) if part)
     sources = dict(zip(keys, request.hits, strict=True))
-    return Prompt(request.question, request.search_query, sources, exchanges, tuple(request.notes), (("system", rules), ("user", user)), request.nonce)
+    return Prompt(
+        request.question, request.search_query, sources, exchanges, tuple(request.notes), (("system", rules), ("user", user)), request.nonce
+    )
 
 
 def _notes(notes: Sequence[Note]) -> str:

@@ -12,8 +12,8 @@ from chatbot.errors import QuestionError
 from chatbot.records import Hit
 from chatbot.search.pages import CHUNK_WORDS_WEIGHT, PAGE_WORDS_WEIGHT, VECTOR_WEIGHT, score_pages
 from chatbot.store.catalog import StoredChunk
-from chatbot.store.library import Library
 from chatbot.store.lexicon import K1, inverse_frequency
+from chatbot.store.library import Library
 from chatbot.terms import content_terms
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
@@ -135,7 +135,9 @@ class Retriever:
         by_page = self._library.lexicons(version)[1]
         there = sum(weight for word, weight in weights.items() if by_page.has(word, page - 1))
         named = dict(zip(("vector", "chunk_words", "page_words"), parts, strict=True))
-        return self._as_hit(name, self._library.catalog.chunk(version, ordinal), score, {**named, "coverage": there / max(sum(weights.values()), 1e-9)})
+        return self._as_hit(
+            name, self._library.catalog.chunk(version, ordinal), score, {**named, "coverage": there / max(sum(weights.values()), 1e-9)}
+        )
 
     def _as_hit(self, name: str, chunk: StoredChunk, score: float, parts: Mapping[str, float]) -> Hit:
         page = self._library.catalog.pages(chunk.version, [chunk.page])[chunk.page]

@@ -92,7 +92,9 @@ class Catalog:
         try:
             self._prepare()
         except sqlite3.Error as error:
-            raise StoreError(f"The catalogue {path.name} cannot be used: {error}.", hint="Run `python -m chatbot doctor`, or move the folder away.") from error
+            raise StoreError(
+                f"The catalogue {path.name} cannot be used: {error}.", hint="Run `python -m chatbot doctor`, or move the folder away."
+            ) from error
 
     def close(self) -> None:
         """Close every connection; the object is not usable afterwards."""
@@ -118,13 +120,16 @@ class Catalog:
 
     def unfinished(self, fingerprint: str) -> list[Version]:
         """Versions that still need vectors of `fingerprint`, oldest first."""
-        condition = "d.removed_at is null and v.state in ('keyword', 'embedding', 'ready') and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
+        condition = (
+            "d.removed_at is null and v.state in ('keyword', 'embedding', 'ready') and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
+        )
         return self._versions(condition, (fingerprint,))
 
     def left_over(self, removed_before: float) -> list[int]:
         """Version ids that nothing needs any more: half-read, retired, or of documents removed before that time (seconds since the epoch)."""
         rows = self._read(
-            "select v.id from version v join document d on d.id = v.document where v.state in ('reading', 'retired') or d.removed_at < ?", (removed_before,)
+            "select v.id from version v join document d on d.id = v.document where v.state in ('reading', 'retired') or d.removed_at < ?",
+            (removed_before,),
         )
         return [row[0] for row in rows]
 
@@ -154,7 +159,9 @@ class Catalog:
                 "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 ((version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem) for p in pages),
             )
-            connection.executemany("insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks))
+            connection.executemany(
+                "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
+            )
             connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
             connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
 
@@ -172,7 +179,9 @@ class Catalog:
         """Vectors as (ordinal, float32 bytes of its windows), and how far embedding has come."""
         with self._write() as connection:
             connection.executemany("insert or replace into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in rows))
-            connection.execute("update version set state = 'embedding', fingerprint = ?, embedded_upto = ? where id = ?", (fingerprint, upto, version))
+            connection.execute(
+                "update version set state = 'embedding', fingerprint = ?, embedded_upto = ? where id = ?", (fingerprint, upto, version)
+            )
 
     def ready(self, version: int, fingerprint: str) -> None:
         """Make the version live and retire the one before, in one step; vectors of other fingerprints go."""
@@ -215,26 +224,33 @@ class Catalog:
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
-            DocumentRow(row[0], row[1][:16], row[2], "removed" if row[8] else row[3], row[4], row[5], row[6], row[9], row[10], row[7], row[8]) for row in rows
+            DocumentRow(row[0], row[1][:16], row[2], "removed" if row[8] else row[3], row[4], row[5], row[6], row[9], row[10], row[7], row[8])
+            for row in rows
         ]
 
     # --- pages, chunks, vectors ---------------------------------------------------------------------------------------------
 
     def page(self, version: int, number: int) -> StoredPage:
         """One page with its OCR words. Raises KeyError where there is none."""
-        for row in self._read("select number, text, label, label_source, method, confidence, words from page where version = ? and number = ?", (version, number)):
-            return StoredPage(*row[:6], words=_unpack(row[6]))
+        for row in self._read(
+            "select number, text, label, label_source, method, confidence, words from page where version = ? and number = ?", (version, number)
+        ):
+            return StoredPage(row[0], row[1], row[2], row[3], row[4], row[5], _unpack(row[6]))
         raise KeyError((version, number))
 
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
         """Some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
-        rows = self._read(f"select number, text, label, label_source, method, confidence from page where version = ? and number in ({marks})", (version, *numbers))
+        rows = self._read(
+            f"select number, text, label, label_source, method, confidence from page where version = ? and number in ({marks})", (version, *numbers)
+        )
         return {row[0]: StoredPage(*row) for row in rows}
 
     def report(self, version: int) -> list[PageReport]:
         """How each page of a version fared."""
-        rows = self._read("select number, label, label_source, method, length(text), confidence, problem from page where version = ? order by number", (version,))
+        rows = self._read(
+            "select number, label, label_source, method, length(text), confidence, problem from page where version = ? order by number", (version,)
+        )
         return [PageReport(*row) for row in rows]
 
     def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
@@ -251,7 +267,9 @@ class Catalog:
 
     def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
         """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""
-        rows = self._read("select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? order by ordinal", (version, fingerprint, start))
+        rows = self._read(
+            "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? order by ordinal", (version, fingerprint, start)
+        )
         return [(row[0], row[1]) for row in rows]
 
     def lexicon(self, version: int) -> bytes:
@@ -331,5 +349,3 @@ def _pack(words: Sequence[Word]) -> bytes | None:
 def _unpack(data: bytes | None) -> tuple[Word, ...]:
     rows: list[list[Any]] = json.loads(zlib.decompress(data)) if data else []
     return tuple(Word(text, Rect(*box), confidence) for text, *box, confidence in rows)
-
-

@@ -58,12 +58,14 @@ class KeywordIndex:
     def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
         """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`."""
         searcher = self._index.searcher()
-        rare = sorted((word for word in words if searcher.doc_freq("terms", word)), key=lambda word: int(searcher.doc_freq("terms", word)))[:MOST_TERMS]
+        rare = sorted((word for word in words if searcher.doc_freq("terms", word)), key=lambda word: int(searcher.doc_freq("terms", word)))[
+            :MOST_TERMS
+        ]
         if not rare:
             return []
         queries = [(tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", word, "freq")) for word in rare]
         found = searcher.search(tantivy.Query.boolean_query(queries), limit, count=False)
-        keys = searcher.fast_field_values("key", [address for _, address in found.hits])
+        keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
         return [(key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), float(score)) for key, (score, _) in zip(keys, found.hits, strict=True)]
 
     def frequency(self, word: str) -> int:

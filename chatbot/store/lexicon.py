@@ -77,7 +77,13 @@ def _pack(units: Sequence[Sequence[str]]) -> bytes:
     starts = np.cumsum([0, *(len(postings[word]) for word in words)], dtype=np.int64)
     flat = np.array([pair for word in words for pair in postings[word]], np.int32).reshape(-1, 2)
     lengths = np.array([len(unit) for unit in units], np.float32)
-    parts = ["\n".join(words).encode(), starts.tobytes(), flat[:, 0].astype(np.int32).tobytes(), flat[:, 1].astype(np.float32).tobytes(), lengths.tobytes()]
+    parts = [
+        "\n".join(words).encode(),
+        starts.tobytes(),
+        flat[:, 0].astype(np.int32).tobytes(),
+        flat[:, 1].astype(np.float32).tobytes(),
+        lengths.tobytes(),
+    ]
     return zlib.compress(struct.pack(">5I", *map(len, parts)) + b"".join(parts), 1)
 
 
@@ -89,5 +95,10 @@ def _unpack(data: bytes) -> Lexicon:
         parts.append(raw[at : at + size])
         at += size
     words = parts[0].decode().split("\n") if parts[0] else []
-    arrays = (np.frombuffer(parts[1], np.int64), np.frombuffer(parts[2], np.int32), np.frombuffer(parts[3], np.float32), np.frombuffer(parts[4], np.float32))
+    arrays = (
+        np.frombuffer(parts[1], np.int64),
+        np.frombuffer(parts[2], np.int32),
+        np.frombuffer(parts[3], np.float32),
+        np.frombuffer(parts[4], np.float32),
+    )
     return Lexicon({word: row for row, word in enumerate(words)}, *arrays)

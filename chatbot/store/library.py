@@ -238,12 +238,16 @@ class Library:
             copy = self._keep(upload.path, digest)
         except ProjectError as error:
             return upload, name, AddResult(name, "failed", error=str(error))
-        return upload, name, pool.submit(
-            read_document,
-            copy,
-            password=upload.password,
-            processes=self._settings.threads,
-            progress=lambda phase, done, total: progress(name, phase, done, total),
+        return (
+            upload,
+            name,
+            pool.submit(
+                read_document,
+                copy,
+                password=upload.password,
+                processes=self._settings.threads,
+                progress=lambda phase, done, total: progress(name, phase, done, total),
+            ),
         )
 
     def _settle(self, upload: Upload, name: str, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
@@ -336,7 +340,13 @@ class Library:
     def restore(self, name: str) -> None:
         """Bring a removed document back. Raises NotFoundError where it was not removed or has been erased."""
         if not self.catalog.remove(name, None):
-            raise NotFoundError(f"There is no removed document {name[:200]!r}.", hint="See `python -m chatbot list`; erased ones must be added again.")
+            raise NotFoundError(
+                f"There is no removed document {name[:200]!r}.", hint="See `python -m chatbot list`; erased ones must be added again."
+            )
+
+    def discard(self, version: int) -> None:
+        """Erase one version that is not wanted after all; the document goes with it where it has no other."""
+        self._erase([version])
 
     def sweep(self) -> None:
         """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
@@ -366,7 +376,9 @@ class Library:
         for version, windows in known.items():
             if len(self.vectors.ids(version)) != windows:
                 stored = self.catalog.vectors(version, self.embedder.fingerprint)
-                self.vectors.upsert(version, [(ordinal, np.frombuffer(data, np.float32).reshape(-1, self.embedder.dimension)) for ordinal, data in stored])
+                self.vectors.upsert(
+                    version, [(ordinal, np.frombuffer(data, np.float32).reshape(-1, self.embedder.dimension)) for ordinal, data in stored]
+                )
 
 
 def _searched(chunk: Chunk) -> str:

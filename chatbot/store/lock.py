@@ -20,7 +20,9 @@ class StoreLock:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise StoreError(f"The store {path.parent} cannot be written: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
+            raise StoreError(
+                f"The store {path.parent} cannot be written: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write."
+            ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

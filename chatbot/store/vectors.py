@@ -123,9 +123,10 @@ class ChromaIndex:
 
     def _open(self) -> Any:
         import chromadb
+        from chromadb.config import Settings
 
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._client = chromadb.PersistentClient(str(self._folder), settings=chromadb.Settings(anonymized_telemetry=False))
+        self._client = chromadb.PersistentClient(str(self._folder), settings=Settings(anonymized_telemetry=False))
         # Chroma keeps a collection's first space and says nothing when asked for another: what it was made with is checked.
         wanted = {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine"}
         collection = self._client.get_or_create_collection(

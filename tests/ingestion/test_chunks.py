@@ -1,5 +1,7 @@
 """Chunks: exact spans, full cover, no page crossed, context beside them."""
 
+from itertools import pairwise
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -8,7 +10,9 @@ from ingestion.records import Page
 
 TEXTS = st.one_of(
     st.text(max_size=400),
-    st.lists(st.sampled_from(["The deficit ceiling is 3.0 per cent of GDP. ", "\n", "\n\n", " ", "1,577 ", "aaaa", "\t", "“", "。"]), max_size=400).map("".join),
+    st.lists(
+        st.sampled_from(["The deficit ceiling is 3.0 per cent of GDP. ", "\n", "\n\n", " ", "1,577 ", "aaaa", "\t", "“", "。"]), max_size=400
+    ).map("".join),
 )
 
 
@@ -36,16 +40,21 @@ def test_overlap_joins_neighbouring_chunks() -> None:
     text = " ".join(f"word{number}" for number in range(600))
     spans = split_page(text)
     assert len(spans) > 3
-    assert all(0 < end - start_of_next <= 200 for (_, end), (start_of_next, _) in zip(spans, spans[1:], strict=False))
+    assert all(0 < end - start_of_next <= 200 for (_, end), (start_of_next, _) in pairwise(spans))
 
 
 def test_context_names_document_and_section_and_carries_a_broken_sentence() -> None:
-    pages = [Page(1, "3.2 Debt Management Strategy\nThe government will keep\nthe ratio below the ceiling unless"), Page(2, "an escape clause applies. More text follows here.")]
+    pages = [
+        Page(1, "3.2 Debt Management Strategy\nThe government will keep\nthe ratio below the ceiling unless"),
+        Page(2, "an escape clause applies. More text follows here."),
+    ]
     first, second = chunk_pages(pages, "Fiscal Statement")
     assert first.context == "Fiscal Statement | 3.2 Debt Management Strategy"
     assert "will keep the ratio below the ceiling unless" in second.context
 
 
 def test_running_headers_are_no_context() -> None:
-    pages = [Page(n, f"BUDGET BOOK 2025\nPage {n} of 9\nThe reserve is described on this page in prose that goes on for a while.") for n in range(1, 6)]
+    pages = [
+        Page(n, f"BUDGET BOOK 2025\nPage {n} of 9\nThe reserve is described on this page in prose that goes on for a while.") for n in range(1, 6)
+    ]
     assert {chunk.context for chunk in chunk_pages(pages, "Book")} == {"Book"}

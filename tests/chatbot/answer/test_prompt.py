@@ -15,7 +15,15 @@ def test_layers_come_in_order_and_the_question_once() -> None:
     prompt = build_prompt(request)
     (_, rules), (_, user) = prompt.messages
     assert "[S1-7f3a]" in rules
-    places = [user.index(part) for part in ("Remember this.", "1. User: q1\n   Assistant: a1", "[S1-7f3a] Rules.pdf, page 7, printed page 3, read by text", "What is the ceiling?")]
+    places = [
+        user.index(part)
+        for part in (
+            "Remember this.",
+            "1. User: q1\n   Assistant: a1",
+            "[S1-7f3a] Rules.pdf, page 7, printed page 3, read by text",
+            "What is the ceiling?",
+        )
+    ]
     assert places == sorted(places)
     assert user.count("What is the ceiling?") == 1
     assert list(prompt.sources) == ["S1-7f3a"]

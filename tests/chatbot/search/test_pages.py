@@ -8,7 +8,9 @@ from chatbot.search.pages import BEST_COSINE, WORST_COSINE, score_pages
 
 def test_a_page_scores_its_best_parts_and_names_its_best_chunk() -> None:
     cosines = np.array([BEST_COSINE, WORST_COSINE, -1.0], np.float32)
-    scored = score_pages(cosines, np.array([0.0, 0.5, 0.2], np.float32), np.array([0.1, 0.9], np.float32), np.array([1, 1, 2]), weights=(2.0, 1.0, 1.0))
+    scored = score_pages(
+        cosines, np.array([0.0, 0.5, 0.2], np.float32), np.array([0.1, 0.9], np.float32), np.array([1, 1, 2]), weights=(2.0, 1.0, 1.0)
+    )
     assert scored.pages.tolist() == [1, 2]
     assert scored.total.tolist() == pytest.approx([2.0 + 0.5 + 0.1, 0.0 + 0.2 + 0.9])
     assert scored.best.tolist() == [0, 2]

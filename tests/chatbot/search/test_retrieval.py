@@ -1,7 +1,6 @@
 """Retrieval over a real store: one hit a page, an order that does not depend on k, scopes, modes, candidates of large libraries."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from chatbot.store.lexicon import B, K1, inverse_frequency, pack_lexicons, unpack_lexicons
+from chatbot.store.lexicon import K1, B, inverse_frequency, pack_lexicons, unpack_lexicons
 
 CHUNKS = [["debt", "rule", "debt"], ["revenue"], []]
 

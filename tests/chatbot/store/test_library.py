@@ -63,7 +63,12 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
     (tmp_path / "text.pdf").write_text("not a pdf at all")
     good = make_pdf(tmp_path / "good.pdf", FIRST)
     results = list(library.add([Upload(tmp_path / "empty.pdf"), Upload(tmp_path / "text.pdf"), Upload(tmp_path / "gone.pdf"), Upload(good)]))
-    assert {result.document: result.status for result in results} == {"empty.pdf": "failed", "text.pdf": "failed", "gone.pdf": "failed", "good.pdf": "added"}
+    assert {result.document: result.status for result in results} == {
+        "empty.pdf": "failed",
+        "text.pdf": "failed",
+        "gone.pdf": "failed",
+        "good.pdf": "added",
+    }
     assert all("\n" not in (result.error or "") for result in results)
     assert [row.name for row in library.documents()] == ["good.pdf"]
 
@@ -195,7 +200,9 @@ list(library.add([Upload(Path(sys.argv[2]))], progress=slow))
 def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, root: Path) -> None:
     path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(200)])
     home = tmp_path / "home"
-    child = subprocess.Popen([sys.executable, "-c", KILLED, home, path], stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."})
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, home, path], stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."}
+    )
     assert child.stdout
     for line in child.stdout:
         if line.strip() == phase:

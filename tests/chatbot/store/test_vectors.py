@@ -26,7 +26,7 @@ def test_scores_are_cosines_and_a_chunk_counts_once(index: ChromaIndex) -> None:
 def test_upsert_replaces_and_remove_removes(index: ChromaIndex) -> None:
     index.upsert(7, [(0, Y[None])])
     assert index.count() == 3
-    assert dict(((v, o), round(s, 3)) for v, o, s in index.search(X, 10))[7, 0] == 0.0
+    assert {(v, o): round(s, 3) for v, o, s in index.search(X, 10)}[7, 0] == 0.0
     index.remove([7])
     assert index.search(X, 10) == []
     assert index.versions() == set()

@@ -1,0 +1,535 @@
+"""Chat models over a real HTTP server that misbehaves in every way that providers do, and the contract that every model keeps."""
+
+from __future__ import annotations
+
+import socket
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from email.utils import formatdate
+
+import pytest
+
+from chatbot.endpoints import check_endpoint, clean_text, endpoint_host
+from chatbot.errors import ModelError
+from chatbot.models import LLM, OpenAIModel, Reply, make_model
+from chatbot.settings import Settings
+from tests.fakes import ScriptedModel
+from tests.provider import Body, Ending, Mute, Page, Provider, Refuse, Say
+
+KEY = "sk-test-0123456789abcdef"
+QUESTION = (("system", "Answer briefly."), ("user", "What was the deficit?"))
+SECONDS = 0.4  # how long an endpoint may stay silent here
+
+
+def settings_for(url: str, *, timeout: float = 5.0, key: str = KEY, offline: bool = False) -> Settings:
+    return Settings(chat_model="test-model", base_url=url, api_key=key, timeout=timeout, offline=offline)
+
+
+def model_for(provider: Provider, *, timeout: float = 5.0) -> OpenAIModel:
+    return OpenAIModel(settings_for(provider.url, timeout=timeout))
+
+
+def ask(model: LLM) -> Reply:
+    return model.stream(QUESTION, max_tokens=100)
+
+
+def read(reply: Reply) -> tuple[str, ModelError]:
+    """What came, and the error that ended it."""
+    said: list[str] = []
+    try:
+        for piece in reply:
+            said.append(piece)
+    except ModelError as error:
+        return "".join(said), error
+    raise AssertionError(f"no error after {said}")
+
+
+# --- the contract of LLM --------------------------------------------------------------------------------------------------------
+
+Make = Callable[..., LLM]
+
+
+@pytest.fixture(params=["openai", "scripted"])
+def make(request: pytest.FixtureRequest) -> Iterator[Make]:
+    """make(pieces, cut=False, finish="stop"): a model of each kind that says just that."""
+    with ExitStack() as stack:
+
+        def over_http(pieces: Sequence[str], *, cut: bool = False, finish: str = "stop") -> LLM:
+            say = Say(pieces, finish=finish, ending="cut" if cut else "complete")
+            return model_for(stack.enter_context(Provider([say])))
+
+        def scripted(pieces: Sequence[str], *, cut: bool = False, finish: str = "stop") -> LLM:
+            return ScriptedModel([*pieces, *([ModelError("The answer was cut: as scripted.")] if cut else [])], finish=finish)
+
+        yield over_http if request.param == "openai" else scripted
+
+
+class TestEveryModel:
+    def test_says_its_pieces_verbatim_and_is_complete(self, make: Make) -> None:
+        pieces = ["The deficit", " was\n\n", "£3.4 млрд ", "👩‍👧 $x$ ", "\u2028", "data: [DONE]"]
+        reply = ask(make(pieces))
+        assert reply.finish == ""
+        assert "".join(reply) == "".join(pieces)
+        assert reply.finish == "stop"
+        assert list(reply) == []
+        assert reply.finish == "stop"
+
+    def test_has_a_name_and_a_host(self, make: Make) -> None:
+        model = make(["x"])
+        assert model.name
+        assert model.host
+
+    def test_tells_a_full_answer_from_one_that_reached_its_limit(self, make: Make) -> None:
+        reply = ask(make(["The deficit was"], finish="length"))
+        assert list(reply) == ["The deficit was"]
+        assert reply.finish == "length"
+
+    def test_stops_between_pieces(self, make: Make) -> None:
+        said: list[str] = []
+        reply = make(["one ", "two ", "three "]).stream(QUESTION, max_tokens=100, stop=lambda: len(said) == 2)
+        for piece in reply:
+            said.append(piece)
+        assert said == ["one ", "two "]
+        assert reply.finish == "stopped"
+
+    def test_says_nothing_where_it_was_stopped_before(self, make: Make) -> None:
+        reply = make(["one"]).stream(QUESTION, max_tokens=100, stop=lambda: True)
+        assert list(reply) == []
+        assert reply.finish == "stopped"
+
+    def test_can_be_closed(self, make: Make) -> None:
+        reply = ask(make(["one ", "two "]))
+        assert next(reply) == "one "
+        reply.close()
+        assert list(reply) == []
+        assert reply.finish == "stopped"
+        reply.close()
+
+    def test_a_cut_answer_is_an_error_after_what_came(self, make: Make) -> None:
+        reply = ask(make(["The deficit ", "was"], cut=True))
+        said, error = read(reply)
+        assert said == "The deficit was"
+        assert error.message.startswith("The answer was cut")
+        assert not error.retryable
+        assert reply.finish == ""
+
+    @pytest.mark.parametrize("pieces", [[], [""], [" ", "\n"]], ids=["none", "empty", "blank"])
+    def test_an_answer_without_a_word_is_an_error(self, make: Make, pieces: list[str]) -> None:
+        _, error = read(ask(make(pieces)))
+        assert "empty answer" in error.message
+
+    def test_two_answers_do_not_mix(self, make: Make) -> None:
+        model = make(["a", "b"])
+        first, second = ask(model), ask(model)
+        assert [next(first), next(second), next(second), next(first)] == ["a", "a", "b", "b"]
+        assert (list(first), list(second)) == ([], [])
+
+
+# --- what is sent ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_request_says_what_is_asked() -> None:
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    with Provider(["fine"]) as provider:
+        assert list(model_for(provider).stream(QUESTION, max_tokens=77, schema=schema)) == ["fine"]
+        (received,) = provider.requests
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+    assert received.body == {
+        "model": "test-model",
+        "messages": [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "What was the deficit?"}],
+        "stream": True,
+        "max_tokens": 77,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}},
+    }
+
+
+def test_nothing_is_sent_before_the_first_piece_is_asked_for() -> None:
+    with Provider(["fine"]) as provider:
+        reply = ask(model_for(provider))
+        assert provider.requests == []
+        assert next(reply) == "fine"
+        reply.close()
+
+
+def test_text_that_no_request_can_carry_is_sent_all_the_same() -> None:
+    with Provider(["fine"]) as provider:
+        assert list(model_for(provider).stream([("user", "GDP \ud800 <|endoftext|> \x00")], max_tokens=9)) == ["fine"]
+        assert provider.requests[0].body["messages"][0]["content"] == "GDP ? <|endoftext|> \x00"
+
+
+def test_a_server_without_keys_gets_none_of_ours() -> None:
+    with Provider(["fine"]) as provider:
+        list(ask(OpenAIModel(settings_for(provider.url, key=""))))
+        assert provider.requests[0].headers["authorization"] == "Bearer none"
+
+
+def test_the_answer_may_depend_on_the_prompt() -> None:
+    def echo(body: Body) -> Sequence[str]:
+        return [body["messages"][-1]["content"]]
+
+    with Provider([echo]) as provider, ThreadPoolExecutor(8) as pool:
+        model = model_for(provider)
+        questions = [f"question {number}" for number in range(16)]
+        assert list(pool.map(lambda one: "".join(model.stream([("user", one)], max_tokens=9)), questions)) == questions
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Refuse(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
+        Refuse(422, "body -> max_tokens: Extra inputs are not permitted"),
+    ],
+    ids=["400", "422"],
+)
+def test_the_other_name_of_the_limit_is_tried_once_and_remembered(refusal: Refuse) -> None:
+    with Provider([refusal, "fine"]) as provider:
+        model = model_for(provider)
+        assert list(ask(model)) == list(ask(model)) == ["fine"]
+        assert [[name for name in one.body if name.startswith("max_")] for one in provider.requests] == [
+            ["max_tokens"],
+            ["max_completion_tokens"],
+            ["max_completion_tokens"],
+        ]
+
+
+# --- failures before the first piece --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Refuse(429, headers={"Retry-After": "0.05"}),
+        Refuse(429, headers={"Retry-After": "nonsense"}),
+        Refuse(500),
+        Refuse(503, headers={"Retry-After": formatdate(time.time() - 60, usegmt=True)}),
+        Refuse(502, broken=True),
+        Say([], ending="cut"),
+    ],
+    ids=["429", "429 without time", "500", "503 with a date gone by", "broken error", "cut before a word"],
+)
+def test_passing_trouble_is_waited_out(trouble: Refuse | Say) -> None:
+    with Provider([trouble, "fine"]) as provider:
+        assert list(ask(model_for(provider))) == ["fine"]
+        assert len(provider.requests) == 2
+
+
+def test_retry_after_is_kept() -> None:
+    with Provider([Refuse(429, headers={"Retry-After": "1"}), "fine"]) as provider:
+        started = time.monotonic()
+        assert list(ask(model_for(provider))) == ["fine"]
+        assert 1 <= time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize("after", ["600", formatdate(time.time() + 3_600, usegmt=True)], ids=["seconds", "date"])
+def test_a_long_wait_is_told_and_not_waited_out(after: str) -> None:
+    with Provider([Refuse(429, headers={"Retry-After": after})]) as provider:
+        _, error = read(ask(model_for(provider)))
+        assert len(provider.requests) == 1
+    assert "429" in error.message
+    assert "wait" in error.hint
+    assert error.retryable
+
+
+def test_lasting_trouble_ends_after_three_tries() -> None:
+    with Provider([Refuse(500, "out of memory")]) as provider:
+        _, error = read(ask(model_for(provider)))
+        assert len(provider.requests) == 3
+        assert error.message == f"{endpoint_host(settings_for(provider.url))} failed (status 500): out of memory"
+        assert error.retryable
+
+
+def test_a_pause_can_be_stopped() -> None:
+    with Provider([Refuse(429, headers={"Retry-After": "15"})]) as provider:
+        started = time.monotonic()
+        reply = model_for(provider).stream(QUESTION, max_tokens=9, stop=lambda: bool(provider.requests) and time.monotonic() - started > 0.3)
+        assert list(reply) == []
+        assert reply.finish == "stopped"
+        assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("refusal", "names"),
+    [
+        (Refuse(401, "bad key"), ["OPENAI_API_KEY", "bad key"]),
+        (Refuse(403, "not yours"), ["OPENAI_API_KEY", "not yours"]),
+        (Refuse(404, "no such model"), ["'test-model'", "FINPOLICY_CHAT_MODEL", "OPENAI_BASE_URL"]),
+        (Refuse(400, "maximum context length is 8192", "context_length_exceeded"), ["FINPOLICY_CONTEXT_TOKENS"]),
+        (Refuse(400, "max_tokens is too large. This model's maximum context length is 8192 tokens, unknown"), ["FINPOLICY_CONTEXT_TOKENS"]),
+        (Refuse(500, "the request exceeds the available context size"), ["FINPOLICY_CONTEXT_TOKENS"]),
+        (Refuse(413, "too much"), ["FINPOLICY_CONTEXT_TOKENS"]),
+        (Refuse(400, "temperature must be 1"), ["FINPOLICY_CHAT_MODEL", "temperature must be 1"]),
+        (Refuse(429, "pay first", "insufficient_quota"), ["credit", "pay first"]),
+    ],
+    ids=lambda value: f"{value.status} {value.message[:30]}" if isinstance(value, Refuse) else "",
+)
+def test_a_refusal_names_the_setting_and_is_not_repeated(refusal: Refuse, names: list[str]) -> None:
+    with Provider([refusal]) as provider:
+        _, error = read(ask(model_for(provider)))
+        assert not [name for name in [*names, model_for(provider).host] if name not in str(error)]
+        assert not error.retryable
+        assert len({tuple(one.body) for one in provider.requests}) == len(provider.requests)  # no request twice
+
+
+def test_a_mute_endpoint_fails_after_the_timeout_once() -> None:
+    with Provider([Mute()]) as provider:
+        started = time.monotonic()
+        _, error = read(ask(model_for(provider, timeout=SECONDS)))
+        assert SECONDS <= time.monotonic() - started < SECONDS + 3
+        assert len(provider.requests) == 1
+        assert provider.hung_up.wait(2)
+    assert provider.url.split("/")[2] in error.message
+    assert "0.4 s" in error.message
+    assert "FINPOLICY_TIMEOUT" in error.hint
+    assert error.retryable
+
+
+def test_a_dead_endpoint_names_host_and_setting() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        _, error = read(ask(OpenAIModel(settings_for(f"http://127.0.0.1:{port}/v1"))))
+    assert f"127.0.0.1:{port}" in error.message
+    assert "refused" in error.message
+    assert "OPENAI_BASE_URL" in error.hint
+
+
+@pytest.mark.parametrize(
+    "page",
+    [Page("<html><h1>It works!</h1></html>"), Page('{"choices": []}', "application/json"), Page("", "text/event-stream")],
+    ids=["web page", "plain JSON", "nothing"],
+)
+def test_something_else_than_a_chat_endpoint_is_recognised(page: Page) -> None:
+    with Provider([page]) as provider:
+        _, error = read(ask(model_for(provider)))
+    assert "OPENAI_BASE_URL" in error.hint
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "null",
+        "5",
+        "[]",
+        "{}",
+        '{"choices": null}',
+        '{"choices": [null]}',
+        '{"choices": {"0": 1}}',
+        '{"choices": [{"delta": [1]}]}',
+        '{"choices": [{"delta": {"content": 5}, "finish_reason": 5}]}',
+        '{"choices": [{"delta": {"content": ["x"]}}]}',
+        "[" * 100_000,
+    ],
+    ids=lambda event: event[:60],
+)
+def test_events_of_any_shape_end_in_an_error_of_ours(event: str) -> None:
+    with Provider([Page(f"data: {event}\n\ndata: [DONE]\n\n", "text/event-stream")]) as provider:
+        said, _ = read(ask(model_for(provider)))
+    assert said == ""
+
+
+# --- failures after the first piece ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["cut", "unfinished", "silent", "malformed", "error"])
+def test_an_answer_that_breaks_off_is_told_and_never_asked_again(ending: Ending) -> None:
+    with Provider([Say(["The deficit ", "was"], ending=ending), "fine"]) as provider:
+        said, error = read(ask(model_for(provider, timeout=SECONDS)))
+        assert said == "The deficit was"
+        assert error.message.startswith(f"The answer was cut: {model_for(provider).host} ")
+        assert not error.retryable
+        assert len(provider.requests) == 1
+
+
+def test_what_the_content_filter_withholds_is_no_answer() -> None:
+    with Provider([Say(["The deficit "], finish="content_filter")]) as provider:
+        said, error = read(ask(model_for(provider)))
+    assert said == "The deficit "
+    assert "content filter" in error.message
+
+
+def test_a_model_that_only_thought_is_told_from_an_empty_one() -> None:
+    with Provider([Say([], finish="length")]) as provider:
+        _, error = read(ask(model_for(provider)))
+    assert "FINPOLICY_ANSWER_TOKENS" in error.hint
+
+
+def test_an_endpoint_that_ignores_the_limit_is_ended() -> None:
+    with Provider([Say(["word " * 1_000] * 1_000)]) as provider:
+        reply = model_for(provider).stream(QUESTION, max_tokens=100)
+        assert len("".join(reply)) < 20_000
+        assert reply.finish == "length"
+        assert provider.hung_up.wait(5)
+
+
+def test_an_answer_is_complete_with_its_finish_reason_though_the_stream_stays_open() -> None:
+    open_end = Page('data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\ndata: {"choices"\n\n', "text/event-stream")
+    with Provider([open_end]) as provider:
+        assert list(ask(model_for(provider))) == ["fine"]
+
+
+def test_a_slow_answer_may_take_longer_than_the_timeout() -> None:
+    with Provider([Say(list("slowly"), delay=SECONDS / 3)]) as provider:
+        started = time.monotonic()
+        assert "".join(ask(model_for(provider, timeout=SECONDS))) == "slowly"
+        assert time.monotonic() - started > SECONDS
+
+
+@pytest.mark.parametrize("how", ["stop", "close", "drop"])
+def test_the_connection_is_closed_at_once(how: str) -> None:
+    with Provider([Say(["word "] * 1_000, delay=0.02)]) as provider:
+        asked_to_stop: list[bool] = []
+        reply = model_for(provider).stream(QUESTION, max_tokens=1_000, stop=lambda: bool(asked_to_stop))
+        assert next(reply) == "word "
+        if how == "stop":
+            asked_to_stop.append(True)
+            assert list(reply) == []
+        elif how == "close":
+            reply.close()
+        else:
+            del reply
+        assert provider.hung_up.wait(2)
+
+
+# --- what must not get out ------------------------------------------------------------------------------------------------------
+
+EVIL = f"\x1b[31mYour key\r\n{KEY}\u202e\u200b is {KEY[:8]}\u200b{KEY[8:]} wrong " + "x" * 1_000
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [*(Refuse(status, EVIL) for status in (400, 401, 403, 404, 413, 418, 429, 500)), Say(["word"], ending="error", error=EVIL)],
+    ids=lambda value: str(value.status) if isinstance(value, Refuse) else "in the stream",
+)
+def test_the_providers_words_are_data_and_the_key_stays_in(behaviour: Refuse | Say) -> None:
+    if isinstance(behaviour, Refuse) and behaviour.status in {429, 500}:
+        behaviour = Refuse(behaviour.status, EVIL, headers={"Retry-After": "0.01"})
+    with Provider([behaviour]) as provider:
+        _, error = read(ask(model_for(provider)))
+    shown = str(error) + "".join(traceback.format_exception(error))
+    assert KEY not in shown
+    assert "***" in str(error)
+    assert str(error).isprintable()
+    assert len(error.message) < 350
+
+
+def test_a_key_that_was_pasted_wrongly_is_refused_unseen() -> None:
+    for key in ("sk-one\nsk-two", "sk-\u200bone", "Bearer sk-one", "sk-ключ"):
+        _, error = read(ask(OpenAIModel(settings_for("http://127.0.0.1:9/v1", key=key))))
+        assert "OPENAI_API_KEY" in error.message
+        assert "sk-" not in str(error)
+
+
+def test_openai_itself_is_not_asked_without_a_key() -> None:
+    _, error = read(ask(OpenAIModel(Settings(chat_model="gpt-4o"))))
+    assert "OPENAI_API_KEY is not set" in error.message
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with Provider(["stolen"]) as other, Provider([Refuse(307, headers={"Location": f"{other.url}/chat/completions"})]) as provider:
+        _, error = read(ask(model_for(provider)))
+        assert other.requests == []
+        assert len(provider.requests) == 1
+    assert "OPENAI_BASE_URL" in error.hint
+
+
+def test_offline_nothing_is_contacted() -> None:
+    with Provider(["fine"]) as provider:
+        _, error = read(ask(OpenAIModel(settings_for(provider.url, offline=True))))
+        assert provider.requests == []
+    assert "FINPOLICY_OFFLINE" in error.message
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "169.254.0.1:80",
+        "2852039166",
+        "0xa9fea9fe",
+        "[fe80::1]",
+        "[fe80::1%25eth0]",
+        "[fd00:ec2::254]",
+        "[fd00:ec2:0::254]",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[2002:a9fe:a9fe::1]",
+        "100.100.100.200",
+        "metadata.google.internal",
+        "Metadata.Google.Internal.:80",
+    ],
+)
+def test_link_local_and_metadata_addresses_are_refused(host: str) -> None:
+    _, error = read(ask(OpenAIModel(settings_for(f"http://{host}/v1"))))
+    assert "OPENAI_BASE_URL" in error.message
+    assert "metadata" in error.message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:11434/v1",
+        "ftp://host/v1",
+        "file:///etc/passwd",
+        "http://",
+        "http:///v1",
+        "http://ho st/v1",
+        "http://host\\.x/v1",
+        "http://h\tost/v1",
+        "http://host:99999/v1",
+        "http://host:x/v1",
+        "http://host:0/v1",
+        "http://[::1/v1",
+        "http://[v1.x]/v1",
+        "http://ｈost/v1",
+        "\x1b[31m",
+    ],
+)
+def test_what_is_no_plain_address_is_refused(url: str) -> None:
+    with pytest.raises(ModelError, match="OPENAI_BASE_URL is") as caught:
+        check_endpoint(url, Settings())
+    assert str(caught.value).isprintable()
+    assert endpoint_host(Settings(base_url=url)) == "an unreadable address"
+
+
+def test_a_password_in_the_address_is_refused_unseen() -> None:
+    for url in ("http://me:secret@host/v1", "http://169.254.169.254\\@host/v1", "http://a@b:secret@host/"):
+        with pytest.raises(ModelError, match="user name or password") as caught:
+            check_endpoint(url, Settings())
+        assert "secret" not in str(caught.value)
+        assert "secret" not in endpoint_host(Settings(base_url=url))
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("", "api.openai.com"),
+        ("http://localhost:11434/v1", "localhost:11434"),
+        ("https://[::1]:8000/v1", "[::1]:8000"),
+        ("http://my_box/v1", "my_box"),
+    ],
+)
+def test_the_host_is_shown(url: str, host: str) -> None:
+    assert endpoint_host(Settings(base_url=url)) == host
+    check_endpoint(url or "https://127.0.0.1", Settings())
+
+
+def test_text_of_others_is_cleaned() -> None:
+    assert clean_text(f"a\x00\x1b[2J\n\u202eb  {KEY}", Settings(api_key=KEY)) == "a[2J b ***"
+    assert clean_text("x" * 300, Settings()) == "x" * 199 + "…"
+
+
+# --- choosing -------------------------------------------------------------------------------------------------------------------
+
+
+def test_no_model_without_the_setting_whatever_key_there_is() -> None:
+    assert make_model(Settings(api_key=KEY)) is None
+
+
+def test_the_setting_chooses_the_model() -> None:
+    model = make_model(Settings(chat_model="gpt-4o", api_key=KEY))
+    assert model is not None
+    assert (model.name, model.host) == ("gpt-4o", "api.openai.com")
