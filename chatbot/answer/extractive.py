@@ -27,6 +27,7 @@ HEAD_WEIGHT = 0.5
 FIGURE_BONUS = 0.25
 LONGEST_PASSAGE = 700
 ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
+YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 ASKS_FIGURE = re.compile(
     r"\b(how (much|many|large|big|high|long|far)|what (is|was|were|are|will|would|share|percent\w*|rate|amount|level|size)|rate|ceiling|limit|threshold|target|ratio|percent\w*"
     r"|total|amount|cost|spend\w*|budget\w*|revenue\w*|when|which year)\b",
@@ -98,7 +99,8 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_row(line: str) -> bool:
-    """A line with a label and figures and little else; a sentence that happens to hold figures is none."""
+    """A line with a label and figures and little else; a sentence that happens to hold figures is none, nor is a head of years."""
+    line = YEAR.sub(" ", line)
     figures = ROW_FIGURE.findall(line)
     others = ROW_FIGURE.sub(" ", line).split()
     return (

@@ -1,0 +1,28 @@
+"""The server's entry: pages, guard, and one chatbot that lives as long as the server; `streamlit run app.py` starts it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+
+from chatbot.ui import shared
+from chatbot.ui.guard import Guard
+
+
+@asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[None]:
+    """Begin to open the store, which is done in a thread; when the server stops, give it free."""
+    shared.opening()
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(shared.close)
+
+
+guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"))
+app = st.App("chatbot/ui/main.py", lifespan=lifespan, middleware=[guard])

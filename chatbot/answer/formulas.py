@@ -1,0 +1,149 @@
+"""Knows arithmetic written out in an answer, "28.37 - 25.57 = 2.80"; does not know where the operands come from, its caller does."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chatbot.numbers import Figure
+
+__all__ = ["Formula", "find_formulas", "is_constant"]
+
+_CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})  # averages, quarters, days, percent: no page states them
+_LONGEST_GAP = 80  # characters between two operands, their names included
+_MOST_OPERANDS = 24
+_EQUALS = re.compile(r"=|≈|\bequals\b")
+_TO_RESULT = re.compile(r"\s{0,3}(?:(?:about|around|approximately|roughly|~|≈)\s{0,3})?[*_(]{0,3}\s{0,3}")
+_ANNOTATION = re.compile(r"\((?=[^()]{0,60}[A-Za-z])[^()]{0,60}\)")
+_SIGN_WORDS = (("divided by", "/"), ("minus", "-"), ("plus", "+"), ("times", "*"))
+_SIGNS = {"−": "-", "–": "-", "×": "*", "x": "*", "÷": "/"}
+_NAMES = re.compile(r"(?<![^\W\d_])(?!x\b)[^\W\d_][\w'’-]*|[*_]{2}")
+_OPERATOR = re.compile(r"(?P<close>[\s)]*+)(?P<sign>[-−–+*/×÷x])(?P<open>[\s(]*+)")
+_Token = float | str  # a float is the position of an operand among the figures of the text
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions among the figures given."""
+
+    text: str
+    operands: tuple[int, ...]
+    result: int
+
+
+def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
+    """The formulas of a text that hold within the digits their results show, in order; figures: those of the text, in order."""
+    ends = [figure.end for figure in figures]
+    for equals in _EQUALS.finditer(text):
+        last = bisect_right(ends, equals.start()) - 1
+        if last < 0 or last + 1 >= len(figures) or not _TO_RESULT.fullmatch(text, equals.end(), figures[last + 1].start):
+            continue
+        first, tokens = _left_side(text, figures, last, equals.start())
+        if first < last and _holds(tokens, figures, range(first, last + 1), figures[last + 1]):
+            start = figures[first].start - _opening(text, figures[first].start, tokens)
+            yield Formula(" ".join(text[start : figures[last + 1].end].split()), tuple(range(first, last + 1)), last + 1)
+
+
+def is_constant(figure: Figure) -> bool:
+    """Whether a formula may hold this figure though no page states it: a day or period count, a hundred, the two of an average."""
+    return figure.bare and figure.unit is None and figure.value in _CONSTANTS
+
+
+def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int) -> tuple[int, list[_Token]]:
+    """Position of the first operand, and the tokens up to the equals sign."""
+    trailing = _closing(text[figures[last].end : equals]) if equals - figures[last].end <= _LONGEST_GAP else None
+    if trailing is None:
+        return last, []
+    first, tokens = last, [float(last), *trailing]
+    while first > 0 and last - first < _MOST_OPERANDS:
+        between = _between(text, figures[first - 1], figures[first])
+        if between is None:
+            break
+        first -= 1
+        tokens = [float(first), *between, *tokens]
+    return first, ["("] * max(0, tokens.count(")") - tokens.count("(")) + tokens
+
+
+def _closing(gap: str) -> list[_Token] | None:
+    gap = _NAMES.sub("", _ANNOTATION.sub("", gap)).strip()
+    return [")"] * len(gap) if set(gap) <= {")"} else None
+
+
+def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
+    """Closing brackets, sign and opening brackets between two operands; None where anything else stands there."""
+    gap = text[left.end : right.start]
+    if len(gap) > _LONGEST_GAP:
+        return None
+    if not gap.strip() and right.value < 0:
+        return ["+"]  # "5 -3": the sign went with the figure
+    gap = _ANNOTATION.sub("", gap)
+    for name, sign in _SIGN_WORDS:
+        gap = gap.replace(name, sign)
+    match = _OPERATOR.fullmatch(_NAMES.sub("", gap))
+    if match is None:
+        return None
+    return [*(")" * match["close"].count(")")), _SIGNS.get(match["sign"], match["sign"]), *("(" * match["open"].count("("))]
+
+
+def _opening(text: str, start: int, tokens: list[_Token]) -> int:
+    """How many characters of opening brackets stand right before the first operand."""
+    wanted = next((count for count, token in enumerate(tokens) if token != "("), 0)
+    return wanted if text[max(0, start - wanted) : start] == "(" * wanted else 0
+
+
+def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, result: Figure) -> bool:
+    """Whether the arithmetic comes to the result: in full amounts, or in the numbers as shown where all have one scale."""
+    full = _evaluate(tokens, {index: _amount(figures[index]) for index in operands})
+    if _close(full, result, _amount(result)):
+        return True
+    scales = {figures[index].scale for index in operands}
+    if len(scales) > 1 or (result.scale not in (*scales, 1.0) and scales != {1.0}):
+        return False
+    shown = _evaluate(tokens, {index: figures[index].value for index in operands})
+    return _close(shown, result, result.value) or (result.percent == "percent" and _close(100 * shown, result, result.value))
+
+
+def _amount(figure: Figure) -> float:
+    """The figure as a plain number: percentages and points as fractions of one."""
+    factor = (0.01 if figure.percent else 1.0) * (0.01 if figure.unit == "basis points" else 1.0)
+    return figure.value * figure.scale * factor
+
+
+def _close(computed: float, result: Figure, shown: float) -> bool:
+    """Equal within half a unit of the last digit shown."""
+    unit = abs(shown / result.value) if result.value else 1.0
+    return math.isfinite(computed) and abs(computed - shown) <= unit * 10.0**-result.decimals * 0.5 * (1 + 1e-6)
+
+
+def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
+    rest = [amounts[int(token)] if isinstance(token, float) else token for token in tokens]
+    total = _sum(rest)
+    return math.nan if rest else total
+
+
+def _sum(tokens: list[_Token]) -> float:
+    """Evaluate from the front of the list, eating what was read; not-a-number for what is no arithmetic."""
+    total = _product(tokens)
+    while tokens and tokens[0] in ("+", "-"):
+        sign = 1.0 if tokens.pop(0) == "+" else -1.0
+        total += sign * _product(tokens)
+    return total
+
+
+def _product(tokens: list[_Token]) -> float:
+    total = _operand(tokens)
+    while tokens and tokens[0] in ("*", "/"):
+        sign, factor = tokens.pop(0), _operand(tokens)
+        total = total * factor if sign == "*" else total / factor if factor else math.nan
+    return total
+
+
+def _operand(tokens: list[_Token]) -> float:
+    token = tokens.pop(0) if tokens else ""
+    if token == "(":
+        total = _sum(tokens)
+        return total if tokens and tokens.pop(0) == ")" else math.nan
+    return token if isinstance(token, float) else math.nan

@@ -1,0 +1,102 @@
+"""Knows how words are compared and where a run of them stands in a text; knows no figures, pages or citations."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["MIN_QUOTE_WORDS", "STOP_WORDS", "Words", "comparable_words", "longest_figure_run", "longest_run", "span_of"]
+
+MIN_QUOTE_WORDS = 4  # fewer words in a row stand on a page by chance
+FIGURE_RUN_WORDS = 2  # … but a figure with a word beside it does not
+CONTENT_WORDS = 2  # a run of "at the end of the" says nothing; this many words must not be of that kind
+STOP_WORDS = frozenset(
+    """a an and are as at be been but by for from had has have in is it its of on or that the their there these this those to was were which will with
+    would not no than then so such into over under more most other some any all also can may end during year years per cent""".split()
+)
+
+_JOINERS = "-\u2010\u2011\u2013\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x02"  # hyphens of all kinds, those of broken lines included
+_WORD = re.compile(
+    rf"[0-9]++(?:[.,][0-9]++)*+(?![^\W_])|[^\W_]++(?:(?:['’]|[{_JOINERS}]{{1,3}}(?:[ \t]{{0,3}}\r?\n[ \t]{{0,3}})?)(?=[^\W\d_])[^\W_]++)*+"
+)
+_DROPPED = re.compile(rf"[{_JOINERS}'’\s⁰¹²³⁴⁵⁶⁷⁸⁹]")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words as they are compared. starts, ends: of each in the text; joined: all of them as " a b c "; offsets: of each in joined."""
+
+    texts: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    joined: str
+    offsets: tuple[int, ...]
+
+
+def comparable_words(text: str) -> Words:
+    """The words of a text: NFKC, case-folded, without hyphens, apostrophes and footnote marks; numbers keep their points and commas.
+
+    A word broken over two lines is one word, as is a hyphenated one; punctuation, quotation marks and dashes are not compared.
+    """
+    found = [(_comparable(match[0]), match.start(), match.end()) for match in _WORD.finditer(text)]
+    found = [word for word in found if word[0]]
+    offsets, position = [], 1
+    for word, _, _ in found:
+        offsets.append(position)
+        position += len(word) + 1
+    texts = tuple(word[0] for word in found)
+    return Words(texts, tuple(word[1] for word in found), tuple(word[2] for word in found), f" {' '.join(texts)} ", tuple(offsets))
+
+
+def span_of(sought: tuple[str, ...], words: Words) -> tuple[int, int] | None:
+    """Offsets in the text of the first place where these words stand in a row, or None."""
+    at = words.joined.find(f" {' '.join(sought)} ") if sought else -1
+    if at < 0:
+        return None
+    first = bisect_left(words.offsets, at + 1)
+    return words.starts[first], words.ends[first + len(sought) - 1]
+
+
+def longest_run(statement: Words, page: Words) -> tuple[int, int] | None:
+    """Offsets in the page of the statement's longest run of words that stands there and says enough to be quoted, or None."""
+    return _longest(statement, page, _quotable)
+
+
+def longest_figure_run(statement: Words, page: Words) -> tuple[int, int] | None:
+    """The same for runs too short to be quoted but for the number among their words, such as "5.25 per cent"."""
+    return _longest(statement, page, _names_figure)
+
+
+def _longest(statement: Words, page: Words, enough: Callable[[tuple[str, ...]], bool]) -> tuple[int, int] | None:
+    runs = [statement.texts[start:end] for start, end in _runs(statement, page)]
+    best = max(filter(enough, runs), key=lambda run: (len(run), sum(word not in STOP_WORDS for word in run)), default=())
+    return span_of(best, page)
+
+
+def _runs(words: Words, page: Words) -> Iterator[tuple[int, int]]:
+    """Runs that stand on the page and cannot be made longer to the right, as positions; each word is added and removed once."""
+    end = 0
+    for start in range(len(words.texts)):
+        end = max(end, start)
+        before = end
+        while end < len(words.texts) and f" {' '.join(words.texts[start : end + 1])} " in page.joined:
+            end += 1
+        if end > before:
+            yield start, end
+
+
+def _quotable(run: tuple[str, ...]) -> bool:
+    return len(run) >= MIN_QUOTE_WORDS and sum(word not in STOP_WORDS for word in run) >= CONTENT_WORDS
+
+
+def _names_figure(run: tuple[str, ...]) -> bool:
+    return len(run) >= FIGURE_RUN_WORDS and 0 < sum(word[0].isdigit() for word in run) < len(run)
+
+
+def _comparable(word: str) -> str:
+    if word.isascii() and word.isalnum():
+        return word.lower()
+    return unicodedata.normalize("NFKC", _DROPPED.sub("", word)).casefold().replace(" ", "")

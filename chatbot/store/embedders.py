@@ -1,0 +1,304 @@
+"""Text to unit vectors: the embedded MiniLM, any OpenAI-compatible endpoint, and windows for what is too long; keeps no vector and ranks none."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
+from chatbot.errors import ModelError
+from chatbot.settings import Settings, load_settings
+from chatbot.store import minilm
+from chatbot.tokens import count_tokens, cut_to_tokens, encodable
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+__all__ = ["CONTEXT_TOKENS", "Embedder", "LocalEmbedder", "RemoteEmbedder", "make_embedder", "passage_windows", "split_text"]
+
+# Enough for a title and a section heading; the rest of the window belongs to the passage.
+CONTEXT_TOKENS = 48
+# Raised with every change to `passage_windows`: it is part of each fingerprint, because other texts make other vectors.
+TEXT_VERSION = 1
+
+# OpenAI's limits for one text and for one request, which its client does not hold.
+MOST_INPUT_TOKENS, MOST_REQUEST_TOKENS, MOST_INPUTS = 8_191, 300_000, 2_048
+# Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst; silence has cost a whole time-out each time, so it is borne twice only.
+MOST_TRIES, MOST_SILENT_TRIES, FIRST_PAUSE_SECONDS = 5, 2, 0.5
+
+# Blanks that every tokenizer takes for white space; BERT's drops other control characters and so joins what stands beside them.
+_BLANKS = " \t\r\n"
+_WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts; safe to call from several threads.
+
+    fingerprint: names model, dimension and text-building; vectors of different fingerprints must not be compared. dimension: of a vector.
+    max_tokens: of a text, the model's own special tokens not counted.
+    """
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit rows of shape (len(texts), dimension), in the texts' order; each depends on its own text alone.
+
+        What exceeds max_tokens is not seen: see `split` and `passage_windows`. Raises ModelError.
+        """
+        ...
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        """The text cut into pieces of at most max_tokens - reserve tokens, after white space where there is any.
+
+        Joined they are the text, verbatim; a text that fits is one piece, an empty one none. reserve: tokens kept free, below max_tokens.
+        """
+        ...
+
+
+def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
+    """What to embed for a passage: its context, cut to CONTEXT_TOKENS, a line break, and the text; the best window's score counts.
+
+    A text that is too long for one window is covered by its beginning and its end, which overlap, and by windows between them only where
+    those two leave a gap. At least one window.
+    """
+    spare = max(embedder.max_tokens - CONTEXT_TOKENS, 0)
+    head = embedder.split(context, reserve=spare)[0].rstrip() + "\n" if context.strip() else ""
+
+    def fits(start: int) -> bool:
+        return len(embedder.split(head + text[start:])) <= 1
+
+    if fits(0):
+        return [head + text]
+    pieces = embedder.split(text, reserve=CONTEXT_TOKENS + 1 if head else 0)
+    words = [word.start() for word in _WORD.finditer(text)]
+    longest_end = bisect_left(words, True, key=fits)
+    last = min([len(text) - len(pieces[-1]), *words[longest_end : longest_end + 1]])
+    starts = accumulate(map(len, pieces), initial=0)
+    return [head + piece for piece, start in zip(pieces, starts, strict=False) if start < last] + [head + text[last:]]
+
+
+def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:
+    """Pieces of at most `limit` tokens that joined are the text: after blanks where possible, else inside a word; [] for an empty text.
+
+    tokens(start, end): tokens of text[start:end]. limit: 1 or more (else ValueError); one character of more tokens is a piece nevertheless.
+    """
+    if limit < 1:
+        raise ValueError(f"{limit} tokens are no room for a text")
+    if tokens(0, len(text)) <= limit:
+        return [text] if text else []
+    words, cuts = [word.end() for word in _WORD.finditer(text)], [0]
+    while cuts[-1] < len(text):
+        start, first = cuts[-1], bisect_right(words, cuts[-1])
+
+        def exceeds(end: int, start: int = start) -> bool:
+            return tokens(start, end) > limit
+
+        beyond = bisect_left(words, True, first, min(first + limit, len(words)), key=exceeds)
+        if beyond > first:
+            cuts.append(words[beyond - 1])
+        else:
+            cuts.append(start + max(bisect_left(range(start + 1, words[first]), True, key=exceeds), 1))
+    return [text[start:end] for start, end in pairwise(cuts)]
+
+
+class LocalEmbedder:
+    """The embedded all-MiniLM-L6-v2 (see `minilm`), opened at first use.
+
+    Each text runs alone on one thread, so that its vector has the same bytes whatever is embedded beside it; threads: how many at once.
+    cache: the folder of the built graph. source: the model's folder, by default the installed package's.
+    """
+
+    fingerprint = f"minilm-{minilm.GRAPH_KEY}-{minilm.DIMENSION}-t{TEXT_VERSION}"
+    dimension = minilm.DIMENSION
+    max_tokens = minilm.MAX_TOKENS - 2  # [CLS] and [SEP]
+
+    def __init__(self, cache: Path, *, threads: int = 1, source: Path | None = None) -> None:
+        self._cache, self._threads, self._source = cache, threads, source
+        self._opening = threading.Lock()
+        self._opened: minilm.MiniLM | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As Embedder.embed. Raises ModelError where the model is missing, altered or cannot be built."""
+        vector = self._model().vector
+        if min(len(texts), self._threads) < 2:
+            rows = [vector(text) for text in texts]
+        else:
+            with ThreadPoolExecutor(min(len(texts), self._threads)) as threads:
+                rows = list(threads.map(vector, texts))
+        return np.array(rows, np.float32).reshape(len(texts), self.dimension)
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        """As Embedder.split."""
+        # Words are tokenized each for itself, so one pass tells the tokens of any stretch that begins and ends beside a blank.
+        token_ends = self._model().token_ends
+        ends = token_ends(text)
+
+        def tokens(start: int, end: int) -> int:
+            if all(at in (0, len(text)) or text[at - 1] in _BLANKS for at in (start, end)):
+                return bisect_right(ends, end) - bisect_right(ends, start)
+            return len(token_ends(text[start:end]))
+
+        return split_text(text, self.max_tokens - reserve, tokens)
+
+    def _model(self) -> minilm.MiniLM:
+        with self._opening:
+            self._opened = self._opened or minilm.MiniLM(self._cache, self._source)
+            return self._opened
+
+
+class RemoteEmbedder:
+    """The embedding model that the settings name, at any OpenAI-compatible endpoint. Raises ModelError where it must not be contacted.
+
+    Tokens are counted as OpenAI's models do, which for another's is an estimate. Busy, failing and unreachable endpoints are tried five times,
+    silent ones twice. pause: seconds before the first repeat, doubled for each further one; the endpoint's own Retry-After goes before.
+    """
+
+    max_tokens = MOST_INPUT_TOKENS
+
+    def __init__(self, settings: Settings, *, pause: float = FIRST_PAUSE_SECONDS) -> None:
+        check_endpoint(endpoint_url(settings), settings)
+        self._settings, self._pause = settings, pause
+        self._host, self._name = endpoint_host(settings), settings.embedding_model
+        self._dimension = settings.embedding_dimension
+        self._asking = threading.Lock()
+        # Remembered between processes, so that opening a store needs no endpoint.
+        self._memory = settings.model_cache / re.sub(r"[^\w.]+", "-", f"dimension-{self._host}-{self._name}.txt")
+
+    @property
+    def fingerprint(self) -> str:
+        """Names host, model and dimension; may ask the endpoint for the last."""
+        return f"{self._host}-{self._name}-{self.dimension}-t{TEXT_VERSION}"
+
+    @property
+    def dimension(self) -> int:
+        """As set; else as the endpoint's vectors have it, which is asked once and remembered in the model cache. Raises ModelError."""
+        with self._asking:
+            if not self._dimension:
+                with suppress(OSError, ValueError):
+                    self._dimension = int(self._memory.read_text())
+            if not self._dimension:
+                self._dimension = self._ask_dimension()
+            return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As Embedder.embed. Raises ModelError where the endpoint fails, or sends what are no vectors of this dimension."""
+        parts = [np.empty((0, self.dimension), np.float32)]
+        # An empty text is refused, a blank one is not.
+        cut = [cut_to_tokens(encodable(text), MOST_INPUT_TOKENS, self._name) or " " for text in texts]
+        with open_client(self._settings) as client:
+            for batch in _batches(cut, [count_tokens(text, self._name) for text in cut]):
+                parts.append(self._vectors(client, batch))
+                self._check_dimension(parts[-1].shape[1])
+        return np.concatenate(parts)
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        """As Embedder.split."""
+        return split_text(text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end], self._name))
+
+    def _ask_dimension(self) -> int:
+        with open_client(self._settings) as client:
+            dimension = int(self._vectors(client, ["dimension"]).shape[1])
+        with suppress(OSError):  # where it cannot be remembered, each process asks
+            self._memory.parent.mkdir(parents=True, exist_ok=True)
+            self._memory.write_text(str(dimension))
+        return dimension
+
+    def _check_dimension(self, found: int) -> None:
+        if found != self._dimension:
+            with suppress(OSError):
+                self._memory.unlink(missing_ok=True)
+            hint = f"Set FINPOLICY_EMBEDDING_DIMENSION to {found}, or start again if the model behind that name was changed."
+            raise ModelError(f"{self._host} sent vectors of {found} dimensions instead of {self._dimension}.", hint=hint)
+
+    def _vectors(self, client: OpenAI, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit rows in the texts' order, of whatever dimension came."""
+        reply = self._reply(client, texts)
+        try:
+            return _rows(reply, len(texts))
+        except (LookupError, TypeError, ValueError):
+            message = f"{self._host} did not send one vector of finite numbers, not all zero, for each of {len(texts)} texts."
+            hint = "Check FINPOLICY_EMBEDDING_MODEL, and OPENAI_BASE_URL, which usually ends in /v1."
+            raise ModelError(message, hint=hint) from None
+
+    def _reply(self, client: OpenAI, texts: Sequence[str]) -> object:
+        from openai import APITimeoutError
+
+        wanted = {"dimensions": self._settings.embedding_dimension} if self._settings.embedding_dimension else {}
+        body = {"model": self._name, "input": list(texts), "encoding_format": "float", **wanted}
+        failures, tries, pause = endpoint_failures(), 0, self._pause
+        while True:
+            tries += 1
+            try:
+                # Raw JSON: the client's own types take any shape that comes, and fail later.
+                return client.post("/embeddings", body=body, cast_to=object)
+            except failures as error:
+                failure = explain_failure(error, self._settings, model_setting="FINPOLICY_EMBEDDING_MODEL")
+                most = MOST_SILENT_TRIES if isinstance(error, APITimeoutError) else MOST_TRIES
+                if tries == most or (failure.wait is None and most == MOST_TRIES):
+                    raise failure from None
+            time.sleep(failure.wait or pause)
+            pause *= 2
+
+
+def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
+    """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects to nothing. Raises ModelError."""
+    if settings.embedding_model:
+        return RemoteEmbedder(settings)
+    return LocalEmbedder(settings.model_cache, threads=settings.threads)
+
+
+def _batches(texts: Sequence[str], tokens: Sequence[int]) -> Iterator[Sequence[str]]:
+    """Consecutive texts within the limits of one request. tokens: of each text."""
+    start = total = 0
+    for end, more in enumerate(tokens):
+        if end - start == MOST_INPUTS or total + more > MOST_REQUEST_TOKENS:
+            yield texts[start:end]
+            start, total = end, 0
+        total += more
+    if start < len(texts):
+        yield texts[start:]
+
+
+def _rows(reply: object, count: int) -> NDArray[np.float32]:
+    """The reply's vectors by their index, made unit. Raises LookupError, TypeError or ValueError where they are not that."""
+    data = reply["data"] if isinstance(reply, dict) else []
+    vectors = {item["index"]: item["embedding"] for item in data}
+    rows = np.array([vectors[index] for index in range(count)], np.float64)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if rows.ndim != 2 or len(data) != count or not (np.isfinite(lengths) & (lengths > 0)).all():
+        raise ValueError("no unit vectors can be made of this")
+    unit: NDArray[np.float32] = (rows / lengths).astype(np.float32)
+    return unit
+
+
+def main() -> None:
+    """Builds the embedded model ahead of its first use; one line on stdout, or one on stderr and exit code 1."""
+    settings = load_settings()
+    try:
+        LocalEmbedder(settings.model_cache).embed(["ready"])
+    except ModelError as error:
+        raise SystemExit(f"embedders: {error}") from None
+    print(f"Embedded model: {minilm.graph_path(settings.model_cache)}")
+
+
+if __name__ == "__main__":
+    main()

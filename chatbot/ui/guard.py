@@ -1,0 +1,125 @@
+"""What every request to the server passes: the host check, the owner's cookie and the security headers; knows no page."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+__all__ = ["OWNER_COOKIE", "Guard", "is_owner"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+OWNER_COOKIE = "finpolicy_owner"
+OWNER = re.compile(r"[A-Za-z0-9_-]{22}")
+# The longest that browsers keep a cookie; each visit begins it anew.
+COOKIE_SECONDS = 400 * 86_400
+# Asked for by the page itself before it opens its connection, so that a visitor who came by a link from elsewhere (whose
+# Strict cookie the browser held back at first) is recognised and not given a second identity.
+FIRST_REQUEST = "/_stcore/health"
+# Everything from this server only. Streamlit writes styles into the page and shows some of its images as data or blobs.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; frame-src 'self'; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+)
+
+
+class Guard:
+    """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS rebinding."""
+
+    def __init__(self, app: App, *, allowed_hosts: Callable[[], Sequence[str]]) -> None:
+        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given allows any."""
+        self._app, self._allowed_hosts = app, allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        host = headers.get("host", "")
+        if not _is_allowed(host, self._allowed_hosts()):
+            await _refuse(scope, send)
+        elif scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+        else:
+            added = [*HEADERS, (b"content-security-policy", _policy(host)), *_cookie(scope, headers)]
+            await self._app(scope, receive, lambda message: send(_with(message, added)))
+
+
+def is_owner(text: str | None) -> bool:
+    """Whether this is an owner's mark as the cookie carries it."""
+    return bool(text and OWNER.fullmatch(text))
+
+
+def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
+    if not allowed:
+        return True
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    for entry in (entry.strip().lower().rstrip(".") for entry in allowed):
+        if entry == "*" or (name and name == entry) or (entry.startswith("*.") and name.endswith(entry[1:])):
+            return True
+    return False
+
+
+def _policy(host: str) -> bytes:
+    """The policy; the socket's address is spelled out for browsers in which 'self' does not cover it."""
+    plain = re.fullmatch(r"[\w.:\[\]-]+", host)
+    return POLICY.format(sockets=f"ws://{host} wss://{host}" if plain else "").encode("latin-1")
+
+
+def _cookie(scope: Scope, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """The header that gives a new visitor an owner's mark, or begins a known one's anew; none where the request is not a visit."""
+    site = headers.get("sec-fetch-site", "none")
+    visit = "text/html" in headers.get("accept", "") and headers.get("sec-fetch-dest", "document") == "document"
+    if scope["method"] != "GET" or site not in {"none", "same-origin"} or not (visit or scope["path"].endswith(FIRST_REQUEST)):
+        return []
+    given = _owner_of(headers.get("cookie", ""))
+    if given and not visit:
+        return []
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    mark = given or secrets.token_urlsafe(16)
+    text = f"{OWNER_COOKIE}={mark}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}"
+    return [(b"set-cookie", text.encode("ascii"))]
+
+
+def _owner_of(cookies: str) -> str | None:
+    for cookie in cookies.split(";"):
+        name, _, value = cookie.strip().partition("=")
+        if name == OWNER_COOKIE and is_owner(value):
+            return value
+    return None
+
+
+def _with(message: Message, added: Sequence[tuple[bytes, bytes]]) -> Message:
+    if message["type"] == "http.response.start":
+        message["headers"] = [*message.get("headers", []), *added]
+    return message
+
+
+async def _refuse(scope: Scope, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    text = b"This host name is not served here. Add it to server.allowedHosts in .streamlit/config.toml.\n"
+    length = str(len(text)).encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length), *HEADERS]
+    await send({"type": "http.response.start", "status": 421, "headers": headers})
+    await send({"type": "http.response.body", "body": text})

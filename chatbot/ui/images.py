@@ -1,0 +1,77 @@
+"""Pages as images with a passage marked; keeps the last few, knows nothing of what is around them."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chatbot.service import Chatbot
+from ingestion.records import Rect
+
+__all__ = ["PageImage", "PageImages", "mark"]
+
+# Enough to leaf back and forth; a page takes about 200 kB.
+MOST_IMAGES = 32
+YELLOW = (255, 226, 92)
+EDGE = (214, 158, 0)
+# A mark reaches this far beyond the letters, in pixels.
+MARGIN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """A page to look at. png: its image. located: the passage was found on it and is marked."""
+
+    png: bytes
+    located: bool
+
+
+class PageImages:
+    """The marked pages of a store. Safe from several threads."""
+
+    def __init__(self, chatbot: Chatbot) -> None:
+        self._chatbot = chatbot
+        self._kept: OrderedDict[tuple[int, int, str], PageImage] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, version: int, page: int, quote: str) -> PageImage:
+        """A page with `quote` marked; "" marks nothing. Raises DocumentError, and NotFoundError where the version is gone."""
+        self._chatbot.library.file(version)
+        key = (version, page, quote)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        png, places = self._chatbot.page_image(version, page, quote)
+        image = PageImage(mark(png, places), bool(places))
+        with self._lock:
+            self._kept[key] = image
+            while len(self._kept) > MOST_IMAGES:
+                self._kept.popitem(last=False)
+        return image
+
+    def forget(self) -> None:
+        """Drop all images."""
+        with self._lock:
+            self._kept.clear()
+
+
+def mark(png: bytes, places: Sequence[Rect]) -> bytes:
+    """The image with translucent yellow over `places`, as a highlighter would: what is black stays black."""
+    if not places:
+        return png
+    from PIL import Image, ImageChops, ImageDraw
+
+    page = Image.open(io.BytesIO(png)).convert("RGB")
+    layer = Image.new("RGB", page.size, "white")
+    pen = ImageDraw.Draw(layer)
+    for place in places:
+        left, top, right, bottom = place.x0 * page.width, place.y0 * page.height, place.x1 * page.width, place.y1 * page.height
+        box = (left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
+        pen.rectangle(box, fill=YELLOW, outline=EDGE)
+    output = io.BytesIO()
+    ImageChops.multiply(page, layer).save(output, "PNG", compress_level=4)
+    return output.getvalue()

@@ -1,0 +1,78 @@
+"""What stands around every page: title, navigation, what leaves this machine, and what is shown until the store is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from chatbot.endpoints import endpoint_host
+from chatbot.settings import Settings
+from chatbot.ui.shared import Opening, opening
+from chatbot.ui.text import paragraphs_html, plain_markdown
+
+HERE = Path(__file__).parent
+# An opening that takes less is not worth a page of its own.
+PATIENCE_SECONDS = 1.0
+
+
+def show() -> None:
+    """The frame and the page in it."""
+    st.set_page_config(page_title="Financial policy chatbot", page_icon=str(HERE / "icon.png"), layout="centered")
+    st.html(HERE / "style.css")
+    chat = st.Page("chat.py", title="Chat", icon=":material/chat:", default=True)
+    documents = st.Page("documents.py", title="Documents", icon=":material/folder_open:")
+    page = st.navigation([chat, documents])
+    current = opening()
+    current.wait(PATIENCE_SECONDS)
+    if current.error is not None:
+        _cannot_open(current)
+    elif current.house is None:
+        _starting()
+    else:
+        page.run()
+        _what_leaves(current.house.settings)
+
+
+@st.fragment(run_every=0.5)
+def _starting() -> None:
+    st.title("Starting …", anchor=False)
+    st.html(paragraphs_html("The documents and the search are being opened. This takes a few seconds."))
+    if opening().house is not None or opening().error is not None:
+        st.rerun()
+
+
+def _cannot_open(current: Opening) -> None:
+    assert current.error is not None
+    st.title("The documents cannot be opened", anchor=False)
+    st.error(plain_markdown(current.error.message))
+    st.html(paragraphs_html(current.error.hint))
+    if st.button("Try again", type="primary"):
+        opening(again=True)
+        st.rerun()
+
+
+def _what_leaves(settings: Settings) -> None:
+    """One line on what is sent where, always in sight."""
+    with st.sidebar:
+        st.divider()
+        st.caption("  \n".join(_sent(settings)))
+
+
+def _sent(settings: Settings) -> list[str]:
+    host = plain_markdown(endpoint_host(settings))
+    lines = []
+    if settings.chat_model:
+        lines += [f"Answers: questions, earlier exchanges and excerpts go to **{host}** ({plain_markdown(settings.chat_model)})."]
+    else:
+        lines += ["Answers: in the documents' own words."]
+    if settings.embedding_model:
+        lines += [f"Search: all text of the documents and every question go to **{host}** ({plain_markdown(settings.embedding_model)})."]
+    if settings.offline:
+        lines += ["Offline: nothing leaves this machine, whatever else is set."]
+    elif len(lines) == 1 and not settings.chat_model:
+        lines += ["Nothing leaves this machine."]
+    return lines
+
+
+show()

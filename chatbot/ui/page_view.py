@@ -1,0 +1,83 @@
+"""One page of a document in a dialog, with the passage marked; decides nothing about citations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from chatbot.errors import ProjectError
+from chatbot.records import PageRef
+from chatbot.store.catalog import StoredPage
+from chatbot.ui import session
+from chatbot.ui.session import OpenPage
+from chatbot.ui.shared import House
+from chatbot.ui.text import page_text, paragraphs_html, plain_markdown, short
+
+__all__ = ["show_open_page"]
+
+LONGEST_QUOTE = 600
+
+
+def show_open_page(house: House) -> None:
+    """Open the dialog where a page was asked for in this run."""
+    opened = session.lying_open()
+    if opened is None:
+        return
+    title = plain_markdown(short(opened.document, 70))
+    st.dialog(title, width="large", on_dismiss=session.close_page)(_page)(house)
+
+
+def _page(house: House) -> None:
+    opened = session.lying_open()
+    if opened is None:
+        return
+    around = house.chatbot.library.catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
+    stored = around.get(opened.page)
+    if stored is None:
+        st.error("This page is not there any more: its document was removed or replaced.")
+        return
+    _leaf(opened, stored, opened.page - 1 in around, opened.page + 1 in around)
+    quote = opened.quote if opened.page == opened.quoted else ""
+    try:
+        image = house.images.get(opened.version, opened.page, quote)
+    except ProjectError as error:
+        st.error(plain_markdown(str(error)))
+        return
+    if quote:
+        _passage(quote, image.located)
+    st.image(image.png, width="stretch", alt=plain_markdown(f"{opened.document}, {_named(stored)}"))
+    st.caption(_how_read(stored))
+
+
+def _leaf(opened: OpenPage, stored: StoredPage, has_previous: bool, has_next: bool) -> None:
+    """The row to turn pages with."""
+    left, middle, right = st.columns([1, 2, 1], vertical_alignment="center")
+    left.button("Previous page", key="page-previous", disabled=not has_previous, on_click=_turn, args=(opened, -1), width="stretch")
+    middle.html(f'<p class="leaf">{_named(stored)}</p>')
+    right.button("Next page", key="page-next", disabled=not has_next, on_click=_turn, args=(opened, 1), width="stretch")
+
+
+def _turn(opened: OpenPage, by: int) -> None:
+    session.open_page(replace(opened, page=opened.page + by))
+
+
+def _named(stored: StoredPage) -> str:
+    return page_text(PageRef("", stored.number, stored.label)).replace("p. ", "Page ", 1)
+
+
+def _passage(quote: str, located: bool) -> None:
+    words = quote if len(quote) <= LONGEST_QUOTE else quote[:LONGEST_QUOTE] + " …"
+    said = "Marked on the page below:" if located else "⚠ This passage could not be located on the page, so nothing is marked:"
+    st.html(f'<div class="passage{"" if located else " missing"}"><strong>{said}</strong>{paragraphs_html(words)}</div>')
+
+
+def _how_read(stored: StoredPage) -> str:
+    """One line on where text and number of the page come from."""
+    text = {
+        "text": "Text taken from the PDF.",
+        "text-pypdf": "Text taken from the PDF by its second reader.",
+        "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
+    }.get(stored.method, "No text was found on this page.")
+    label = {"printed": "Its printed number stands in the page's header or footer.", "pdf": "Its number comes from the PDF's own page labels."}
+    return f"{text} {label.get(stored.label_source or '', 'It has no printed number.')}"

@@ -1,0 +1,104 @@
+"""The one chatbot of this process, opened in the background while the first page is already there; holds no user's state."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chatbot.errors import ProjectError
+from chatbot.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from chatbot.service import Chatbot
+    from chatbot.store.jobs import Additions
+    from chatbot.ui.asking import Asked
+    from chatbot.ui.images import PageImages
+
+__all__ = ["House", "Opening", "close", "opening"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What the pages work with once the store is open."""
+
+    settings: Settings
+    chatbot: Chatbot
+    additions: Additions
+    asked: Asked
+    images: PageImages
+
+    def close(self) -> None:
+        """Stop what is on its way and give the store free."""
+        self.asked.close()
+        self.additions.close()
+        self.chatbot.close()
+
+
+class Opening:
+    """A house that is being opened in a thread. house: None until it is open; error: why it could not be, None while it can."""
+
+    def __init__(self) -> None:
+        self.house: House | None = None
+        self.error: ProjectError | None = None
+        self._thread = threading.Thread(target=self._open, name="opening", daemon=True)
+        self._thread.start()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it is open or has failed, at most `seconds`."""
+        self._thread.join(seconds)
+
+    def close(self) -> None:
+        """Wait for the opening to end, and close."""
+        self._thread.join()
+        if self.house is not None:
+            self.house.close()
+
+    def _open(self) -> None:
+        try:
+            self.house = _open_house(load_settings())
+        except ProjectError as error:
+            self.error = error
+        except Exception as error:
+            log.exception("opening failed")
+            self.error = ProjectError(f"The chatbot could not start ({type(error).__name__}).", hint="The server's log says why.")
+
+
+def _open_house(settings: Settings) -> House:
+    from chatbot.service import Chatbot
+    from chatbot.store.jobs import Additions
+    from chatbot.ui.asking import Asked
+    from chatbot.ui.images import PageImages
+
+    chatbot = Chatbot(settings)
+    try:
+        chatbot.library.vectors.preload()
+        if not settings.embedding_model:  # a remote one is only asked when somebody asks
+            chatbot.search("What is this document about?", k=1)
+        return House(settings, chatbot, Additions(chatbot, settings.store / "uploads"), Asked(chatbot), PageImages(chatbot))
+    except BaseException:
+        chatbot.close()
+        raise
+
+
+_lock = threading.Lock()
+_current: list[Opening] = []
+
+
+def opening(*, again: bool = False) -> Opening:
+    """The process's one opening, begun at the first call; with `again` a failed one is begun anew."""
+    with _lock:
+        if not _current or (again and _current[0].error is not None):
+            _current[:] = [Opening()]
+        return _current[0]
+
+
+def close() -> None:
+    """Close what is open, if anything; the next call of `opening` opens again."""
+    with _lock:
+        for one in _current:
+            one.close()
+        _current.clear()

@@ -1,0 +1,86 @@
+"""Other people's text made fit for the page: as plain Markdown for labels, as plain HTML for bodies; nothing in it takes effect."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from chatbot.answer.citations import KEYS_IN_BRACKETS
+from chatbot.records import Citation, PageRef
+
+__all__ = ["answer_html", "page_text", "paragraphs_html", "plain_html", "plain_markdown", "short", "table_html", "visible"]
+
+# Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with: every ASCII punctuation character may be escaped.
+PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# What the page's own transformations look for only after the backslashes are gone: bare addresses, emoji and icon names, arrows.
+# An invisible word joiner in their middle keeps them from matching.
+JOINER = "\u2060"
+ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
+ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
+# Control and bidirectional characters must not rearrange what a reader sees.
+UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+
+
+def visible(text: str) -> str:
+    """`text` with control, surrogate and bidirectional characters written out as ‹U+202E›, line ends normalised."""
+    return UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def short(text: str, most: int = 48) -> str:
+    """`text` in at most `most` characters, its middle left out, so that endings such as years and (2) stay."""
+    return text if len(text) <= most else f"{text[: most * 2 // 3 - 1]}…{text[-(most // 3) :]}"
+
+
+def plain_markdown(text: str) -> str:
+    """Markdown that shows `text` on one line, character by character, whatever it holds. For labels, headings and messages."""
+    line = " ".join(visible(text).split())
+    line = ADDRESS.sub(lambda found: found[0] + JOINER, line)
+    line = ARROW.sub(lambda found: found[0] + JOINER, line)
+    line = re.sub(r"^(\d+)(?=[.)])", rf"\1{JOINER}", line)
+    return PUNCTUATION.sub(r"\\\1", line)
+
+
+def plain_html(text: str) -> str:
+    """HTML that shows `text` in one stretch, character by character, whatever it holds."""
+    return html.escape(visible(text))
+
+
+def paragraphs_html(text: str) -> str:
+    """HTML that shows `text` in its paragraphs and lines, character by character, whatever it holds."""
+    blocks = re.split(r"\n\s*\n", visible(text).strip())
+    return "".join(f"<p>{plain_html(block).replace(chr(10), '<br>')}</p>" for block in blocks if block.strip())
+
+
+def answer_html(text: str, citations: Sequence[Citation] | None = None) -> str:
+    """An answer in its paragraphs, its citation keys set off. citations: as in Answer; None while it is being written and nothing is judged yet."""
+    left = None if citations is None else iter(citations)
+    return f'<div class="answer">{KEYS_IN_BRACKETS.sub(lambda mark: _mark_html(mark[0], left), paragraphs_html(text))}</div>'
+
+
+def _mark_html(mark: str, citations: Iterator[Citation] | None) -> str:
+    """One or more keys in brackets. The n-th key of a checked answer belongs to its n-th citation."""
+    keys = [found[0].partition("-")[0] if citations is None else found[0] for found in KEY.finditer(mark)]
+    return " ".join(_key_html(key, next(citations, None) if citations is not None else None, judged=citations is not None) for key in keys)
+
+
+def _key_html(key: str, citation: Citation | None, *, judged: bool) -> str:
+    if not judged or (citation is not None and citation.verified):
+        return f'<span class="key">{key}</span>'
+    if citation is None or citation.document is None:
+        return f'<span class="key doubtful">{key}: no such source</span>'
+    return f'<span class="key doubtful" title="{plain_html(citation.reason or "not verified")}">{key} ⚠</span>'
+
+
+def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of plain cells. caption: what it shows, for those who cannot see it."""
+    heads = "".join(f'<th scope="col">{plain_html(cell)}</th>' for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{plain_html(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{plain_html(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def page_text(page: PageRef) -> str:
+    """ "p. 12 (printed 8)": the physical page, and the printed number where it is another."""
+    printed = page.page_label
+    return f"p. {page.page}" + (f" (printed {printed})" if printed and printed != str(page.page) else "")
