@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
+from streamlit.file_util import get_static_dir
 
 from chatbot.ui import shared
 from chatbot.ui.guard import Guard
@@ -24,5 +26,6 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
         await asyncio.to_thread(shared.close)
 
 
-guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"))
+page = Path(get_static_dir(), "index.html").read_text("utf-8")
+guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), page=page)
 app = st.App("chatbot/ui/main.py", lifespan=lifespan, middleware=[guard])

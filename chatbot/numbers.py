@@ -69,7 +69,7 @@ _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)(?![a-z])"
 )
 _YEAR = "(?:19|20)[0-9]{2}"
-_UNIT_ON_LINE = _UNIT_AHEAD.replace(_GAP, rf"{_SPACE}{{0,3}}+")
+_NO_YEAR = rf"%|{_SPACE}{{0,3}}+(?:basis|bps?\b|(?i:{_SCALE_WORD})\b|(?:{_either(_CODES)})\b)"  # but "2022 Percent" and "2020 % Change" are heads
 
 _NUMBER = re.compile(
     r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=[A-Z]{3}))"  # RM2.3, USD422: "FY2018" is masked, "ABC12" refused
@@ -108,7 +108,7 @@ _NOT_AMOUNTS = tuple(
         rf"(?<![0-9./-]){_YEAR}-[01][0-9]-[0-3][0-9](?![0-9])|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])",
         r"(?<![0-9.,])[0-9]{1,4}(?:st|nd|rd|th)\b",
         r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
-        r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)",
+        r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)|(?<=: )[0-9]{1,3}\. (?=[A-Z])",
         r"(?<![0-9])[0-9]{1,2}-[A-Z]\b|(?<![0-9:.,])[0-9]{1,2}:[0-5][0-9](?![0-9])",
         rf"(?<=[A-Za-z])[-\u2011][0-9]{{1,4}}+(?![.,]?[0-9])(?!{_UNIT_AHEAD})",
         r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
@@ -134,7 +134,7 @@ _PERIOD = re.compile(
     rf"|(?P<backwards>(?P<b>{_YEAR})[ :-]?Q[1-4])"
     r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9.,%])))"
     rf"|(?P<month>{_MONTH}[-'’](?P<m2>[0-9]{{2}}))"
-    r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{_UNIT_ON_LINE})(?!{_SPACE}?(?:{_either(_CODES)})\b)))(?![0-9A-Za-z])"
+    r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{_NO_YEAR})))(?![0-9A-Za-z])"
 )  # fmt: skip
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n\s*+\n")
@@ -461,10 +461,10 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
         return True
     if any(character.isalpha() for character in content):
         return False
-    left = text[max(0, opening - 3) : opening].rstrip(" \t\u00a0")
+    left = text[max(0, opening - 3) : opening].rstrip()
     right = text[closing : closing + 4].lstrip()[:1]
     wraps = "\n" in text[closing : closing + 3]
-    in_prose = right.islower() if wraps else right.isalpha() or right in tuple(",.;:")
+    in_prose = right.islower() or (not wraps and right in tuple(",.;:"))
     if in_prose and content.isdigit() and len(content) <= 2 and not before["currency"] and not (left and left[-1].isdigit()):
         return None
     return not (in_prose and left and left[-1].isalpha())

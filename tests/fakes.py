@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import threading
+import zlib
 from collections.abc import Callable, Generator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
 from chatbot.models import Reply
+from chatbot.store.embedders import split_text
 
-__all__ = ["ScriptedModel"]
+__all__ = ["HashEmbedder", "ScriptedModel"]
 
 Answer = Sequence[str | ModelError] | Callable[[Sequence[tuple[str, str]]], Sequence[str | ModelError]]
 
@@ -51,3 +58,32 @@ class ScriptedModel:
         if not "".join(map(str, pieces)).strip():
             raise ModelError("The script holds an empty answer.")
         return self._finish
+
+
+class HashEmbedder:
+    """An embedder whose vectors can be worked out by hand: each lower-cased word counts one in the bucket crc32(word) % dimension; then unit
+    length. A text without a word points along the first axis. A token is what stands between blanks. calls: texts embedded so far.
+    """
+
+    def __init__(self, *, dimension: int = 64, max_tokens: int = 256) -> None:
+        self.fingerprint = f"hash-{dimension}"
+        self.dimension = dimension
+        self.max_tokens = max_tokens
+        self.calls = 0
+        self._counting = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As Embedder.embed."""
+        with self._counting:
+            self.calls += len(texts)
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in re.findall(r"\w+", " ".join(text.split()[: self.max_tokens]).lower()):
+                row[zlib.crc32(word.encode("utf-8", "replace")) % self.dimension] += 1
+            row[0] += not row.any()
+        unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        """As Embedder.split."""
+        return split_text(text, self.max_tokens - reserve, lambda start, end: len(text[start:end].split()))

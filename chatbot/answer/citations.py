@@ -142,8 +142,9 @@ class _Answer:
     def _citation(self, mark: _Mark, key: str) -> Citation:
         """The passage of the cited page that the statement at the key rests on."""
         hit = self.prompt.sources[key]
-        start, end = self._statement(mark)
-        (first, last), reason, quote = self._passage(start, end, hit)
+        (first, last), reason, quote = self._passage(*self._statement(mark), hit)
+        if reason and not quote and (paragraph := self._paragraph(mark)):
+            (first, last), reason, quote = self._passage(*paragraph, hit)
         where = (hit.document, hit.page, hit.page_label)
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence)
 
@@ -156,6 +157,13 @@ class _Answer:
         words = comparable_words(self.blanked[slice(*clause)]).texts
         enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
         return clause if enough else (start, end)
+
+    def _paragraph(self, mark: _Mark) -> tuple[int, int] | None:
+        """All that stands on the line between the key before and this one, where that is more than a sentence: a key may close a paragraph."""
+        group = self._together(mark)
+        before = self.marks[group[0].group - 1].end if group[0].group else 0
+        start = max(before, self.blanked.rfind("\n", 0, group[0].start) + 1)
+        return (start, group[0].start) if start < self._statement(mark)[0] else None
 
     def _passage(self, start: int, end: int, hit: Hit) -> tuple[tuple[int, int], str, str]:
         """Offsets, reason ("" where verified) and quote for one statement."""

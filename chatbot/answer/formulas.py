@@ -27,11 +27,15 @@ _Token = float | str  # a float is the position of an operand among the figures 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions among the figures given."""
+    """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions among the figures given.
+
+    sums: it only adds and subtracts, so that the result has its operands' scale and unit.
+    """
 
     text: str
     operands: tuple[int, ...]
     result: int
+    sums: bool
 
 
 def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
@@ -44,7 +48,8 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
         first, tokens = _left_side(text, figures, last, equals.start())
         if first < last and _holds(tokens, figures, range(first, last + 1), figures[last + 1]):
             start = figures[first].start - _opening(text, figures[first].start, tokens)
-            yield Formula(" ".join(text[start : figures[last + 1].end].split()), tuple(range(first, last + 1)), last + 1)
+            written = " ".join(text[start : figures[last + 1].end].split())
+            yield Formula(written, tuple(range(first, last + 1)), last + 1, not {"*", "/"}.intersection(tokens))
 
 
 def is_constant(figure: Figure) -> bool:

@@ -20,7 +20,7 @@ __all__ = ["PageView", "Scope", "check_numbers", "figures_stating", "view_of"]
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
 VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
-UNSCALED_ROW_WORDS = 2  # … and its scale may stay unsaid, as it does in the row
+UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
 ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
 CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
 
@@ -74,7 +74,7 @@ class _Asked(_Placed):
     outflow: bool
 
 
-_Label = tuple[float, str | None]  # scale and percent kind
+_Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
 
 
 class _Marks(NamedTuple):
@@ -150,13 +150,26 @@ def _verdict(asked: _Asked, view: PageView) -> str:
     equal = [placed for placed in same_digits if _matches(asked, placed)]
     aligned = [placed for placed in _neighbours(asked, view) if _alignment(asked, placed) >= ALIGNED_WORDS]
     others = [placed for placed in aligned if not any(_covers(one.figure, placed.figure) for one in equal)]
-    if equal and (not others or len(others) < len(aligned)):
+    against = [placed for placed in others if _ends_alike(asked, placed, view)] if equal else others
+    if len(others) < len(aligned) or (equal and not against):
         return "supported"
-    if any(same_value(asked.figure, reading, rounding=True) for placed in view.figures for reading in placed.readings):
-        return "supported" if asked.rounded or equal else "present_elsewhere"
-    if any(placed.figure.percent == asked.figure.percent for placed in others):
+    if any(_rounds(asked, placed) for placed in against or view.figures):
+        return "supported" if asked.rounded else "present_elsewhere"
+    if any(placed.figure.percent == asked.figure.percent for placed in against):
         return "contradicted"
     return "present_elsewhere" if equal or any(placed.figure.value == asked.figure.value for placed in same_digits) else "absent"
+
+
+def _ends_alike(asked: _Asked, placed: _OnPage, view: PageView) -> bool:
+    """Whether answer and page go on alike after the figure, or both end a sentence there: what heads above a table do not."""
+    if asked.after:
+        return asked.after[:1] == placed.after[:1]
+    return view.text[placed.figure.end : placed.figure.end + 1] in tuple(".;!?")
+
+
+def _rounds(asked: _Asked, placed: _OnPage) -> bool:
+    """Whether the answer's figure is the page's, rounded."""
+    return any(same_value(asked.figure, reading, rounding=True) for reading in placed.readings)
 
 
 def _matches(asked: _Asked, placed: _OnPage) -> bool:
@@ -200,7 +213,7 @@ def _drops_scale(asked: _Asked, placed: _OnPage) -> bool:
         return False
     if mark.exceptions and placed.figure.decimals == CENTS:
         return False
-    return _common(asked.before, placed.before) < UNSCALED_ROW_WORDS
+    return _alignment(asked, placed) < UNSCALED_ROW_WORDS
 
 
 def _covers(outer: Figure, inner: Figure) -> bool:
@@ -234,9 +247,13 @@ def _with_formulas(text: str, asked: list[_Asked], checks: list[NumberCheck], vi
     results: list[tuple[Figure, str]] = []
     for formula in find_formulas(text, figures):
         operands = [index for index in formula.operands if not is_constant(figures[index])]
-        sound = all(checked[index].status in ("supported", "derived") for index in operands)
-        if sound or _share_label([_labels(asked[index], views[index], results) for index in operands], figures[formula.result]):
-            results.append((figures[formula.result], formula.text))
+        labels = [_labels(asked[index], views[index], results) for index in operands]
+        shared = set.intersection(*labels) if labels else set()
+        result = figures[formula.result]
+        fits = bool(shared) and (result.scale == 1.0 or (formula.sums and (result.scale, None) in shared))
+        if fits or all(checked[index].status in ("supported", "derived") for index in operands):
+            readings = _labelled(result, shared) if formula.sums and result.bare and result.unit is None else []
+            results += [(reading, formula.text) for reading in (result, *readings)]
             for index in (*formula.operands, formula.result):
                 checked[index] = _derived(checked[index], formula.text)
     for index, figure in enumerate(figures):
@@ -249,16 +266,16 @@ def _labels(asked: _Asked, views: list[PageView], results: list[tuple[Figure, st
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
     mine = asked.figure
     bare = mine.bare and mine.unit is None
-    same = [placed for view in views for placed in view.by_digits.get(_digits(mine), ()) if placed.figure.value == mine.value]
+    same = [placed for view in views for placed in view.by_digits.get(_digits(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
     readings = [reading for placed in same for reading in placed.readings if bare or same_value(mine, reading)]
     readings += [result for result, _ in results if (bare and result.value == mine.value) or same_value(mine, result)]
-    return {(reading.scale, reading.percent) for reading in readings}
+    return {(reading.scale, None if reading.percent is None else "bps" if reading.unit == "basis points" else "%") for reading in readings}
 
 
-def _share_label(labels: list[set[_Label]], result: Figure) -> bool:
-    """Whether all operands can be read under one scale, and the result does not claim another."""
-    common = set.intersection(*labels) if labels else set()
-    return bool(common) and (result.scale == 1.0 or (result.scale, None) in common)
+def _labelled(result: Figure, labels: set[_Label]) -> list[Figure]:
+    """A bare result as it may be repeated elsewhere in the answer, with the scale or kind that its operands have."""
+    units = {"%": (("%", "percent"), ("percentage points", "points")), "bps": (("basis points", "points"),)}
+    return [replace(result, scale=scale, unit=unit, percent=kind) for scale, name in labels for unit, kind in units.get(name or "", ((None, None),))]
 
 
 def _derived(check: NumberCheck, formula: str) -> NumberCheck:

@@ -13,8 +13,8 @@ Floats = NDArray[np.float32]
 # Weights of the three parts, each scaled to about 0-1 by fixed bounds so that a score does not depend on what else was found.
 # Vectors weigh most because questions rarely use a document's own words.
 VECTOR_WEIGHT = 2.0
-CHUNK_WORDS_WEIGHT = 1.0
-PAGE_WORDS_WEIGHT = 1.0
+CHUNK_WORDS_WEIGHT = 0.5
+PAGE_WORDS_WEIGHT = 0.5
 # Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8.
 WORST_COSINE = 0.1
 BEST_COSINE = 0.8

@@ -9,10 +9,10 @@ from chatbot.records import Hit
 __all__ = ["REASONS", "why_not"]
 
 # Share of the question's own weight (by rarity of its words) that the best page must carry where meaning alone is no proof.
-LEAST_COVERAGE = 0.35
+LEAST_COVERAGE = 0.3
 # Scaled cosine (see pages.py) below which no answerable question of the development set lay, and above which words may differ.
 LEAST_LIKENESS = 0.25
-ENOUGH_LIKENESS = 0.55
+ENOUGH_LIKENESS = 0.5
 REASONS = {
     "no_documents": "No documents have been added yet.",
     "no_page": "No page of these documents is about this.",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
-from chatbot.errors import ModelError
+from chatbot.errors import ModelError, ProjectError
 from chatbot.settings import Settings, load_settings
 from chatbot.store import minilm
 from chatbot.tokens import count_tokens, cut_to_tokens, encodable
@@ -234,9 +234,8 @@ class RemoteEmbedder:
         try:
             return _rows(reply, len(texts))
         except (LookupError, TypeError, ValueError):
-            message = f"{self._host} did not send one vector of finite numbers, not all zero, for each of {len(texts)} texts."
-            hint = "Check FINPOLICY_EMBEDDING_MODEL, and OPENAI_BASE_URL, which usually ends in /v1."
-            raise ModelError(message, hint=hint) from None
+            message = f"{self._host} did not send a vector of finite numbers, not all zero, for each of {len(texts)} texts."
+            raise ModelError(message, hint="Check FINPOLICY_EMBEDDING_MODEL and OPENAI_BASE_URL.") from None
 
     def _reply(self, client: OpenAI, texts: Sequence[str]) -> object:
         from openai import APITimeoutError
@@ -251,8 +250,8 @@ class RemoteEmbedder:
                 return client.post("/embeddings", body=body, cast_to=object)
             except failures as error:
                 failure = explain_failure(error, self._settings, model_setting="FINPOLICY_EMBEDDING_MODEL")
-                most = MOST_SILENT_TRIES if isinstance(error, APITimeoutError) else MOST_TRIES
-                if tries == most or (failure.wait is None and most == MOST_TRIES):
+                most = MOST_SILENT_TRIES if isinstance(error, APITimeoutError) else MOST_TRIES if failure.wait is not None else 1
+                if tries >= most:
                     raise failure from None
             time.sleep(failure.wait or pause)
             pause *= 2
@@ -260,9 +259,7 @@ class RemoteEmbedder:
 
 def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
     """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects to nothing. Raises ModelError."""
-    if settings.embedding_model:
-        return RemoteEmbedder(settings)
-    return LocalEmbedder(settings.model_cache, threads=settings.threads)
+    return RemoteEmbedder(settings) if settings.embedding_model else LocalEmbedder(settings.model_cache, threads=settings.threads)
 
 
 def _batches(texts: Sequence[str], tokens: Sequence[int]) -> Iterator[Sequence[str]]:
@@ -286,18 +283,17 @@ def _rows(reply: object, count: int) -> NDArray[np.float32]:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if rows.ndim != 2 or len(data) != count or not (np.isfinite(lengths) & (lengths > 0)).all():
         raise ValueError("no unit vectors can be made of this")
-    unit: NDArray[np.float32] = (rows / lengths).astype(np.float32)
-    return unit
+    return np.asarray(rows / lengths, np.float32)
 
 
 def main() -> None:
     """Builds the embedded model ahead of its first use; one line on stdout, or one on stderr and exit code 1."""
-    settings = load_settings()
     try:
-        LocalEmbedder(settings.model_cache).embed(["ready"])
-    except ModelError as error:
+        cache = load_settings().model_cache
+        LocalEmbedder(cache).embed(["ready"])
+    except ProjectError as error:
         raise SystemExit(f"embedders: {error}") from None
-    print(f"Embedded model: {minilm.graph_path(settings.model_cache)}")
+    print(f"Embedded model: {minilm.graph_path(cache)}")
 
 
 if __name__ == "__main__":

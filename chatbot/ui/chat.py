@@ -95,7 +95,7 @@ def _take(question: str) -> None:
 def _draw_exchanges(exchanges: Sequence[Exchange], given: Sequence[Given | None], house: House) -> None:
     for exchange, answer in zip(exchanges, given, strict=True):
         _draw_question(exchange.user)
-        with st.chat_message("assistant"):
+        with st.chat_message("assistant", avatar=":material/find_in_page:"):
             if answer is not None:
                 draw_given(answer, house.settings)
             else:
@@ -107,14 +107,14 @@ def _draw_question(question: str) -> None:
     shown = question
     if len(question) > LONGEST_SHOWN_QUESTION:
         shown = f"{question[:LONGEST_SHOWN_QUESTION]} … ({len(question):,} characters in all)"
-    with st.chat_message("user"):
+    with st.chat_message("user", avatar=":material/person:"):
         st.html(f'<div class="question">{paragraphs_html(shown)}</div>')
 
 
 def _follow(asking: Asking, house: House) -> None:
     """Show a question and its answer as it comes, to the end."""
     _draw_question(asking.question)
-    with st.chat_message("assistant"):
+    with st.chat_message("assistant", avatar=":material/find_in_page:"):
         notices, body = st.empty(), st.empty()
         try:
             seen = 0

@@ -23,7 +23,7 @@ from chatbot.ui.text import plain_html, plain_markdown, short
 POLL_SECONDS = 0.5
 ROWS = 20
 NEW_VERSION, KEEP_BOTH = "New version", "Keep both"
-COLUMNS = (5, 1, 1, 3, 2.2, 2.6)
+COLUMNS = (5, 1.2, 1.4, 2.6, 2.4, 2.8)
 
 
 def show(house: House) -> None:

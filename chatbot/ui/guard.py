@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -25,10 +27,11 @@ COOKIE_SECONDS = 400 * 86_400
 FIRST_REQUEST = "/_stcore/health"
 # Everything from this server only. Streamlit writes styles into the page and shows some of its images as data or blobs.
 POLICY = (
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; frame-src 'self'; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
+INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -42,9 +45,13 @@ HEADERS = (
 class Guard:
     """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS rebinding."""
 
-    def __init__(self, app: App, *, allowed_hosts: Callable[[], Sequence[str]]) -> None:
-        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given allows any."""
+    def __init__(self, app: App, *, allowed_hosts: Callable[[], Sequence[str]], page: str = "") -> None:
+        """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given allows any.
+
+        page: the HTML whose inline scripts may run, and no others.
+        """
         self._app, self._allowed_hosts = app, allowed_hosts
+        self._scripts = "".join(f" 'sha256-{_digest(script)}'" for script in INLINE_SCRIPT.findall(page))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -57,7 +64,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
         else:
-            added = [*HEADERS, (b"content-security-policy", _policy(host)), *_cookie(scope, headers)]
+            added = [*HEADERS, (b"content-security-policy", _policy(host, self._scripts)), *_cookie(scope, headers)]
             await self._app(scope, receive, lambda message: send(_with(message, added)))
 
 
@@ -79,10 +86,15 @@ def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
     return False
 
 
-def _policy(host: str) -> bytes:
+def _policy(host: str, scripts: str) -> bytes:
     """The policy; the socket's address is spelled out for browsers in which 'self' does not cover it."""
     plain = re.fullmatch(r"[\w.:\[\]-]+", host)
-    return POLICY.format(sockets=f"ws://{host} wss://{host}" if plain else "").encode("latin-1")
+    sockets = f"ws://{host} wss://{host}" if plain else ""
+    return POLICY.format(scripts=scripts, sockets=sockets).encode("latin-1")
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _cookie(scope: Scope, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:

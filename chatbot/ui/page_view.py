@@ -25,7 +25,7 @@ def show_open_page(house: House) -> None:
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width="large", on_dismiss=session.close_page)(_page)(house)
+    st.dialog(title, width="medium", on_dismiss=session.close_page)(_page)(house)
 
 
 def _page(house: House) -> None:
@@ -67,7 +67,8 @@ def _named(stored: StoredPage) -> str:
 
 
 def _passage(quote: str, located: bool) -> None:
-    words = quote if len(quote) <= LONGEST_QUOTE else quote[:LONGEST_QUOTE] + " …"
+    words = " ".join(quote.split())
+    words = words if len(words) <= LONGEST_QUOTE else words[:LONGEST_QUOTE] + " …"
     said = "Marked on the page below:" if located else "⚠ This passage could not be located on the page, so nothing is marked:"
     st.html(f'<div class="passage{"" if located else " missing"}"><strong>{said}</strong>{paragraphs_html(words)}</div>')
 

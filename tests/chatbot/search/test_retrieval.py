@@ -66,4 +66,4 @@ def test_raw_is_the_plain_top_k_of_chunks(library: Library) -> None:
     scoped = Retriever(library).raw(vector, ["Rules.pdf"], 5)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert len(hits) == len(scoped) == 5
-    assert {hit.page for hit in scoped} == {6}
+    assert [hit.page for hit in scoped[:2]] == [6, 6]
