@@ -34,5 +34,7 @@ class StoreLock:
         os.write(self._file, str(os.getpid()).encode())
 
     def close(self) -> None:
-        """Give the store free."""
-        os.close(self._file)
+        """Give the store free; safe to call again."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1

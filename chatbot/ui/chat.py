@@ -124,7 +124,8 @@ def _follow(asking: Asking, house: House) -> None:
                 # The longer the text, the rarer it is drawn anew: the work stays in proportion to its length.
                 time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
         except StopException:
-            asking.stop()
+            if session.connected():
+                asking.stop()
             raise
         body.empty()
         notices.empty()

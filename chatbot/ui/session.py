@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import secrets
+import time
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from chatbot.errors import NotFoundError
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
 
-__all__ = ["OpenPage", "begin_conversation", "close_page", "conversation", "leave_conversation", "lying_open", "open_page", "owner"]
+__all__ = ["OpenPage", "begin_conversation", "close_page", "connected", "conversation", "leave_conversation", "lying_open", "open_page", "owner"]
 
 PARAMETER = "c"
+GOING_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,16 @@ def owner() -> str:
         return given
     made: str = st.session_state.setdefault("owner", secrets.token_urlsafe(16))
     return made
+
+
+def connected() -> bool:
+    """Asked by a script that is being stopped: whether its browser is there still, so that it was its user who stopped it.
+
+    A page that is refreshed or closed stops its script too, a moment before it counts as gone.
+    """
+    time.sleep(GOING_SECONDS)
+    context = get_script_run_ctx()
+    return context is not None and runtime.exists() and runtime.get_instance().is_active_session(context.session_id)
 
 
 def conversation() -> str | None:

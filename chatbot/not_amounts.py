@@ -1,0 +1,46 @@
+"""Knows what looks like an amount and is none: years, dates, references, list numbers, footnote marks, citation keys; reads no amounts."""
+
+from __future__ import annotations
+
+import re
+
+from chatbot.number_words import MONTH, UNIT_AHEAD, YEAR
+from chatbot.periods import find_periods
+
+__all__ = ["masked"]
+
+_NOT_AMOUNTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?:https?://|www\.)\S++|(?<![\w.+-])[\w.+-]++@[\w.-]++",
+        r"(?<![\w.-])[\w.-]+\.(?:pdf|PDF)\b",
+        r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
+        r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",
+        rf"\b{MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:[-–][0-9]{{1,2}})?(?![0-9]|[.,][0-9])(?!{UNIT_AHEAD})",
+        rf"(?<![0-9.,$])[0-3]?[0-9](?:[-–][0-3]?[0-9])?(?:st|nd|rd|th)?[ \u00a0]{{1,2}}{MONTH}|[0-3]?[0-9]-{MONTH}-(?:20)?[0-9]{{2}}",
+        rf"(?<![0-9./-]){YEAR}-[01][0-9]-[0-3][0-9](?![0-9])|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])",
+        r"(?<![0-9.,])[0-9]{1,4}(?:st|nd|rd|th)\b",
+        r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
+        r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)|(?<=: )[0-9]{1,3}\. (?=[A-Z])",
+        r"(?<![0-9])[0-9]{1,2}-[A-Z]\b|(?<![0-9:.,])[0-9]{1,2}:[0-5][0-9](?![0-9])",
+        rf"(?<=[A-Za-z])[-\u2011][0-9]{{1,4}}+(?![.,]?[0-9])(?!{UNIT_AHEAD})",
+        r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
+        r"|footnotes?|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|vol(?:ume|\.))(?: No\.)?[ \u00a0]?[(#]?"
+        rf"[0-9]{{1,4}}(?:\.[0-9]{{1,3}}){{0,4}}+[A-Za-z]?(?![0-9,.]*[0-9])(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
+        rf"(?!{UNIT_AHEAD})",
+        r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
+        rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{UNIT_AHEAD})",
+    )
+)
+
+
+def masked(text: str) -> str:
+    """The text with everything that only looks like an amount blanked out, at equal length."""
+    for pattern in _NOT_AMOUNTS:
+        text = pattern.sub(lambda match: "\0" * len(match[0]), text)
+    pieces: list[str] = []
+    position = 0
+    for period in find_periods(text):
+        pieces += [text[position : period.start], "\0" * (period.end - period.start)]
+        position = period.end
+    return "".join([*pieces, text[position:]])

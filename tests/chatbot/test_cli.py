@@ -1,0 +1,160 @@
+"""The command line as other programs call it: lines, exit codes, batches, bad input; run as real processes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatbot.settings import Settings
+from chatbot.store.lock import StoreLock
+from tests.pdfs import make_pdf
+
+PAGES = [
+    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.",
+    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.",
+]
+
+
+def run(home: Path, *arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """One command in its own process, with a store of its own."""
+    command = [sys.executable, "-m", "chatbot", *map(str, arguments)]
+    done = subprocess.run(command, env={**os.environ, "FINPOLICY_HOME": str(home)}, input=stdin, capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "pdfs").mkdir()
+    make_pdf(folder / "pdfs" / "Rules.pdf", PAGES)
+    make_pdf(folder / "pdfs" / "Locked.pdf", PAGES, user_password="sesame")
+    (folder / "pdfs" / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    (folder / "passwords.tsv").write_text("Locked.pdf\tsesame\n")
+    done = run(folder / "home", "add", folder / "pdfs", "--passwords", folder / "passwords.tsv", "--json")
+    assert done.returncode == 1
+    assert {line["document"]: line["status"] for line in lines(done)} == {"Rules.pdf": "added", "Locked.pdf": "added", "broken.pdf": "failed"}
+    assert done.stderr == ""
+    return folder / "home"
+
+
+def test_add_prints_what_other_programs_read(home: Path) -> None:
+    (line,) = lines(run(home, "add", home.parent / "pdfs" / "Rules.pdf", "--json"))
+    assert set(line) >= {"document", "id", "status", "pages", "chunks", "ocr_pages", "failed_pages", "seconds", "searchable_seconds", "error"}
+    assert (line["status"], line["pages"], line["failed_pages"]) == ("unchanged", 2, [])
+
+
+def test_the_password_is_stored_nowhere(home: Path) -> None:
+    kept = [path for path in home.rglob("*") if path.is_file() and path.suffix != ".pdf"]
+    assert kept
+    assert not any(b"sesame" in path.read_bytes() for path in kept)
+
+
+def test_list_names_each_document_with_its_state(home: Path) -> None:
+    assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))} == {"Rules.pdf": "ready", "Locked.pdf": "ready"}
+
+
+def test_search_prints_pages_best_first(home: Path) -> None:
+    done = run(home, "search", "deficit ceiling", "-k", 2, "--document", "Rules.pdf", "--json")
+    found = lines(done)
+    assert [(line["rank"], line["page"]) for line in found] == [(1, 1), (2, 2)]
+    assert set(found[0]) >= {"rank", "document", "page", "page_label", "score", "extraction_method", "chunk_id", "text"}
+
+
+def test_ask_prints_the_whole_answer(home: Path) -> None:
+    (line,) = lines(run(home, "ask", "What is the deficit ceiling?", "--document", "Rules.pdf", "--json"))
+    assert line["answered"]
+    assert "3.0 per cent" in line["answer"]
+    assert line["citations"][0] | {"quote": "", "confidence": None} == {
+        "key": "S1", "document": "Rules.pdf", "page": 1, "page_label": None, "quote": "", "verified": True, "reason": None, "confidence": None,
+    }  # fmt: skip
+    assert set(line) >= {"answer", "answered", "reason", "nearest", "citations", "numbers", "notes", "search_query", "model", "conversation", "seconds"}
+    assert "3.0 per cent" in run(home, "ask", "What is the deficit ceiling?").stdout
+
+
+def test_a_conversation_goes_on_in_the_next_process(home: Path) -> None:
+    run(home, "ask", "What is the deficit ceiling?", "--conversation", "talk")
+    (line,) = lines(run(home, "ask", "And the debt anchor?", "--conversation", "talk", "--json"))
+    assert line["search_query"] == "What is the deficit ceiling? And the debt anchor?"
+    assert line["conversation"] == "talk"
+
+
+def test_a_batch_gives_one_line_a_query_in_order_and_goes_on_after_a_bad_one(home: Path) -> None:
+    rows = [
+        json.dumps({"id": "a", "query": "deficit ceiling", "documents": ["Rules.pdf"], "k": 1}),
+        "not json",
+        json.dumps({"id": "b", "query": "", "k": 1}),
+        json.dumps({"id": "c", "query": "And the anchor?", "history": [{"user": "What is the debt policy?", "assistant": "…"}]}),
+        json.dumps({"id": "d", "query": "debt", "documents": ["Missing.pdf"]}),
+    ]
+    done = run(home, "search", "--batch", stdin="\n".join(rows))
+    found = lines(done)
+    assert done.returncode == 1
+    assert [line["id"] for line in found] == ["a", None, "b", "c", "d"]
+    assert len(found[0]["hits"]) == 1
+    assert (found[1]["line"], "error" in found[1]) == (2, True)
+    assert "empty" in found[2]["error"]
+    assert found[3]["search_query"].startswith("What is the debt policy?")
+    assert "Missing.pdf" in found[4]["error"]
+    assert [line["id"] for line in lines(run(home, "ask", "--batch", stdin=rows[0]))] == ["a"]
+
+
+def test_remove_and_restore(home: Path) -> None:
+    assert run(home, "remove", "Locked.pdf").returncode == 0
+    assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))}["Locked.pdf"] == "removed"
+    assert run(home, "restore", "Locked.pdf").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ask", ""], 1, "empty"),
+        (["ask", "x" * 100_000], 1, "100,000 characters"),
+        (["ask", "debt?", "--document", "No.pdf"], 1, "No.pdf"),
+        (["search", "debt", "-k", "0"], 1, "k is 0"),
+        (["search"], 1, "no question"),
+        (["remove", "No.pdf"], 1, "No.pdf"),
+        (["add", "missing.pdf"], 1, "missing.pdf"),
+        (["add", "nowhere/"], 1, "nowhere"),
+        (["ask", "debt?", "--conversation", "../x"], 1, "../x"),
+        (["frobnicate"], 2, "invalid choice"),
+        (["search", "x", "--mode", "magic"], 2, "magic"),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:30] if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_clear_line(home: Path, arguments: Sequence[str], code: int, said: str) -> None:
+    done = run(home, *arguments)
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+
+
+def test_a_store_in_use_is_refused_with_the_holders_pid(home: Path) -> None:
+    lock = StoreLock(Settings(home=home).store / "store.lock")
+    done = run(home, "search", "debt")
+    listed = run(home, "list")
+    lock.close()
+    assert done.returncode == 3
+    assert str(os.getpid()) in done.stderr
+    assert listed.returncode == 0
+
+
+def test_a_store_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    done = run(tmp_path / "file", "search", "debt")
+    assert done.returncode == 3
+    assert "FINPOLICY_HOME" in done.stderr
+
+
+def test_documents_cannot_write_to_the_terminal(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "a.pdf", ["The deficit ceiling is three per cent of output."])
+    run(tmp_path, "add", path, "--name", "\x1b[31mred.pdf")
+    assert "\x1b" not in run(tmp_path, "list").stdout + run(tmp_path, "ask", "What is the deficit ceiling?").stdout

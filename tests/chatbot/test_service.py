@@ -1,0 +1,201 @@
+"""Asking, from question to checked answer: events, refusals, memory, and what a chat model's faults look like."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from chatbot.errors import ModelError, NotFoundError, QuestionError
+from chatbot.models import LLM, OpenAIModel
+from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
+from chatbot.service import LONGEST_QUESTION, Ask, Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from tests.fakes import HashEmbedder, ScriptedModel
+from tests.pdfs import make_pdf
+from tests.provider import Mute, Provider, Refuse, Say
+
+PAGES = [
+    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
+    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
+]
+QUESTION = "What is the deficit ceiling?"
+Make = Callable[..., Chatbot]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    opened: list[Chatbot] = []
+
+    def build(model: LLM | None = None, **settings: object) -> Chatbot:
+        chatbot = Chatbot(Settings(home=tmp_path / "home", **settings), embedder=HashEmbedder(dimension=256), model=model)  # type: ignore[arg-type]
+        opened.append(chatbot)
+        list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))]))
+        return chatbot
+
+    yield build
+    for chatbot in opened:
+        chatbot.close()
+
+
+def ask(chatbot: Chatbot, question: str = QUESTION, **given: object) -> tuple[Answer, list[Event]]:
+    events = list(chatbot.ask(Ask(question, **given)))  # type: ignore[arg-type]
+    assert isinstance(events[-1], Answer)
+    return events[-1], events
+
+
+def key_of(messages: Sequence[tuple[str, str]]) -> str:
+    """The key of the first excerpt of a prompt."""
+    found = re.search(r"^\[(S1-[0-9a-f]+)\]", messages[1][1], re.M)
+    assert found
+    return found[1]
+
+
+def notices(events: Sequence[Event]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Notice)]
+
+
+def test_an_extractive_answer_is_verbatim_cited_and_checked(make: Make) -> None:
+    answer, events = ask(make())
+    assert [event.name for event in events if isinstance(event, Stage)][0] == "searching"
+    assert any(isinstance(event, Token) for event in events)
+    assert (answer.answered, answer.model) == (True, "extractive")
+    assert "The deficit ceiling is 3.0 per cent of output in every year. [S1]" in answer.text
+    citation = answer.citations[0]
+    assert (citation.document, citation.page, citation.verified) == ("Rules.pdf", 1, True)
+    assert answer.considered[0].page_text[citation.start : citation.end] == citation.quote
+    assert [(number.text, number.status) for number in answer.numbers][0] == ("3.0 per cent", "supported")
+
+
+def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) -> None:
+    answer, _ = ask(make(), "Who won the football championship in Brazil?")
+    assert not answer.answered
+    assert answer.reason == "no_page"
+    assert {page.document for page in answer.nearest} <= {"Rules.pdf"}
+
+
+def test_an_empty_store_says_so(tmp_path: Path) -> None:
+    with Chatbot(Settings(home=tmp_path), embedder=HashEmbedder()) as chatbot:
+        answer, _ = ask(chatbot)
+    assert (answer.answered, answer.reason) == (False, "no_documents")
+
+
+def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -> None:
+    model = ScriptedModel(lambda messages: [f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ", "It was 9.9 per cent before [S9-000000]."])
+    answer, events = ask(make(model))
+    assert [event.text for event in events if isinstance(event, Token)][1] == "It was 9.9 per cent before [S9-000000]."
+    assert [(citation.key, citation.verified) for citation in answer.citations] == [("S1", True), ("S9-000000", False)]
+    assert "[S9-000000]" in answer.text
+    assert {number.text: number.status for number in answer.numbers} == {"3.0 per cent": "supported", "9.9 per cent": "unsupported"}
+
+
+def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
+    answer, _ = ask(make(ScriptedModel(["NOT IN THESE DOCUMENTS. ", "The year 2031 is missing."])))
+    assert (answer.answered, answer.reason, answer.model) == (False, "not_in_excerpts", "scripted")
+    assert answer.nearest
+
+
+def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
+    answer, events = ask(make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")])))
+    assert "the line broke." in notices(events)
+    assert (answer.model, answer.error) == ("extractive", "the line broke. Ask again.")
+    assert "The deficit ceiling is 3.0 per cent" in answer.text
+
+
+def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:
+    chatbot = make(ScriptedModel(["The deficit ceiling is"], finish="length"))
+    assert "The answer reached its token limit and lacks its end." in notices(ask(chatbot)[1])
+    stopped = list(chatbot.ask(Ask(QUESTION), stop=lambda: True))
+    assert "You stopped the answer." in notices(stopped)
+
+
+@pytest.mark.parametrize(
+    ("behaviours", "said"),
+    [
+        ([Refuse(429, "slow down", headers={"Retry-After": "60"})], "429"),
+        ([Say(["The deficit ", "ceiling"], ending="cut")], "cut"),
+        ([Refuse(401, "bad key sk-secret")], "OPENAI_API_KEY"),
+        ([Mute()], "FINPOLICY_TIMEOUT"),
+    ],
+    ids=["busy", "cut", "key", "mute"],
+)
+def test_a_real_endpoints_faults_are_one_clear_line(make: Make, behaviours: list[object], said: str) -> None:
+    with Provider(behaviours) as provider:  # type: ignore[arg-type]
+        chatbot = make(chat_model="m", base_url=provider.url, api_key="sk-secret", timeout=1.0)
+        answer, events = ask(chatbot)
+    (notice,) = [event for event in events if isinstance(event, Notice)]
+    assert said in f"{notice.text} {notice.hint}"
+    assert "sk-secret" not in repr(answer)
+    assert answer.error
+    assert answer.citations[0].verified
+
+
+def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
+    def reply(body: dict[str, object]) -> list[str]:
+        messages = [(m["role"], m["content"]) for m in body["messages"]]  # type: ignore[index, attr-defined]
+        return ["The deficit ceiling is 3.0 per cent ", f"of output [{key_of(messages)}]."]
+
+    with Provider([Refuse(429, "busy"), reply]) as provider:
+        chatbot = make(chat_model="m", base_url=provider.url)
+        assert isinstance(chatbot.model(), OpenAIModel)
+        answer, _ = ask(chatbot)
+    assert answer.text == "The deficit ceiling is 3.0 per cent of output [S1]."
+    assert answer.citations[0].verified
+
+
+def test_conversations_remember_and_follow_ups_are_searched_standalone(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("local")
+    ask(chatbot, "What does the debt service come to?", conversation=talk)
+    answer, _ = ask(chatbot, "And the anchor?", conversation=talk)
+    assert answer.search_query == "What does the debt service come to? And the anchor?"
+    assert answer.question == "And the anchor?"
+    assert [exchange.user for exchange in chatbot.conversations.window(talk, "local")] == ["What does the debt service come to?", "And the anchor?"]
+    assert ask(chatbot, "And the anchor?")[0].search_query == "And the anchor?"
+    assert ask(chatbot, "And the anchor?", history=(Exchange(QUESTION, "3"),))[0].search_query.startswith(QUESTION)
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "?!", "x" * 200_000])
+def test_questions_that_cannot_be_asked(make: Make, question: str) -> None:
+    with pytest.raises(QuestionError) as caught:
+        ask(make(), question)
+    assert caught.value.hint
+
+
+def test_the_longest_question_is_searched(make: Make) -> None:
+    answer, _ = ask(make(), ("deficit ceiling " * LONGEST_QUESTION)[:LONGEST_QUESTION].strip())
+    assert answer.considered
+
+
+def test_an_unknown_scope_is_named(make: Make) -> None:
+    with pytest.raises(NotFoundError, match=r"Nothing\.pdf"):
+        ask(make(), names=("Nothing.pdf",))
+
+
+def test_a_removed_document_is_not_answered_from(make: Make) -> None:
+    chatbot = make()
+    assert ask(chatbot)[0].answered
+    chatbot.remove("Rules.pdf")
+    assert ask(chatbot)[0].reason == "no_documents"
+    chatbot.restore("Rules.pdf")
+    assert ask(chatbot)[0].answered
+
+
+def test_a_citation_opens_its_page_with_the_passage_marked(make: Make) -> None:
+    chatbot = make()
+    citation = ask(chatbot)[0].citations[0]
+    assert citation.version is not None
+    assert citation.page is not None
+    image, marks = chatbot.page_image(citation.version, citation.page, citation.quote)
+    assert image.startswith(b"\x89PNG")
+    assert len(marks) == 1
+    assert chatbot.page_image(citation.version, citation.page, "words that are not there")[1] == ()
+
+
+def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: Path) -> None:
+    make().close()
+    with Chatbot(Settings(home=tmp_path / "home", embedding_model="e", base_url="http://127.0.0.1:9/v1", embedding_dimension=8, timeout=1)) as chatbot:
+        answer, events = ask(chatbot)
+    assert answer.answered
+    assert "Searched by words alone" in notices(events)[0]
