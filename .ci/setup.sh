@@ -105,7 +105,7 @@ is_ready() {
     [ -x "$python" ] && [ -f "$venv/$1" ] && [ "$(cat "$venv/$1")" = "$2" ]
 }
 
-run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py)
+run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/minilm.py)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt)
 
 mkdir -p "$venv"

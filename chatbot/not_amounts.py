@@ -9,27 +9,38 @@ from chatbot.periods import find_periods
 
 __all__ = ["masked"]
 
+_LIST_ITEM = r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)"
+_WHOLE = r"[0-9]{1,4}(?:\.[0-9]{1,3}){0,4}+[A-Za-z]?(?![0-9,.]*[0-9])"
+_MORE = rf"(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
+_REFERENCE = (
+    r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
+    r"|footnotes?|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|vol(?:ume|\.))(?: No\.)?[ \u00a0]?[(#]?"
+    rf"{_WHOLE}{_MORE}(?!{UNIT_AHEAD})"
+)
+_NAMED_THING = (  # in capitals only: "a group 3 times as large" is none
+    r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
+    rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{UNIT_AHEAD})"
+)
 _NOT_AMOUNTS = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:https?://|www\.)\S++|(?<![\w.+-])[\w.+-]++@[\w.-]++",
         r"(?<![\w.-])[\w.-]+\.(?:pdf|PDF)\b",
+        # citation keys, footnote marks
         r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
         r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",
+        # dates, ordinals, section numbers
         rf"\b{MONTH}\.?[ \u00a0]{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:[-–][0-9]{{1,2}})?(?![0-9]|[.,][0-9])(?!{UNIT_AHEAD})",
         rf"(?<![0-9.,$])[0-3]?[0-9](?:[-–][0-3]?[0-9])?(?:st|nd|rd|th)?[ \u00a0]{{1,2}}{MONTH}|[0-3]?[0-9]-{MONTH}-(?:20)?[0-9]{{2}}",
         rf"(?<![0-9./-]){YEAR}-[01][0-9]-[0-3][0-9](?![0-9])|(?<![0-9./])[0-9]{{1,2}}([/.])[0-9]{{1,2}}\1(?:19|20)?[0-9]{{2}}(?![0-9])",
         r"(?<![0-9.,])[0-9]{1,4}(?:st|nd|rd|th)\b",
         r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
-        r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)|(?<=: )[0-9]{1,3}\. (?=[A-Z])",
+        # list numbers, "10-K", times of day, "COVID-19"
+        rf"{_LIST_ITEM}|(?<=: )[0-9]{{1,3}}\. (?=[A-Z])",
         r"(?<![0-9])[0-9]{1,2}-[A-Z]\b|(?<![0-9:.,])[0-9]{1,2}:[0-5][0-9](?![0-9])",
         rf"(?<=[A-Za-z])[-\u2011][0-9]{{1,4}}+(?![.,]?[0-9])(?!{UNIT_AHEAD})",
-        r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
-        r"|footnotes?|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|vol(?:ume|\.))(?: No\.)?[ \u00a0]?[(#]?"
-        rf"[0-9]{{1,4}}(?:\.[0-9]{{1,3}}){{0,4}}+[A-Za-z]?(?![0-9,.]*[0-9])(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
-        rf"(?!{UNIT_AHEAD})",
-        r"\b(?:Act|Rule|Level|Group|Phase|Stage|Tier|Part|Line|Form|Goal|Step|Basel|SDG|IFRS|IAS|AS|ASC|ASU|Topic|Regulation|No\.?|Nos\.|Grade|Class)"
-        rf"[ \u00a0][0-9]{{1,4}}(?:-[0-9]{{1,3}})?(?![0-9,.]*[0-9])(?!{UNIT_AHEAD})",
+        _REFERENCE,
+        _NAMED_THING,
     )
 )
 

@@ -1,8 +1,8 @@
 """Knows how amounts are written in financial prose and tables; knows no page, question or answer, and not what an amount is about.
 
 Only ASCII digits are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million"),
-because "136 218 263" is more often three cells than one number; no-break and thin spaces always group. `other_readings` yields the
-readings that are merely possible. "1.234.567" is taken for a section number.
+because "136 218 263" is more often three cells than one number; no-break and thin spaces always group. "1.234.567" is taken for a
+section number. The file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,23 +29,19 @@ from chatbot.number_words import (
     SCALE_WORD,
     SYMBOLS,
     UNIT_AHEAD,
-    YEAR,
     either,
     scale_of,
-)  # fmt: skip
+)
 from chatbot.periods import Period, find_periods
 from chatbot.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
 
 __all__ = [
-    "Figure", "Period", "ScaleMark", "find_figures", "find_periods", "governing_mark", "magnitude", "other_readings", "passage_scale",
+    "Figure", "Period", "ScaleMark", "find_figures", "find_periods", "governing_mark", "magnitude", "passage_scale",
     "same_value", "scale_marks", "units_agree",
 ]  # fmt: skip
 
 
 _VULGAR = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125, "⅜": 0.375, "⅝": 0.625, "⅞": 0.875}
-_NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)) | {
-    "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
-}  # fmt: skip
 _DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "TWD"})
 _CROWNS = frozenset({"CZK", "SEK", "NOK", "DKK", "ISK", "crowns"})
 
@@ -77,12 +72,12 @@ _BARE_LETTER_SCALE = re.compile(r"(?P<letter>[km])(?![A-Za-z0-9²³])")  # witho
 _MONEY_AFTER = re.compile(rf"{GAP}(?:(?P<code>{either(CODES)})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z])|(?P<slash>/-))")
 _TIMES = re.compile(r"[x×](?![A-Za-z0-9])|(?: times\b)")
 _GLUED = re.compile(
-    r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])"
-)  # "194J", "7f3a", "24x7": names of things, not amounts
+    r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])"  # "194J", "7f3a", "24x7": names of things
+)
 
 
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n\s*+\n")
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]*+\n")
 _CONNECTOR = re.compile(rf"{GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}", re.IGNORECASE)
 
 
@@ -112,11 +107,11 @@ class Figure:
 
 def find_figures(text: str) -> list[Figure]:
     """All amounts and counts in order, without overlap. Years, dates, references, list numbers and citation keys are not amounts. Never raises."""
-    masked = masked(text)
+    amounts = masked(text)
     found: list[Figure] = []
     position = floor = 0
-    while match := _NUMBER.search(masked, position):
-        figure, position = _read(text, masked, match, floor)
+    while match := _NUMBER.search(amounts, position):
+        figure, position = _read(text, amounts, match, floor)
         if figure is not None:
             found.append(figure)
             floor = figure.end
@@ -152,16 +147,17 @@ def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
     return rounding and abs(one - other) <= _shown_step(a) / 2 * (1 + 1e-9)
 
 
-def other_readings(text: str) -> list[Figure]:
-    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "twelve", "one lakh". May overlap."""
-    found = [_plain(text, start, end) for start, end in _spaced_windows(text)]
-    found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
-    for match in _WORD_NUMBER.finditer(text):
-        scale = scale_of(match["scale"]) if match["scale"] else 1.0
-        kind = "percent" if match["percent"] else None
-        unit = "%" if kind else None
-        found.append(Figure(match[0], match.start(), match.end(), float(_NUMBER_WORDS[match["word"].lower()]), unit, scale, None, kind))
-    return found
+def _shown_step(figure: Figure) -> float:
+    """The worth of one unit in the last digit that a figure shows."""
+    scale = figure.scale * (0.01 if figure.unit == "basis points" else 1.0)
+    if figure.decimals:
+        return float(scale * 10.0**-figure.decimals)
+    digits = f"{abs(figure.value):.0f}"
+    return float(scale * 10.0 ** max(0, min(len(digits) - len(digits.rstrip("0")), len(digits) - 2)))
+
+
+def _names_its_dollar(figure: Figure) -> bool:
+    return re.search(r"[A-Z]\.?\$|[A-Z]{3}|[A-Z][a-z.S]* ?[A-Z]?[a-z]* dollar", figure.text) is not None
 
 
 # ---------------------------------------------------------------- reading one figure
@@ -385,40 +381,3 @@ def _nearest(text: str, figure: Figure, periods: list[Period], starts: list[int]
     sentence = bisect_left(ends, figure.start)
     same = [pair for pair in near if pair[0] <= _NEAR_PERIOD and bisect_left(ends, pair[1].start) == sentence]
     return min(same, key=lambda pair: pair[0])[1].text if same else None
-
-
-# ---------------------------------------------------------------- readings that are merely possible
-
-_SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
-_YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
-_WORD_NUMBER = re.compile(
-    rf"\b(?P<word>{either(_NUMBER_WORDS)})(?:[ -](?P<scale>thousand|million|billion|trillion|lakh|crore)|[ \n](?P<percent>per ?cent))?\b",
-    re.IGNORECASE,
-)
-
-
-def _plain(text: str, start: int, end: int) -> Figure:
-    written = text[start:end]
-    negative = text[max(0, start - 2) : start].rstrip(" ")[-1:] in ("-", "\u2212", "(")
-    return Figure(written, start, end, float(written.replace(" ", "")) * (-1 if negative else 1))
-
-
-def _spaced_windows(text: str) -> Iterator[tuple[int, int]]:
-    """Every two, three or four neighbouring groups of a run such as "9 905 410 205"."""
-    for run in _SPACED_RUN.finditer(text):
-        groups = [(match.start(), match.end()) for match in re.compile("[0-9]++").finditer(text, run.start(), run.end())]
-        for first in range(len(groups)):
-            yield from ((groups[first][0], groups[last][1]) for last in range(first + 1, min(first + 4, len(groups))))
-
-
-def _shown_step(figure: Figure) -> float:
-    """The worth of one unit in the last digit that a figure shows."""
-    scale = figure.scale * (0.01 if figure.unit == "basis points" else 1.0)
-    if figure.decimals:
-        return float(scale * 10.0**-figure.decimals)
-    digits = f"{abs(figure.value):.0f}"
-    return float(scale * 10.0 ** max(0, min(len(digits) - len(digits.rstrip("0")), len(digits) - 2)))
-
-
-def _names_its_dollar(figure: Figure) -> bool:
-    return re.search(r"[A-Z]\.?\$|[A-Z]{3}|[A-Z][a-z.S]* ?[A-Z]?[a-z]* dollar", figure.text) is not None

@@ -10,23 +10,6 @@ from chatbot.number_words import CURRENCY, GAP, MONTH, NO_YEAR, YEAR
 __all__ = ["Period", "find_periods"]
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
-    """A span of time as written. start_year, end_year: equal for one year; "FY2018" is 2018 both. kind: fiscal | calendar | quarter."""
-
-    text: str
-    start: int
-    end: int
-    start_year: int
-    end_year: int
-    kind: str
-
-
-def find_periods(text: str) -> list[Period]:
-    """Years, fiscal years, quarters and ranges of years in order. "2024-25" and "2025/26" are fiscal, "2018-2020" is calendar."""
-    return [period for match in _PERIOD.finditer(text) if (period := _period(text, match)) is not None]
-
-
 def _years(name: str) -> str:
     """A year, or a range of years whose end may have two digits."""
     return rf"(?P<{name}>{YEAR})(?:[-‐‑–/](?:\r?\n)?(?P<{name}_end>{YEAR}|[0-9]{{2}})(?![0-9]))?"
@@ -42,6 +25,23 @@ _PERIOD = re.compile(
     rf"|(?P<month>{MONTH}[-'’](?P<m2>[0-9]{{2}}))"
     r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{NO_YEAR})))(?![0-9A-Za-z])"
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A span of time as written. start_year, end_year: equal for one year; "FY2018" is 2018 both. kind: fiscal | calendar | quarter."""
+
+    text: str
+    start: int
+    end: int
+    start_year: int
+    end_year: int
+    kind: str
+
+
+def find_periods(text: str) -> list[Period]:
+    """Years, fiscal years, quarters and ranges of years in order. "2024-25" and "2025/26" are fiscal, "2018-2020" is calendar."""
+    return [period for match in _PERIOD.finditer(text) if (period := _period(text, match)) is not None]
 
 
 def _period(text: str, match: re.Match[str]) -> Period | None:

@@ -14,39 +14,27 @@ __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
 
 _MARK_MONEY = rf"(?:{CURRENCY}|(?i:\b{CURRENCY_WORD}))".replace("(?P<money_word>", "(?:")
 _MARK_SCALE = r"(?i:lakh crores?|thousands?|millions?|billions?|trillions?|crores?|lakhs?|lacs?|mn|mln|mil|bn|bln|tn)"
-_MARK = re.compile(
-    # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
+_ENDS = r"(?=[ \u00a0]?(?:[)\r\n:,]|\Z))"
+_PLURAL_SCALE = r"(?i:lakh crores?|thousands|millions|billions|trillions|crores|lakhs|lacs|000['’]?s)"
+_IN_SCALE = (  # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
     rf"(?:(?P<m1>{_MARK_MONEY})(?: and shares)?[ \u00a0])?\b[Ii][Nn][ \u00a0](?:(?P<m2>{_MARK_MONEY})[ \u00a0]?)?"
-    r"(?P<s1>(?i:lakh crores?|thousands|millions|billions|trillions|crores|lakhs|lacs|000['’]?s)|(?i:million|billion|thousand|crore|lakh|bn|mn)(?=[ \u00a0]?(?:[)\r\n:,]|\Z)))"
-    rf"(?![A-Za-z])(?:[ \u00a0]of[ \u00a0](?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
-    # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
-    rf"|(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>[mMbk])|(?P<zeros>['’‘]?000s?))(?![A-Za-z0-9,.])"
-    # "(Thousands)", "(million crowns)", "Millions of dollars" at the start of a line
-    rf"|(?:(?<=\()|(?<=\n)|\A)(?P<s3>{_MARK_SCALE})[ \u00a0](?:of[ \u00a0])?(?P<m5>{_MARK_MONEY})(?=[ \u00a0]?[)\r\n,])|\((?P<s4>{_MARK_SCALE})\)"
-    r"|(?P<thousands>\((?i:in )?['’‘]?000['’]?s?\))"
-    # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation (Percentage Points)"
-    r"|\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?|ppts?|pp))|(?P<basis>(?i:basis[ \u00a0]points?|bps))"
-    r"|(?P<percent>%|(?i:per[ \u00a0]?cent|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
+    rf"(?P<s1>{_PLURAL_SCALE}|(?i:million|billion|thousand|crore|lakh|bn|mn){_ENDS})(?![A-Za-z])"
+    rf"(?:[ \u00a0]of[ \u00a0](?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
 )
-
-
-def _mark_scale(match: re.Match[str]) -> float:
-    if match["thousands"] or match["zeros"]:
-        return 1e3
-    if match["letter"]:
-        return LETTER_SCALES[match["letter"].lower()]
-    words = (match["s1"] or match["s2"] or match["s3"] or match["s4"] or "").lower().replace("\u00a0", " ")
-    return 1e3 if words.startswith("000") else math.prod((scale_of(word) for word in words.split()), start=1.0)
-
-
-def _mark_unit(match: re.Match[str]) -> str | None:
-    for name, unit in (("points", "percentage points"), ("basis", "basis points"), ("percent", "%")):
-        if match[name]:
-            return unit
-    money = next((match[name] for name in ("m1", "m2", "m3", "m4", "m5") if match[name]), None)
-    if money is None or money in SYMBOLS or money in CODES:
-        return SYMBOLS.get(money, money) if money else None
-    return next(unit for word, unit in CURRENCY_WORDS.items() if word in money.lower())
+_MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
+    rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>[mMbk])|(?P<zeros>['’‘]?000s?))"
+    r"(?![A-Za-z0-9,.])"
+)
+_SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "(Thousands)", "(000s)"
+    rf"(?:(?<=\()|(?<=\n)|\A)(?P<s3>{_MARK_SCALE})[ \u00a0](?:of[ \u00a0])?(?P<m5>{_MARK_MONEY})(?=[ \u00a0]?[)\r\n,])|\((?P<s4>{_MARK_SCALE})\)"
+    r"|(?P<thousands>\((?i:in )?['’‘]?000['’]?s?\))"
+)
+_PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation (Percentage Points)"
+    r"\((?:[^()\n0-9%]{0,30}[, \u00a0])??(?:[Ii]n[ \u00a0])?(?:(?P<points>(?i:percentage[ \u00a0]points?|ppts?|pp))"
+    r"|(?P<basis>(?i:basis[ \u00a0]points?|bps))|(?P<percent>%|(?i:per[ \u00a0]?cent|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
+)
+_LOOK_BACK = 50  # marks: that many for single rows in a row stand in no table
+_MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIND)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +70,27 @@ def passage_scale(text: str) -> tuple[float, str | None]:
 
 def governing_mark(marks: list[ScaleMark], position: int) -> ScaleMark | None:
     """The nearest mark before a position that still governs there; marks in order, as scale_marks gives them."""
-    for mark in reversed(marks[: bisect_left(marks, position, key=lambda mark: mark.end)]):
+    before = bisect_left(marks, position, key=lambda mark: mark.end)
+    for mark in reversed(marks[max(0, before - _LOOK_BACK) : before]):
         if mark.until is None or position < mark.until:
             return mark
     return None
+
+
+def _mark_scale(match: re.Match[str]) -> float:
+    if match["thousands"] or match["zeros"]:
+        return 1e3
+    if match["letter"]:
+        return LETTER_SCALES[match["letter"].lower()]
+    words = (match["s1"] or match["s2"] or match["s3"] or match["s4"] or "").lower().replace("\u00a0", " ")
+    return 1e3 if words.startswith("000") else math.prod((scale_of(word) for word in words.split()), start=1.0)
+
+
+def _mark_unit(match: re.Match[str]) -> str | None:
+    for name, unit in (("points", "percentage points"), ("basis", "basis points"), ("percent", "%")):
+        if match[name]:
+            return unit
+    money = next((match[name] for name in ("m1", "m2", "m3", "m4", "m5") if match[name]), None)
+    if money is None or money in SYMBOLS or money in CODES:
+        return SYMBOLS.get(money, money) if money else None
+    return next(unit for word, unit in CURRENCY_WORDS.items() if word in money.lower())

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chatbot.answer.number_checks import PageView, Scope, check_numbers, figures_stating, view_of
+from chatbot.answer.keys import KEY, KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.number_checks import Scope, check_numbers, figures_stating
+from chatbot.answer.pages import PageView, view_of
 from chatbot.answer.words import MIN_QUOTE_WORDS, STOP_WORDS, Words, comparable_words, longest_figure_run, longest_run, span_of
 from chatbot.numbers import Figure, find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 
 __all__ = ["KEY", "KEYS_IN_BRACKETS", "MIN_QUOTE_WORDS", "check_answer", "escape_keys", "locate"]
 
-KEY = re.compile(r"(?<![A-Za-z0-9])S[1-9][0-9]{0,3}-[0-9a-f]{4,8}(?![A-Za-z0-9])")
-# What counts as a citation in an answer: keys in brackets, known or not, "[S1]" and "[S1-7f3a; S2-7f3a]" too.
-KEYS_IN_BRACKETS = re.compile(r"\[[ ]?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?(?:[ ]?[,;][ ]?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?){0,20}+[ ]?\]")
 UNKNOWN_KEY = "no such source was given"
 NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 PARAPHRASED = "paraphrased: no passage of the page could be located"
@@ -28,7 +26,7 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 _KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-_SENTENCE_END = re.compile(r"[.!?。][\"'”’»)\]*_]{0,4}(?P<gap>\s++)|(?P<line>\r?\n)[ \t]{0,400}+")
+_SENTENCE_END = re.compile(r"[.!?。][\"'”’»)\]*_]{0,4}\s++|\r?\n[ \t]{0,400}+")
 _ABBREVIATION = re.compile(
     r"(?:(?<![^\W_])(?:[A-Za-z]|Inc|Mr|Mrs|Ms|Dr|Nos?|Fig|pp|cf|vs|etc|al|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est|ca)|e\.g|i\.e|U\.S|U\.K)\.\Z"
 )
@@ -43,23 +41,6 @@ class _Mark:
     end: int
     written: tuple[str, ...]
     group: int
-
-
-def escape_keys(text: str) -> str:
-    """Make what looks like a citation key in brackets inert: its brackets become ⟦ and ⟧, letters and digits stay. Idempotent."""
-    pieces: list[str] = []
-    position = 0
-    for match in _LOOK_ALIKE.finditer(text):
-        if match.start() < position:
-            continue
-        closing = _CLOSING.search(text, match.end(), match.end() + _LONGEST_LOOK_ALIKE)
-        pieces += [text[position : match.start()], "⟦", text[match.start() + 1 : match.end()]]
-        position = match.end()
-        if closing:
-            inside = _LOOK_ALIKE.sub(lambda inner: "⟦" + inner[0][1:], text[position : closing.start()])
-            pieces += [inside, "⟧"]
-            position = closing.end()
-    return "".join([*pieces, text[position:]])
 
 
 def check_answer(text: str, prompt: Prompt) -> tuple[str, tuple[Citation, ...], tuple[NumberCheck, ...]]:
@@ -305,27 +286,3 @@ def _with_whole_figures(view: PageView, start: int, end: int) -> tuple[int, int]
             break
         start, end = min(start, placed.figure.start), max(end, placed.figure.end)
     return start, end
-
-
-# ---------------------------------------------------------------- what looks like a key
-
-
-def _like(letters: str, *ranges: tuple[int, int]) -> str:
-    """Characters in these ranges that stand for one of the letters."""
-    return "".join(chr(code) for low, high in ranges for code in range(low, high) if unicodedata.normalize("NFKC", chr(code)) in tuple(letters))
-
-
-_OPENING_BRACKETS = "\\[［【〔〖〘〚❲⁅⦋⦍⦏⟬﹝〈《｢「『⟨⟪⎡"
-_CLOSING_BRACKETS = "\\]］】〕〗〙〛❳⁆⦌⦎⦐⟭﹞〉》｣」』⟩⟫⎤"
-# Blanks, invisible characters, combining marks and Markdown's own signs, which may stand between bracket, letter and digit unseen.
-_UNSEEN = (
-    r"[\s*_~`\\\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
-    "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\U000e0000-\U000e0fff]*+"
-)
-_LETTER_S = (
-    "Ss" + _like("Ss", (0xFF00, 0xFFF0), (0x1D400, 0x1D800), (0x24B6, 0x24EA), (0x1F110, 0x1F18A)) + "\u0405\u0455\u054f\u13da\u017f\ua731Ⓢⓢ🅢🅂🆂"
-)
-_DIGIT = "\\d⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉①②③④⑤⑥⑦⑧⑨⓪"
-_LOOK_ALIKE = re.compile(rf"[{_OPENING_BRACKETS}]{_UNSEEN}[{_LETTER_S}]{_UNSEEN}[{_DIGIT}]")
-_CLOSING = re.compile(rf"[{_CLOSING_BRACKETS}]")
-_LONGEST_LOOK_ALIKE = 200  # characters to the closing bracket; further on it belongs to something else

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from chatbot.answer.citations import escape_keys
 from chatbot.records import Hit, Prompt
@@ -25,7 +26,11 @@ RANK_COST = 0.12
 # A heading or table head above a passage counts this much of a word in the passage itself.
 HEAD_WEIGHT = 0.5
 FIGURE_BONUS = 0.25
-LONGEST_PASSAGE = 700
+# A fragment of a layout, such as a footer or a chart's legend, is seldom an answer; a sentence ends in one of these.
+FRAGMENT_COST = 0.3
+FEWEST_TERMS = 4
+SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or")
+LONGEST_PASSAGE = 1_200
 ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
 YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 ASKS_FIGURE = re.compile(
@@ -79,7 +84,17 @@ def passages(hit: Hit) -> list[Passage]:
             heads.append(block)
         else:
             found.extend(Passage(sentence, heads[-1] if heads else "", False) for sentence in _sentences(block))
-    return found
+    return list(_with_their_lists(found))
+
+
+def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
+    """Sentences that announce a list, taken together with the items that follow."""
+    for at, passage in enumerate(found):
+        items = list(takewhile(lambda item: not item.is_row and bool(BULLET.match(item.text)), found[at + 1 :]))
+        if passage.text.endswith(":") and items:
+            yield Passage("\n".join([passage.text, *(item.text for item in items)]), passage.head, False)
+        else:
+            yield passage
 
 
 def _blocks(text: str) -> Iterator[tuple[str, bool]]:
@@ -114,7 +129,7 @@ def _ends_block(last: str, line: str) -> bool:
 
 
 def _is_head(text: str) -> bool:
-    words = text.split()
+    words = YEAR.sub(" ", text).split()
     return len(words) <= 14 and len(text) <= 110 and not text.endswith((".", ";", ",")) and not BULLET.match(text)
 
 
@@ -140,7 +155,9 @@ def _score(passage: Passage, weights: dict[str, float], wants_figure: bool) -> f
     own, head = set(terms(passage.text)), set(terms(passage.head))
     score = sum(weight * (1.0 if word in own else HEAD_WEIGHT if word in head else 0.0) for word, weight in weights.items())
     figures = [term for term in own if term[0].isdigit() and term not in weights]
-    return score + (FIGURE_BONUS if wants_figure and figures else 0.0) - (0.2 if len(own) < 4 and not passage.is_row else 0.0)
+    score += FIGURE_BONUS if wants_figure and figures else 0.0
+    whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith(SENTENCE_ENDS))
+    return score if whole else score - FRAGMENT_COST
 
 
 def _carries(passage: Passage, weights: dict[str, float]) -> bool:

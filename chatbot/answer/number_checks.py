@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import NamedTuple
 
 from chatbot.answer.formulas import find_formulas, is_constant
+from chatbot.answer.pages import OnPage, PageView, Placed, digits_of, view_of, words_around
 from chatbot.answer.words import Words, comparable_words
-from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, other_readings, same_value, scale_marks
-from chatbot.records import Hit, NumberCheck, Prompt
+from chatbot.numbers import Figure, ScaleMark, find_figures, same_value, scale_marks
+from chatbot.records import NumberCheck, Prompt
 
-__all__ = ["PageView", "Scope", "check_numbers", "figures_stating", "view_of"]
+__all__ = ["Scope", "check_numbers", "figures_stating"]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
-NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
+LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
 VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
 UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
 ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
 CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
 
-_PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
 _ROUNDED = re.compile(
     r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more than|less than|under|close to|rounded(?: to)?|~|≈)\W{0,3}\Z",
     re.IGNORECASE,
@@ -47,27 +44,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """A figure among its words. readings: as written, and as the scale marks around it would have it read."""
-
-    figure: Figure
-    readings: tuple[Figure, ...]
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _OnPage(_Placed):
-    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage."""
-
-    mark: ScaleMark | None
-    counts: bool
-    cell: bool
-    percent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked(_Placed):
+class _Asked(Placed):
     """A figure of the answer. rounded: it says so. outflow: its sentence carries the minus in words."""
 
     rounded: bool
@@ -77,34 +54,10 @@ class _Asked(_Placed):
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
 
 
-class _Marks(NamedTuple):
-    """A page's marks of scale and of percent kind, and the scale that its context states."""
-
-    scales: list[ScaleMark]
-    kinds: list[ScaleMark]
-    default: ScaleMark | None
-
-
-@dataclass(frozen=True, slots=True)
-class PageView:
-    """A page read once for comparing; its figures by their significant digits, and by the words next to them."""
-
-    text: str
-    words: Words
-    figures: tuple[_OnPage, ...]
-    by_digits: dict[str, list[_OnPage]]
-    by_neighbour: dict[str, list[_OnPage]]
-
-
-def view_of(hit: Hit) -> PageView:
-    """The hit's page, read once and kept for the next figure; its chunk where the page text is missing."""
-    return _view(hit.page_text or hit.text, hit.context)
-
-
 def figures_stating(figure: Figure, view: PageView) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     asked = _Asked(figure, (figure,), (), (), False, True)
-    return [placed.figure for placed in view.by_digits.get(_digits(figure), ()) if _value_matches(asked, placed) or _opposite(asked, placed)]
+    return [placed.figure for placed in view.by_digits.get(digits_of(figure), ()) if _value_matches(asked, placed) or _opposite(asked, placed)]
 
 
 def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -> tuple[NumberCheck, ...]:
@@ -116,12 +69,12 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     page has its digits under another scale, unit or kind, or more exactly than an answer says that does not call it rounded.
     """
     marks = [mark for source in (text, prompt.question) for mark in scale_marks(source) if mark.scale > 1][:1]
-    words = comparable_words(text)
+    words, questioned = comparable_words(text), find_figures(prompt.question)
     asked, checks, views = [], [], []
     for figure in find_figures(text):
         scope = scope_of(figure.start)
         asked.append(_asked(text, words, figure, scope, marks))
-        checks.append(_check(asked[-1], scope, prompt))
+        checks.append(_check(asked[-1], scope, prompt, questioned))
         views.append([view_of(prompt.sources[key]) for key in scope.keys or prompt.sources])
     return tuple(_with_formulas(text, asked, checks, views))
 
@@ -129,13 +82,13 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(asked: _Asked, scope: Scope, prompt: Prompt) -> NumberCheck:
+def _check(asked: _Asked, scope: Scope, prompt: Prompt, questioned: list[Figure]) -> NumberCheck:
     verdicts = {key: _verdict(asked, view_of(prompt.sources[key])) for key in scope.keys}
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict == status), None):
             return _result(asked.figure, status, key)
     elsewhere = any(_verdict(asked, view_of(hit)) == "supported" for key, hit in prompt.sources.items() if key not in scope.keys)
-    asked_for = any(_agree(asked.figure, other) for other in find_figures(prompt.question))
+    asked_for = any(_agree(asked.figure, other) for other in questioned)
     return _result(asked.figure, "present_elsewhere" if elsewhere or asked_for else "unsupported", None)
 
 
@@ -146,7 +99,7 @@ def _result(figure: Figure, status: str, key: str | None) -> NumberCheck:
 
 def _verdict(asked: _Asked, view: PageView) -> str:
     """What one page says of the figure: supported, contradicted, present_elsewhere (see check_numbers) or absent."""
-    same_digits = view.by_digits.get(_digits(asked.figure), [])
+    same_digits = view.by_digits.get(digits_of(asked.figure), [])
     equal = [placed for placed in same_digits if _matches(asked, placed)]
     aligned = [placed for placed in _neighbours(asked, view) if _alignment(asked, placed) >= ALIGNED_WORDS]
     others = [placed for placed in aligned if not any(_covers(one.figure, placed.figure) for one in equal)]
@@ -160,37 +113,39 @@ def _verdict(asked: _Asked, view: PageView) -> str:
     return "present_elsewhere" if equal or any(placed.figure.value == asked.figure.value for placed in same_digits) else "absent"
 
 
-def _ends_alike(asked: _Asked, placed: _OnPage, view: PageView) -> bool:
-    """Whether answer and page go on alike after the figure, or both end a sentence there: what heads above a table do not."""
+def _ends_alike(asked: _Asked, placed: OnPage, view: PageView) -> bool:
+    """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
+    if _common(asked.before, placed.before) < LEADING_WORDS:
+        return False
     if asked.after:
         return asked.after[:1] == placed.after[:1]
     return view.text[placed.figure.end : placed.figure.end + 1] in tuple(".;!?")
 
 
-def _rounds(asked: _Asked, placed: _OnPage) -> bool:
+def _rounds(asked: _Asked, placed: OnPage) -> bool:
     """Whether the answer's figure is the page's, rounded."""
     return any(same_value(asked.figure, reading, rounding=True) for reading in placed.readings)
 
 
-def _matches(asked: _Asked, placed: _OnPage) -> bool:
+def _matches(asked: _Asked, placed: OnPage) -> bool:
     """Whether this figure of the page is what the answer's figure says."""
     if _value_matches(asked, placed):
         return not _drops_scale(asked, placed)
     return asked.outflow and _common(asked.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(asked, placed)
 
 
-def _value_matches(asked: _Asked, placed: _OnPage) -> bool:
+def _value_matches(asked: _Asked, placed: OnPage) -> bool:
     return any(_agree(mine, reading) for mine in asked.readings for reading in _readings_for(mine, placed))
 
 
-def _opposite(asked: _Asked, placed: _OnPage) -> bool:
+def _opposite(asked: _Asked, placed: OnPage) -> bool:
     """Whether the page has the figure with a minus that the answer puts in words."""
     return placed.figure.value < 0 < asked.figure.value and any(
         _agree(mine, replace(reading, value=-reading.value)) for mine in asked.readings for reading in _readings_for(mine, placed)
     )
 
 
-def _readings_for(mine: Figure, placed: _OnPage) -> list[Figure]:
+def _readings_for(mine: Figure, placed: OnPage) -> list[Figure]:
     """The page figure's readings that the answer's figure may be compared with: money is no count, and a bare cell may be a percentage."""
     money = mine.unit not in (None, "x") and mine.percent is None
     readings = [] if money and placed.counts and placed.figure.unit is None else list(placed.readings)
@@ -206,7 +161,7 @@ def _agree(mine: Figure, other: Figure) -> bool:
     return same_value(mine, other)
 
 
-def _drops_scale(asked: _Asked, placed: _OnPage) -> bool:
+def _drops_scale(asked: _Asked, placed: OnPage) -> bool:
     """Whether the answer gives money without the scale that the page's mark gives to this cell, in words of its own."""
     mine, mark = asked.figure, placed.mark
     if mark is None or len(asked.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
@@ -220,13 +175,13 @@ def _covers(outer: Figure, inner: Figure) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
-def _neighbours(asked: _Asked, view: PageView) -> list[_OnPage]:
+def _neighbours(asked: _Asked, view: PageView) -> list[OnPage]:
     """The page's figures with a word beside them that the answer's figure has beside it too."""
     words = {*asked.before[-1:], *asked.after[:1]}
     return [placed for word in words for placed in view.by_neighbour.get(word, ())]
 
 
-def _alignment(asked: _Asked, placed: _OnPage) -> int:
+def _alignment(asked: _Asked, placed: OnPage) -> int:
     return _common(asked.before, placed.before) + _common(asked.after[::-1], placed.after[::-1])
 
 
@@ -266,7 +221,7 @@ def _labels(asked: _Asked, views: list[PageView], results: list[tuple[Figure, st
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
     mine = asked.figure
     bare = mine.bare and mine.unit is None
-    same = [placed for view in views for placed in view.by_digits.get(_digits(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
+    same = [placed for view in views for placed in view.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
     readings = [reading for placed in same for reading in placed.readings if bare or same_value(mine, reading)]
     readings += [result for result, _ in results if (bare and result.value == mine.value) or same_value(mine, result)]
     return {(reading.scale, None if reading.percent is None else "bps" if reading.unit == "basis points" else "%") for reading in readings}
@@ -288,60 +243,9 @@ def _derived(check: NumberCheck, formula: str) -> NumberCheck:
 def _asked(text: str, words: Words, figure: Figure, scope: Scope, marks: list[ScaleMark]) -> _Asked:
     """The answer's figure, among the words of its own sentence."""
     first, last = bisect_left(words.starts, scope.start), bisect_left(words.starts, scope.end)
-    before, after = _around(words, figure, first, last)
+    before, after = words_around(words, figure, first, last)
     readings = (figure, *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in marks if figure.bare))
     rounded = _ROUNDED.search(text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start])
     rounded = rounded or re.match(r"\W{0,3}(?:or so|rounded)", text[figure.end : figure.end + ROUNDING_REACH])
     outflow = figure.value > 0 and _OUTFLOW.search(text, scope.start, scope.end)
     return _Asked(figure, readings, before, after, bool(rounded), bool(outflow))
-
-
-def _around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
-    return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
-
-
-@lru_cache(maxsize=128)  # pages of the last few questions; each is looked at once per figure
-def _view(text: str, context: str) -> PageView:
-    words, found = comparable_words(text), scale_marks(text)
-    default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
-    marks = _Marks([mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default)
-    percent_said = _PERCENT_SAID.search(text) is not None
-    figures, others = find_figures(text), other_readings(text)
-    placed = [_on_page(text, words, figure, marks, percent_said) for figure in (*figures, *others)]
-    by_digits: dict[str, list[_OnPage]] = defaultdict(list)
-    by_neighbour: dict[str, list[_OnPage]] = defaultdict(list)
-    for one in placed:
-        by_digits[_digits(one.figure)].append(one)
-    for one in placed[: len(figures)]:
-        for word in {*one.before[-1:], *one.after[:1]}:
-            by_neighbour[word].append(one)
-    return PageView(text, words, tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour))
-
-
-def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, percent_said: bool) -> _OnPage:
-    """The page's figure with its words and readings."""
-    scale = governing_mark(marks.scales, figure.start) or marks.default
-    kind = governing_mark(marks.kinds, figure.start)
-    rest = text[figure.end : figure.end + 40].split("\n")[0]
-    counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
-    readings = [figure]
-    if figure.bare and scale and not (counts and figure.unit is None):
-        readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
-    if figure.bare and kind and figure.unit is None:
-        readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
-    percent = figure.bare and figure.unit is None and (kind is None or kind.unit == "%")
-    if percent:
-        percent = _PERCENT_SAID.search(_line(text, figure.start)) is not None if scale else percent_said
-    before, after = _around(words, figure, 0, len(words.texts))
-    cell = not any(character.isalpha() for character in rest)
-    return _OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent)
-
-
-def _line(text: str, position: int) -> str:
-    return text[max(text.rfind("\n", 0, position) + 1, position - 200) : position + 80].split("\n")[0]
-
-
-def _digits(figure: Figure) -> str:
-    """The significant digits, equal for one value at every decimal scale."""
-    return f"{abs(figure.value):.15e}".split("e")[0].replace(".", "").rstrip("0")

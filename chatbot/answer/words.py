@@ -19,9 +19,8 @@ STOP_WORDS = frozenset(
 )
 
 _JOINERS = "-\u2010\u2011\u2013\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x02"  # hyphens of all kinds, those of broken lines included
-_WORD = re.compile(
-    rf"[0-9]++(?:[.,][0-9]++)*+(?![^\W_])|[^\W_]++(?:(?:['’]|[{_JOINERS}]{{1,3}}(?:[ \t]{{0,3}}\r?\n[ \t]{{0,3}})?)(?=[^\W\d_])[^\W_]++)*+"
-)
+# Numbers and words are parted where they touch: "RM86" is "RM 86", and a footnote mark does not change the word before it.
+_WORD = re.compile(rf"\d++(?:[.,]\d++)*+|[^\W\d_]++(?:(?:['’]|[{_JOINERS}]{{1,3}}(?:[ \t]{{0,3}}\r?\n[ \t]{{0,3}})?)[^\W\d_]++)*+")
 _DROPPED = re.compile(rf"[{_JOINERS}'’\s⁰¹²³⁴⁵⁶⁷⁸⁹]")
 
 

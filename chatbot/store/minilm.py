@@ -3,7 +3,8 @@
 The graph takes `ids`, the tokens of one text from [CLS] to [SEP] (int64, shape (1, n), 2 <= n <= 256), and gives `vector` (float32, shape
 (1, 384), unit length): BERT's six layers, the mean over all tokens, L2. A text is always alone, so there is no padding and no mask.
 It is written in the fused operators that onnxruntime runs fastest; its own optimiser is to be left off, for it would fuse Add and
-LayerNormalization into an operator that is five times slower than the two. On two cores: 150 passages/s, 35 for the plain int8 graph.
+LayerNormalization into an operator that is five times slower than the two. Measured on two cores with real passages of 1,000 characters:
+150 a second (float32: 54), a query 1.5 ms, cosine to float32 .9975 on average and .995 at worst.
 """
 
 from __future__ import annotations

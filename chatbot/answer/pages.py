@@ -1,0 +1,151 @@
+"""Knows a page as words and figures, each figure with the readings that its surroundings allow; knows no answer."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from chatbot.answer.words import Words, comparable_words
+from chatbot.number_words import YEAR, either, scale_of
+from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
+from chatbot.records import Hit
+
+__all__ = ["OnPage", "PageView", "Placed", "digits_of", "view_of", "words_around"]
+
+NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
+_PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
+_NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)) | {
+    "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+}  # fmt: skip
+_SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
+_YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
+_WORD_NUMBER = re.compile(
+    rf"\b(?P<word>{either(_NUMBER_WORDS)})(?:[ -](?P<scale>thousand|million|billion|trillion|lakh|crore)|[ \n](?P<percent>per ?cent))?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A figure among its words. readings: as written, and as the scale marks around it would have it read."""
+
+    figure: Figure
+    readings: tuple[Figure, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage(Placed):
+    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage."""
+
+    mark: ScaleMark | None
+    counts: bool
+    cell: bool
+    percent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A page read once for comparing; its figures by their significant digits, and by the words next to them."""
+
+    text: str
+    words: Words
+    figures: tuple[OnPage, ...]
+    by_digits: dict[str, list[OnPage]]
+    by_neighbour: dict[str, list[OnPage]]
+
+
+class _Marks(NamedTuple):
+    """A page's marks of scale and of percent kind, and the scale that its context states."""
+
+    scales: list[ScaleMark]
+    kinds: list[ScaleMark]
+    default: ScaleMark | None
+
+
+def view_of(hit: Hit) -> PageView:
+    """The hit's page, read once and kept for the next figure; its chunk where the page text is missing."""
+    return _view(hit.page_text or hit.text, hit.context)
+
+
+def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
+    return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
+
+
+def digits_of(figure: Figure) -> str:
+    """The significant digits, equal for one value at every decimal scale."""
+    return f"{abs(figure.value):.15e}".split("e")[0].replace(".", "").rstrip("0")
+
+
+@lru_cache(maxsize=128)  # pages of the last few questions; each is looked at once per figure
+def _view(text: str, context: str) -> PageView:
+    words, found = comparable_words(text), scale_marks(text)
+    default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
+    marks = _Marks([mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default)
+    percent_said = _PERCENT_SAID.search(text) is not None
+    figures, others = find_figures(text), _other_readings(text)
+    placed = [_on_page(text, words, figure, marks, percent_said) for figure in (*figures, *others)]
+    by_digits: dict[str, list[OnPage]] = defaultdict(list)
+    by_neighbour: dict[str, list[OnPage]] = defaultdict(list)
+    for one in placed:
+        by_digits[digits_of(one.figure)].append(one)
+    for one in placed[: len(figures)]:
+        for word in {*one.before[-1:], *one.after[:1]}:
+            by_neighbour[word].append(one)
+    return PageView(text, words, tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour))
+
+
+def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, percent_said: bool) -> OnPage:
+    """The page's figure with its words and readings."""
+    scale = governing_mark(marks.scales, figure.start) or marks.default
+    kind = governing_mark(marks.kinds, figure.start)
+    rest = text[figure.end : figure.end + 40].split("\n")[0]
+    counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
+    readings = [figure]
+    if figure.bare and scale and not (counts and figure.unit is None):
+        readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
+    if figure.bare and kind and figure.unit is None:
+        readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
+    percent = figure.bare and figure.unit is None and (kind is None or kind.unit == "%")
+    if percent:
+        percent = _PERCENT_SAID.search(_line(text, figure.start)) is not None if scale else percent_said
+    before, after = words_around(words, figure, 0, len(words.texts))
+    cell = not any(character.isalpha() for character in rest)
+    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent)
+
+
+def _line(text: str, position: int) -> str:
+    return text[max(text.rfind("\n", 0, position) + 1, position - 200) : position + 80].split("\n")[0]
+
+
+def _other_readings(text: str) -> list[Figure]:
+    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "twelve", "one lakh". May overlap."""
+    found = [_plain(text, start, end) for start, end in _spaced_windows(text)]
+    found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
+    for match in _WORD_NUMBER.finditer(text):
+        scale = scale_of(match["scale"]) if match["scale"] else 1.0
+        kind = "percent" if match["percent"] else None
+        unit = "%" if kind else None
+        found.append(Figure(match[0], match.start(), match.end(), float(_NUMBER_WORDS[match["word"].lower()]), unit, scale, None, kind))
+    return found
+
+
+def _plain(text: str, start: int, end: int) -> Figure:
+    written = text[start:end]
+    negative = text[max(0, start - 2) : start].rstrip(" ")[-1:] in ("-", "\u2212", "(")
+    return Figure(written, start, end, float(written.replace(" ", "")) * (-1 if negative else 1))
+
+
+def _spaced_windows(text: str) -> Iterator[tuple[int, int]]:
+    """Every two, three or four neighbouring groups of a run such as "9 905 410 205"."""
+    for run in _SPACED_RUN.finditer(text):
+        groups = [(match.start(), match.end()) for match in re.compile("[0-9]++").finditer(text, run.start(), run.end())]
+        for first in range(len(groups)):
+            yield from ((groups[first][0], groups[last][1]) for last in range(first + 1, min(first + 4, len(groups))))
