@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from streamlit.file_util import get_static_dir
 
 from chatbot.ui import shared
 from chatbot.ui.guard import Guard
+from chatbot.ui.scroll import SCRIPT
 
 
 @asynccontextmanager
@@ -27,5 +29,6 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
 
 
 page = Path(get_static_dir(), "index.html").read_text("utf-8")
-guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), page=page)
+scripts = [SCRIPT, *re.findall(r"<script>(.*?)</script>", page, re.S)]
+guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), scripts=scripts)
 app = st.App("chatbot/ui/main.py", lifespan=lifespan, middleware=[guard])

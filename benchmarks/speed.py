@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from chatbot.store.embedders import Embedder, make_embedder  # noqa: E402
-
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import Settings  # noqa: E402
+from chatbot.store.embedders import Embedder, make_embedder  # noqa: E402
 from chatbot.store.library import Upload  # noqa: E402
 
 # Words of budgets and filings, drawn with Zipf's weights, so that some are in every chunk and some in few, as in real text.

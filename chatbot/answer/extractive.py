@@ -34,8 +34,8 @@ LONGEST_PASSAGE = 1_200
 ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
 YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 ASKS_FIGURE = re.compile(
-    r"\b(how (much|many|large|big|high|long|far)|what (is|was|were|are|will|would|share|percent\w*|rate|amount|level|size)|rate|ceiling|limit|threshold|target|ratio|percent\w*"
-    r"|total|amount|cost|spend\w*|budget\w*|revenue\w*|when|which year)\b",
+    r"\b(how (much|many|large|big|high|long|far)|what (is|was|were|are|will|would|share|percent\w*|rate|amount|level|size)|when|which year"
+    r"|rate|ceiling|limit|threshold|target|ratio|percent\w*|total|amount|cost|spend\w*|budget\w*|revenue\w*)\b",
     re.I,
 )
 ASKS_LIST = re.compile(

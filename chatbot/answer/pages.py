@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from chatbot.answer.words import Words, comparable_words
-from chatbot.number_words import YEAR, either, scale_of
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
+from chatbot.numbers.grammar import YEAR, either, scale_of
 from chatbot.records import Hit
 
 __all__ = ["OnPage", "PageView", "Placed", "digits_of", "view_of", "words_around"]

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from chatbot.errors import StoreError
 from chatbot.records import DocumentRow
@@ -80,6 +81,10 @@ class StoredChunk:
     context: str
 
 
+class _Connection(sqlite3.Connection):
+    """Can be held weakly, so that it is closed when the thread that made it ends; the browser's pages run in a new thread each time."""
+
+
 class Catalog:
     """The catalogue in one SQLite file. Reads from any thread; writes one at a time, each public method one transaction."""
 
@@ -87,7 +92,7 @@ class Catalog:
         """Raises StoreError where the file is damaged, cannot be written or comes from a newer version."""
         self._path = path
         self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: WeakSet[_Connection] = WeakSet()
         self._write_lock = threading.RLock()
         try:
             self._prepare()
@@ -98,7 +103,7 @@ class Catalog:
 
     def close(self) -> None:
         """Close every connection; the object is not usable afterwards."""
-        for connection in self._connections:
+        for connection in list(self._connections):
             connection.close()
         self._connections.clear()
 
@@ -316,12 +321,12 @@ class Catalog:
                 connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
     def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        connection: _Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection)
             connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
             self._local.connection = connection
-            self._connections.append(connection)
+            self._connections.add(connection)
         return connection
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

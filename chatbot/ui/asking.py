@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 MOST_AT_ONCE = 8
 # Conversations whose answers are kept whole, with all that was checked; of older ones only the words remain.
 MOST_CONVERSATIONS = 100
+CLOSE_SECONDS = 2.0
 
 
 class Chatbot(Protocol):
@@ -64,6 +65,11 @@ class Asking:
             self._changed.wait_for(lambda: self._news > seen or self.finished, timeout=seconds)
             return self._news
 
+    def wait_finished(self, seconds: float) -> None:
+        """Wait until it is finished, at most `seconds`."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.finished, timeout=seconds)
+
     def stop(self) -> None:
         """Give up on the answer; nothing of it will be remembered."""
         self.stopped = True
@@ -79,6 +85,8 @@ class Asking:
         except ProjectError as error:
             self.error = error
         except Exception:
+            if self.stopped:  # what it stood on may have been closed beneath it
+                return
             log.exception("answering failed")
             self.error = ProjectError("Something inside failed.", hint="The server's log says what.")
         finally:
@@ -110,7 +118,7 @@ class Asked:
 
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
-        self._pool = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="ask")
+        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._numbers = itertools.count(1)
         self._conversations: OrderedDict[tuple[str | None, str], deque[Asking]] = OrderedDict()
         self._lock = threading.Lock()
@@ -123,8 +131,12 @@ class Asked:
             self._conversations.move_to_end((ask.conversation, ask.owner))
             while len(self._conversations) > MOST_CONVERSATIONS:
                 self._conversations.popitem(last=False)
-        self._pool.submit(asking.run, self._chatbot, ask)
+        threading.Thread(target=self._answer, args=(asking, ask), name=f"ask-{asking.number}", daemon=True).start()
         return asking
+
+    def _answer(self, asking: Asking, ask: Ask) -> None:
+        with self._turns:
+            asking.run(self._chatbot, ask)
 
     def latest(self, conversation: str, owner: str) -> Asking | None:
         """The question that was asked last, finished or not."""
@@ -151,9 +163,11 @@ class Asked:
                     asked.remove(asking)
 
     def close(self) -> None:
-        """Stop what is on its way."""
+        """Stop what is on its way. One that waits for a silent endpoint is left to itself: its thread ends with the process."""
         with self._lock:
-            for asked in self._conversations.values():
-                for asking in asked:
-                    asking.stop()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+            left = [asking for asked in self._conversations.values() for asking in asked if not asking.finished]
+        for asking in left:
+            asking.stop()
+        end = time.monotonic() + CLOSE_SECONDS
+        for asking in left:
+            asking.wait_finished(max(0.0, end - time.monotonic()))

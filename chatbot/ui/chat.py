@@ -14,8 +14,9 @@ from chatbot.ui import session
 from chatbot.ui.answers import draw_given, draw_notices
 from chatbot.ui.asking import Asking, Given
 from chatbot.ui.page_view import show_open_page
+from chatbot.ui.scroll import scroll_to_end
 from chatbot.ui.shared import House, opening
-from chatbot.ui.text import answer_html, paragraphs_html, plain_markdown, short
+from chatbot.ui.text import answer_html, paragraphs_html, plain_markdown
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
@@ -114,6 +115,7 @@ def _draw_question(question: str) -> None:
 def _follow(asking: Asking, house: House) -> None:
     """Show a question and its answer as it comes, to the end."""
     _draw_question(asking.question)
+    scroll_to_end(asking.number)
     with st.chat_message("assistant", avatar=":material/find_in_page:"):
         notices, body = st.empty(), st.empty()
         try:
@@ -126,6 +128,7 @@ def _follow(asking: Asking, house: House) -> None:
         except StopException:
             if session.connected():
                 asking.stop()
+                session.last_words(lambda: body.html(_stopped_html(asking)))
             raise
         body.empty()
         notices.empty()
@@ -149,7 +152,11 @@ def _draw_end(asking: Asking, house: House) -> None:
     if asking.error is not None:
         st.error(f"{plain_markdown(asking.error.message)}  \n{plain_markdown(asking.error.hint)}")
     elif asking.stopped:
-        st.caption(f"Stopped. Nothing of this answer is kept{': ' + plain_markdown(short(asking.text, 200)) if asking.text else '.'}")
+        st.html(_stopped_html(asking))
+
+
+def _stopped_html(asking: Asking) -> str:
+    return f'{answer_html(asking.text)}<p class="stage" role="status">Stopped. Nothing of this answer is kept.</p>'
 
 
 house = opening().house

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +31,6 @@ POLICY = (
     "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; frame-src 'self'; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
-INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -45,13 +44,13 @@ HEADERS = (
 class Guard:
     """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS rebinding."""
 
-    def __init__(self, app: App, *, allowed_hosts: Callable[[], Sequence[str]], page: str = "") -> None:
+    def __init__(self, app: App, *, allowed_hosts: Callable[[], Sequence[str]], scripts: Iterable[str] = ()) -> None:
         """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given allows any.
 
-        page: the HTML whose inline scripts may run, and no others.
+        scripts: the inline scripts that may run, and no others.
         """
         self._app, self._allowed_hosts = app, allowed_hosts
-        self._scripts = "".join(f" 'sha256-{_digest(script)}'" for script in INLINE_SCRIPT.findall(page))
+        self._scripts = "".join(f" 'sha256-{_digest(script)}'" for script in scripts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:

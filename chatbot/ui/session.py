@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from chatbot.errors import NotFoundError
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
 
-__all__ = ["OpenPage", "begin_conversation", "close_page", "connected", "conversation", "leave_conversation", "lying_open", "open_page", "owner"]
+__all__ = [
+    "OpenPage",
+    "begin_conversation",
+    "close_page",
+    "connected",
+    "conversation",
+    "last_words",
+    "leave_conversation",
+    "lying_open",
+    "open_page",
+    "owner",
+]
 
 PARAMETER = "c"
 GOING_SECONDS = 0.1
@@ -48,6 +61,14 @@ def connected() -> bool:
     time.sleep(GOING_SECONDS)
     context = get_script_run_ctx()
     return context is not None and runtime.exists() and runtime.get_instance().is_active_session(context.session_id)
+
+
+def last_words(draw: Callable[[], object]) -> None:
+    """Draw something from a script that is being stopped, which may do so only in a thread beside its own."""
+    thread = threading.Thread(target=draw, name="last words")
+    add_script_run_ctx(thread)
+    thread.start()
+    thread.join()
 
 
 def conversation() -> str | None:

@@ -77,7 +77,19 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
     assert line["citations"][0] | {"quote": "", "confidence": None} == {
         "key": "S1", "document": "Rules.pdf", "page": 1, "page_label": None, "quote": "", "verified": True, "reason": None, "confidence": None,
     }  # fmt: skip
-    assert set(line) >= {"answer", "answered", "reason", "nearest", "citations", "numbers", "notes", "search_query", "model", "conversation", "seconds"}
+    assert set(line) >= {
+        "answer",
+        "answered",
+        "reason",
+        "nearest",
+        "citations",
+        "numbers",
+        "notes",
+        "search_query",
+        "model",
+        "conversation",
+        "seconds",
+    }
     assert "3.0 per cent" in run(home, "ask", "What is the deficit ceiling?").stdout
 
 

@@ -58,14 +58,14 @@ def notices(events: Sequence[Event]) -> list[str]:
 
 def test_an_extractive_answer_is_verbatim_cited_and_checked(make: Make) -> None:
     answer, events = ask(make())
-    assert [event.name for event in events if isinstance(event, Stage)][0] == "searching"
+    assert next(event.name for event in events if isinstance(event, Stage)) == "searching"
     assert any(isinstance(event, Token) for event in events)
     assert (answer.answered, answer.model) == (True, "extractive")
     assert "The deficit ceiling is 3.0 per cent of output in every year. [S1]" in answer.text
     citation = answer.citations[0]
     assert (citation.document, citation.page, citation.verified) == ("Rules.pdf", 1, True)
     assert answer.considered[0].page_text[citation.start : citation.end] == citation.quote
-    assert [(number.text, number.status) for number in answer.numbers][0] == ("3.0 per cent", "supported")
+    assert (answer.numbers[0].text, answer.numbers[0].status) == ("3.0 per cent", "supported")
 
 
 def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) -> None:
@@ -82,7 +82,9 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
 
 
 def test_a_models_statements_are_checked_and_a_forged_key_is_shown(make: Make) -> None:
-    model = ScriptedModel(lambda messages: [f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ", "It was 9.9 per cent before [S9-000000]."])
+    model = ScriptedModel(
+        lambda messages: [f"The deficit ceiling is 3.0 per cent of output [{key_of(messages)}]. ", "It was 9.9 per cent before [S9-000000]."]
+    )
     answer, events = ask(make(model))
     assert [event.text for event in events if isinstance(event, Token)][1] == "It was 9.9 per cent before [S9-000000]."
     assert [(citation.key, citation.verified) for citation in answer.citations] == [("S1", True), ("S9-000000", False)]
@@ -133,7 +135,7 @@ def test_a_real_endpoints_faults_are_one_clear_line(make: Make, behaviours: list
 
 def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
     def reply(body: dict[str, object]) -> list[str]:
-        messages = [(m["role"], m["content"]) for m in body["messages"]]  # type: ignore[index, attr-defined]
+        messages = [(m["role"], m["content"]) for m in body["messages"]]  # type: ignore[attr-defined]
         return ["The deficit ceiling is 3.0 per cent ", f"of output [{key_of(messages)}]."]
 
     with Provider([Refuse(429, "busy"), reply]) as provider:
@@ -195,7 +197,9 @@ def test_a_citation_opens_its_page_with_the_passage_marked(make: Make) -> None:
 
 def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: Path) -> None:
     make().close()
-    with Chatbot(Settings(home=tmp_path / "home", embedding_model="e", base_url="http://127.0.0.1:9/v1", embedding_dimension=8, timeout=1)) as chatbot:
+    with Chatbot(
+        Settings(home=tmp_path / "home", embedding_model="e", base_url="http://127.0.0.1:9/v1", embedding_dimension=8, timeout=1)
+    ) as chatbot:
         answer, events = ask(chatbot)
     assert answer.answered
     assert "Searched by words alone" in notices(events)[0]

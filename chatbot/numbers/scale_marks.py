@@ -7,8 +7,8 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from chatbot.not_amounts import masked
-from chatbot.number_words import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, LETTER_SCALES, SYMBOLS, scale_of
+from chatbot.numbers.grammar import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, LETTER_SCALES, SYMBOLS, scale_of
+from chatbot.numbers.not_amounts import masked
 
 __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
 

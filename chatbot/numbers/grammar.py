@@ -6,9 +6,29 @@ import re
 from collections.abc import Iterable
 
 __all__ = [
-    "BASIS", "CODES", "CURRENCY", "CURRENCY_WORD", "CURRENCY_WORDS", "GAP", "LETTER_SCALES", "MINUS", "MONEY", "MONTH", "NO_YEAR", "PERCENT", "POINTS",
-    "SCALE_WORD", "SPACE", "SYMBOLS", "UNIT_AHEAD", "YEAR", "either", "scale_of",
-]  # fmt: skip
+    "BASIS",
+    "CODES",
+    "CURRENCY",
+    "CURRENCY_WORD",
+    "CURRENCY_WORDS",
+    "GAP",
+    "LETTER_SCALES",
+    "MINUS",
+    "MONEY",
+    "MONTH",
+    "NO_YEAR",
+    "PERCENT",
+    "POINTS",
+    "SCALES",
+    "SCALE_WORD",
+    "SPACE",
+    "SYMBOLS",
+    "UNIT_AHEAD",
+    "YEAR",
+    "either",
+    "scale_of",
+]
+
 
 SYMBOLS = {
     "US$": "USD", "U.S.$": "USD", "AU$": "AUD", "A$": "AUD", "CA$": "CAD", "C$": "CAD", "S$": "SGD", "HK$": "HKD", "NZ$": "NZD", "NT$": "TWD",

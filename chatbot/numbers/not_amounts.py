@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from chatbot.number_words import MONTH, UNIT_AHEAD, YEAR
-from chatbot.periods import find_periods
+from chatbot.numbers.grammar import MONTH, UNIT_AHEAD, YEAR
+from chatbot.numbers.periods import find_periods
 
 __all__ = ["masked"]
 

@@ -13,8 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from chatbot.not_amounts import masked
-from chatbot.number_words import (
+from chatbot.numbers.grammar import (
     BASIS,
     CODES,
     CURRENCY,
@@ -32,13 +31,10 @@ from chatbot.number_words import (
     either,
     scale_of,
 )
-from chatbot.periods import Period, find_periods
-from chatbot.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
+from chatbot.numbers.not_amounts import masked
+from chatbot.numbers.periods import Period, find_periods
 
-__all__ = [
-    "Figure", "Period", "ScaleMark", "find_figures", "find_periods", "governing_mark", "magnitude", "passage_scale",
-    "same_value", "scale_marks", "units_agree",
-]  # fmt: skip
+__all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
 
 _VULGAR = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125, "⅜": 0.375, "⅝": 0.625, "⅞": 0.875}
@@ -78,6 +74,7 @@ _GLUED = re.compile(
 
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]*+\n")
+_AT_ONCE = re.compile(r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}")
 _CONNECTOR = re.compile(rf"{GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}", re.IGNORECASE)
 
 
@@ -371,13 +368,11 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
 
 
 def _nearest(text: str, figure: Figure, periods: list[Period], starts: list[int], ends: list[int]) -> str | None:
-    """The nearer of the periods before and after; one in brackets right after, as in "47.16 (RE 2024-25)", is nearest of all."""
-    index = bisect_left(starts, figure.start)
-    near = [(figure.start - period.end, period) for period in periods[max(0, index - 1) : index]]
-    for period in periods[index : index + 1]:
-        distance = period.start - figure.end
-        own = text[period.end : period.end + 1] == ")" and text[figure.end : figure.end + 2].lstrip().startswith("(") and distance < 12
-        near.append((-1 if own else distance, period))
-    sentence = bisect_left(ends, figure.start)
-    same = [pair for pair in near if pair[0] <= _NEAR_PERIOD and bisect_left(ends, pair[1].start) == sentence]
-    return min(same, key=lambda pair: pair[0])[1].text if same else None
+    """The period that follows at once, "4.4 per cent in 2025-26" or "47.16 (RE 2024-25)"; else the one before; else the one after."""
+    index, sentence = bisect_left(starts, figure.start), bisect_left(ends, figure.start)
+    near = [period for period in periods[max(0, index - 1) : index + 1] if bisect_left(ends, period.start) == sentence]
+    before = [period for period in near if period.start < figure.start and figure.start - period.end <= _NEAR_PERIOD]
+    after = [period for period in near if period.start > figure.start and period.start - figure.end <= _NEAR_PERIOD]
+    if after and (not before or _AT_ONCE.fullmatch(text, figure.end, after[0].start)):
+        return after[0].text
+    return before[0].text if before else None

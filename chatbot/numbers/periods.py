@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chatbot.number_words import CURRENCY, GAP, MONTH, NO_YEAR, YEAR
+from chatbot.numbers.grammar import CURRENCY, GAP, MONTH, NO_YEAR, YEAR
 
 __all__ = ["Period", "find_periods"]
 
@@ -19,9 +19,9 @@ _PERIOD = re.compile(
     r"(?<![A-Za-z0-9])(?<![0-9][.,])(?:"
     r"(?P<quarter>(?i:Q[1-4]|[1-4]Q|(?:first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter)(?:(?: of)?(?: fiscal)?(?: year)?|:|,|-| ?FY)? ?(?:"
     + _years("q")
-    + r"|(?P<q2>[0-9]{2})(?![0-9.,%])))"
+    + r"|(?P<q2>[0-9]{2})(?![0-9%]|[.,][0-9])))"
     rf"|(?P<backwards>(?P<b>{YEAR})[ :-]?Q[1-4])"
-    r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9.,%])))"
+    r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9%]|[.,][0-9])))"
     rf"|(?P<month>{MONTH}[-'’](?P<m2>[0-9]{{2}}))"
     r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{NO_YEAR})))(?![0-9A-Za-z])"
 )  # fmt: skip
