@@ -38,6 +38,8 @@ EMBED_BATCH = 64
 # Bytes of vectors and term counts held ready: some 200 filings.
 CACHE_BYTES = 512 * 2**20
 COPY_BYTES = 1 << 20
+# Remembered in the catalogue: the fingerprint for which Chroma was last seen to hold what the catalogue holds.
+ALIGNED = "vectors_aligned"
 Progress = Callable[[str, str, int, int], None]
 
 
@@ -77,6 +79,16 @@ class AddResult:
     error: str | None = None
     warning: str | None = None
     version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An upload with the name it will have and its SHA-256, or with why it cannot be added."""
+
+    upload: Upload
+    name: str
+    digest: str
+    error: ProjectError | None = None
 
 
 class Library:
@@ -162,8 +174,7 @@ class Library:
         """
         results: list[tuple[AddResult, float]] = []
         first_start = started if started is not None else time.perf_counter()
-        self.vectors.preload()
-        for start, result in self._read_all(self._named(uploads), progress, first_start):
+        for start, result in self._read_all(self._candidates(uploads), progress, first_start):
             if result.status in {"failed", "unchanged"}:
                 yield replace(result, seconds=round(time.perf_counter() - start, 3))
             else:
@@ -171,8 +182,7 @@ class Library:
         for result, start in results:
             self._embed(result.version, lambda done, total, name=result.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
             yield replace(result, seconds=round(time.perf_counter() - start, 3))
-        if results:
-            self.sweep()
+        self.sweep()
 
     def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> None:
         """Make the vectors that are missing, whatever stopped them before."""
@@ -181,42 +191,42 @@ class Library:
                 return
             self._embed(version.id, lambda done, total, name=version.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
 
-    def _named(self, uploads: Sequence[Upload]) -> Iterator[tuple[Upload, str | ProjectError]]:
-        """Each upload with its name, or with the reason why it cannot have one."""
+    def _candidates(self, uploads: Sequence[Upload]) -> Iterator[_Candidate]:
+        """Each upload with its name and hash, or with the reason why it cannot be added."""
         seen: dict[str, tuple[Path, str]] = {}
         for upload in uploads:
+            name = (upload.name or upload.path.name)[:60]
             try:
                 name = display_name(upload.name or upload.path.name)
-                digest = self._check(upload)
+                digest = self._hash(upload.path)
+                other = seen.setdefault(name, (upload.path, digest))
+                if other[1] != digest:
+                    message = f"{upload.path} and {other[0]} are different files of one name, {name}."
+                    raise DocumentError(message, hint="Add the second with --name.")
             except ProjectError as error:
-                yield upload, error
-                continue
-            other = seen.setdefault(name, (upload.path, digest))
-            if other[0] != upload.path and other[1] != digest:
-                message = f"{upload.path} and {other[0]} are different files of one name, {name}."
-                yield upload, DocumentError(message, hint="Add the second with --name.")
+                yield _Candidate(upload, name, "", error)
             else:
-                yield upload, name
+                yield _Candidate(upload, name, digest)
 
-    def _check(self, upload: Upload) -> str:
+    def _hash(self, path: Path) -> str:
         """SHA-256 of the file. Raises DocumentError where it cannot be read or is too large."""
         try:
-            size = upload.path.stat().st_size
+            size = path.stat().st_size
             if size > self._settings.max_upload_mb * 2**20:
                 limit = f"the limit of {self._settings.max_upload_mb} MiB"
                 raise DocumentError(f"The file has {size / 2**20:.0f} MiB, over {limit}.", hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.")
-            with upload.path.open("rb") as file:
+            with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
 
-    def _read_all(self, named: Iterable[tuple[Upload, str | ProjectError]], progress: Progress, start: float) -> Iterator[tuple[float, AddResult]]:
+    def _read_all(self, candidates: Iterable[_Candidate], progress: Progress, start: float) -> Iterator[tuple[float, AddResult]]:
         """Read files ahead in as many threads as there are cores, store them in order; (when its turn began, result) for each."""
-        ahead: deque[tuple[Upload, str, Future[Reading] | AddResult]] = deque()
+        ahead: deque[tuple[_Candidate, Future[Reading] | AddResult]] = deque()
         with ThreadPoolExecutor(self._settings.threads) as pool:
             pool.submit(prepare)
-            for upload, name in named:
-                ahead.append(self._begin(pool, upload, name, progress))
+            for candidate in candidates:
+                ahead.append((candidate, self._begin(pool, candidate, progress)))
                 if len(ahead) > self._settings.threads:
                     yield start, self._settle(*ahead.popleft(), start=start)
                     start = time.perf_counter()
@@ -224,41 +234,37 @@ class Library:
                 yield start, self._settle(*ahead.popleft(), start=start)
                 start = time.perf_counter()
 
-    def _begin(
-        self, pool: ThreadPoolExecutor, upload: Upload, name: str | ProjectError, progress: Progress
-    ) -> tuple[Upload, str, Future[Reading] | AddResult]:
-        shown = name if isinstance(name, str) else _shown(upload)
-        if isinstance(name, ProjectError):
-            return upload, shown, AddResult(shown, "failed", error=str(name))
+    def _begin(self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress) -> Future[Reading] | AddResult:
+        """The reading under way, or the result where there is nothing to read."""
+        name = candidate.name
         try:
-            digest = self._check(upload)
+            if candidate.error is not None:
+                raise candidate.error
             live = self.catalog.find(name)
-            if live is not None and live.sha256 == digest:
-                return upload, name, self._result(live, "unchanged")
-            copy = self._keep(upload.path, digest)
+            if live is not None and live.sha256 == candidate.digest:
+                return self._result(live, "unchanged")
+            copy = self._keep(candidate.upload.path, candidate.digest)
         except ProjectError as error:
-            return upload, name, AddResult(name, "failed", error=str(error))
-        return (
-            upload,
-            name,
-            pool.submit(
-                read_document,
-                copy,
-                password=upload.password,
-                processes=self._settings.threads,
-                progress=lambda phase, done, total: progress(name, phase, done, total),
-            ),
+            return AddResult(name, "failed", error=str(error))
+        self.vectors.preload()
+        return pool.submit(
+            read_document,
+            copy,
+            password=candidate.upload.password,
+            processes=self._settings.threads,
+            progress=lambda phase, done, total: progress(name, phase, done, total),
         )
 
-    def _settle(self, upload: Upload, name: str, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
+    def _settle(self, candidate: _Candidate, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
+        """The result once the reading is done and stored."""
         if isinstance(reading, AddResult):
             return reading
         try:
             read = reading.result()
-            replaced = self.catalog.find(name) is not None
-            version = self._store(name, self._check(upload), read)
+            replaced = self.catalog.find(candidate.name) is not None
+            version = self._store(candidate.name, candidate.digest, read)
         except ProjectError as error:
-            return AddResult(name, "failed", error=str(error))
+            return AddResult(candidate.name, "failed", error=str(error))
         stored = self.catalog.version(version)
         assert stored is not None
         result = self._result(stored, "replaced" if replaced else "added")
@@ -305,6 +311,7 @@ class Library:
         if stored is None or stored.state == "retired":
             return
         fingerprint = self.embedder.fingerprint
+        self.catalog.set_meta(ALIGNED, "")
         if stored.fingerprint not in (None, fingerprint):
             self.catalog.restart_vectors(version)
             stored = replace(stored, embedded_upto=0)
@@ -351,7 +358,9 @@ class Library:
     def sweep(self) -> None:
         """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
         self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
-        self._align_vectors()
+        if self.catalog.meta(ALIGNED) != self.embedder.fingerprint or not self.vectors.exists():
+            self._align_vectors()
+            self.catalog.set_meta(ALIGNED, self.embedder.fingerprint)
 
     def _erase(self, versions: Sequence[int]) -> None:
         if versions:
@@ -383,13 +392,6 @@ class Library:
 
 def _searched(chunk: Chunk) -> str:
     return f"{chunk.context}\n{chunk.text}"
-
-
-def _shown(upload: Upload) -> str:
-    try:
-        return display_name(upload.name or upload.path.name)
-    except DocumentError:
-        return (upload.name or upload.path.name)[:60] + "…"
 
 
 def _lexicon_bytes(lexicons: tuple[Lexicon, Lexicon]) -> int:

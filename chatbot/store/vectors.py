@@ -46,11 +46,19 @@ class ChromaIndex:
         self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
         self._name = "chunks-" + hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
         self._lock = threading.Lock()
+        self._preloading = False
         self._client: Any = None
         self._found: Any = None
 
+    def exists(self) -> bool:
+        """Whether there is an index at all; does not open it."""
+        return self._folder.exists()
+
     def preload(self) -> None:
-        """Import chromadb and open the collection in the background; the first search waits for what is left of it."""
+        """Import chromadb and open the collection in the background, once; the first search waits for what is left of it."""
+        if self._preloading:
+            return
+        self._preloading = True
         threading.Thread(target=self._try_open, name="chroma-import", daemon=True).start()
 
     def upsert(self, version: int, rows: Sequence[tuple[int, Vectors]]) -> None:

@@ -1,6 +1,7 @@
 """The library: what is added is found, replaced as a whole, removed at once; failures cost the others nothing."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,12 +170,15 @@ def test_another_embedder_makes_new_vectors_from_the_stored_text(tmp_path: Path)
     other.close()
 
 
-def test_lost_rows_of_chroma_are_given_back(library: Library, tmp_path: Path) -> None:
+def test_a_lost_vector_index_is_made_anew_from_the_catalogue(library: Library, tmp_path: Path) -> None:
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
-    (version,) = library.scope([])
-    library.vectors.remove([version])
-    library.sweep()
-    assert library.vectors.count() == 1
+    library.close()
+    shutil.rmtree(tmp_path / "home" / "chroma_db" / "vectors")
+    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again.sweep()
+    assert again.vectors.count() == 1
+    assert again.embedder.calls == 0  # type: ignore[attr-defined]
+    again.close()
 
 
 def test_a_second_owner_is_refused_with_the_holders_pid(library: Library, tmp_path: Path) -> None:
