@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import ProjectError, QuestionError, StoreError
 from chatbot.settings import Settings, load_settings
@@ -228,28 +228,26 @@ def _search(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _ask(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.records import Answer, Notice, Token
+    from chatbot.records import Answer, Notice
     from chatbot.service import Ask
 
-    def answer(chatbot: Chatbot, ask: Ask, *, shown: TextIO | None) -> Answer:
+    def answer(chatbot: Chatbot, ask: Ask) -> Answer:
         for event in chatbot.ask(ask):
             if isinstance(event, Notice):
                 print(_printable(f"Note: {event.text} {event.hint}".strip()), file=sys.stderr)
-            elif isinstance(event, Token) and shown is not None:
-                print(_printable(event.text), end="", flush=True, file=shown)
             elif isinstance(event, Answer):
                 return event
         raise AssertionError("an ask ends in an answer")
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
         history = tuple(_history(row)) if "history" in row else None
-        return {"id": row["id"], **_answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history), shown=None))}
+        return {"id": row["id"], **_answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history)))}
 
     if options.batch:
         return _batch(options, settings, run)
     with _chatbot(settings) as chatbot:
         conversation = chatbot.conversations.begin("local", options.conversation) if options.conversation else None
-        given = answer(chatbot, Ask(_query(options), tuple(options.document), conversation), shown=None)
+        given = answer(chatbot, Ask(_query(options), tuple(options.document), conversation))
     _emit(_answer_line(given), _answer_text(given), as_json=options.json)
     return FAILED if given.error else DONE
 
