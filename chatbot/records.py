@@ -37,7 +37,8 @@ class Hit:
     """A page that was found, with its best chunk.
 
     page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores: its parts by source.
-    text: the best chunk, verbatim; page_text: the whole page. version: the stored version it stands in. context: as in Chunk.
+    text: the best chunk, verbatim; page_text: the whole page; body: that without running headers and footers.
+    version: the stored version it stands in. context: as in Chunk.
     """
 
     document: str
@@ -50,6 +51,7 @@ class Hit:
     chunk_id: str
     text: str
     page_text: str = field(repr=False, default="")
+    body: str = field(repr=False, default="")
     context: str = ""
     score: float = 0.0
     scores: Mapping[str, float] = field(default_factory=dict)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["line_shape", "page_labels", "roman_value", "running_lines"]
+__all__ = ["body_span", "line_shape", "page_labels", "roman_value", "running_lines"]
 
 # Headers and footers are within the first and last lines; three takes a running title set in two lines with the number below.
 EDGE_LINES = 3
@@ -18,6 +18,10 @@ SUPPORT = 3
 NEAR = 3
 # Below this share of agreement with the printed numbers, the file's own labels are taken to be wrong.
 AGREEMENT = 0.8
+# A running head may name the section too: lines that share so many first words, on so large a share of the pages, are one.
+SAME_WORDS = 3
+SHARE = 0.3
+CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit|note)\b")
 NUMBER = re.compile(r"(?<![\w.,/%$-])(\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})(?![\w%/]|[.,-]\w)")
 ROMAN = re.compile(r"^(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
 ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
@@ -49,9 +53,36 @@ def line_shape(line: str) -> str:
 
 
 def running_lines(texts: Sequence[str]) -> frozenset[str]:
-    """Shapes (see line_shape) of lines that run through the edges of at least SUPPORT pages: headers and footers."""
-    pages = Counter(shape for text in texts for shape in {line_shape(line) for line in _edge(text)})
-    return frozenset(shape for shape, count in pages.items() if count >= SUPPORT)
+    """Shapes (see line_shape) of lines that run through the edges of at least SUPPORT pages: headers and footers; ending in "…"
+    the beginnings that lines at the edges of at least SHARE of all pages have in common."""
+    edges = [{line_shape(line) for line in _edge(text)} for text in texts]
+    pages = Counter(shape for edge in edges for shape in edge)
+    beginnings = Counter(start for edge in edges for start in {_beginning(shape) for shape in edge} if start)
+    whole = {shape for shape, count in pages.items() if count >= SUPPORT}
+    return frozenset(whole | {start for start, count in beginnings.items() if count >= max(SUPPORT, SHARE * len(texts))})
+
+
+def body_span(text: str, running: frozenset[str]) -> tuple[int, int]:
+    """(start, end) of a page's text without the running lines and bare page numbers at its edges; running: see running_lines."""
+    lines = text.splitlines(keepends=True)
+    first, last = 0, len(lines)
+    while first < last and first < EDGE_LINES and _runs(lines[first], running):
+        first += 1
+    while last > first and len(lines) - last < EDGE_LINES and _runs(lines[last - 1], running):
+        last -= 1
+    start = sum(map(len, lines[:first]))
+    return start, start + sum(map(len, lines[first:last]))
+
+
+def _runs(line: str, running: frozenset[str]) -> bool:
+    shape = line_shape(line)
+    return shape in {"", "#"} or shape in running or _beginning(shape) in running
+
+
+def _beginning(shape: str) -> str:
+    """The first words of a running head that names the section after them; "" for a line without any more words, and for captions."""
+    words = shape.split()
+    return " ".join(words[:SAME_WORDS]) + " …" if len(words) > SAME_WORDS and not CAPTION.match(shape) else ""
 
 
 def _edge(text: str) -> list[str]:

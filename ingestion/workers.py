@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError, EncryptedError, ReaderDiedError
-from ingestion.labels import page_labels
+from ingestion.labels import body_span, page_labels, running_lines
 from ingestion.records import DocumentInfo, Page, Rect, Word
 from ingestion.text_quality import join_line_breaks, needs_reading_again, vocabulary
 
@@ -149,8 +149,12 @@ def read_document(
         pages = [_better(page, second[page.number]) if page.number in second else page for page in pages]
     words = vocabulary([page.text for page in pages])
     pages = [replace(page, text=join_line_breaks(page.text, words)) for page in pages]
-    labels = page_labels([page.text for page in pages], info.labels)
-    return Reading(info, tuple(replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)))
+    texts = [page.text for page in pages]
+    labels, running = page_labels(texts, info.labels), running_lines(texts)
+    placed = zip(pages, labels, strict=True)
+    return Reading(
+        info, tuple(replace(page, label=label, label_source=source, body=body_span(page.text, running)) for page, (label, source) in placed)
+    )
 
 
 def _read_texts(path: Path, password: str | None, progress: Progress, cancelled: Callable[[], bool]) -> tuple[DocumentInfo, list[Page]]:

@@ -29,8 +29,16 @@ FIGURE_BONUS = 0.25
 # A fragment of a layout, such as a footer or a chart's legend, is seldom an answer; a sentence ends in one of these.
 FRAGMENT_COST = 0.3
 FEWEST_TERMS = 4
+FEWEST_WORDS = 3
+LONGEST_ROW = 200
 SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or")
 LONGEST_PASSAGE = 1_200
+# A table's caption, unit line and column heads are at most this many lines above its rows.
+MOST_HEAD_LINES = 3
+# A row whose label says more than was asked is about something narrower: this much of its score hangs on the label's share of asked words.
+LABEL_WEIGHT = 0.4
+CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
+ROW_END = re.compile(r"[\d%)–—-]\s*(?:[a-z*†‡]|\[\d+\])?$")
 ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
 YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 ASKS_FIGURE = re.compile(
@@ -75,15 +83,22 @@ def extract_answer(prompt: Prompt) -> str:
 def passages(hit: Hit) -> list[Passage]:
     """The page's sentences, list items and table rows in order."""
     found: list[Passage] = []
-    heads: list[str] = []
-    for block, is_row in _blocks(hit.page_text):
-        head = " ".join(heads[-3:])
+    heading, table, group = "", "", ""
+    pending: list[str] = []
+    for block, is_row in _blocks(hit.body or hit.page_text):
         if is_row:
-            found.append(Passage(block, head, True))
+            if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR.search(pending[0]):
+                group = pending[0]  # a line within the table that heads the rows below it
+            elif pending:
+                table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""
+            found.append(Passage(block, f"{table} {group}".strip(), True))
         elif _is_head(block):
-            heads.append(block)
+            pending.append(block)
+            continue
         else:
-            found.extend(Passage(sentence, heads[-1] if heads else "", False) for sentence in _sentences(block))
+            heading, table = (pending[-1] if pending else heading), ""
+            found.extend(Passage(sentence, heading, False) for sentence in _sentences(block))
+        pending = []
     return list(_with_their_lists(found))
 
 
@@ -114,13 +129,14 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_row(line: str) -> bool:
-    """A line with a label and figures and little else; a sentence that happens to hold figures is none, nor is a head of years."""
-    line = YEAR.sub(" ", line)
+    """A line with a label, then figures, and little else; a sentence that holds figures is none, nor a head of years, a caption or a numbered heading."""
+    line = YEAR.sub(" ", line).rstrip()
+    if not line or len(line) > LONGEST_ROW or line.endswith((".", ";")) or CAPTION.match(line):
+        return False
     figures = ROW_FIGURE.findall(line)
     others = ROW_FIGURE.sub(" ", line).split()
-    return (
-        bool(figures) and len(line) < 200 and len(others) <= 12 and len(figures) >= max(1, len(others) / 4) and not line.rstrip().endswith((".", ";"))
-    )
+    ends_in_figure = bool(figures) and bool(ROW_END.search(line))
+    return (ends_in_figure or len(figures) > 1) and len(others) <= 12 and len(figures) >= len(others) / 4
 
 
 def _ends_block(last: str, line: str) -> bool:
@@ -134,10 +150,12 @@ def _is_head(text: str) -> bool:
 
 
 def _sentences(block: str) -> Iterator[str]:
+    """The sentences of a block; one of a word or two, such as a glossary's term, goes with the next."""
     start = 0
     for match in SENTENCE.finditer(block):
-        if not ABBREVIATION.search(block[start : match.start()].rstrip("\"'”’)]")):
-            yield block[start : match.start()].strip()
+        before = block[start : match.start()]
+        if len(before.split()) > FEWEST_WORDS and not ABBREVIATION.search(before.rstrip("\"'”’)]")):
+            yield before.strip()
             start = match.end()
     if block[start:].strip():
         yield block[start:].strip()
@@ -155,6 +173,9 @@ def _score(passage: Passage, weights: dict[str, float], wants_figure: bool) -> f
     own, head = set(terms(passage.text)), set(terms(passage.head))
     score = sum(weight * (1.0 if word in own else HEAD_WEIGHT if word in head else 0.0) for word, weight in weights.items())
     figures = [term for term in own if term[0].isdigit() and term not in weights]
+    if passage.is_row:
+        label = set(terms(ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text))))
+        score *= 1 - LABEL_WEIGHT + LABEL_WEIGHT * len(label & weights.keys()) / max(1, len(label))
     score += FIGURE_BONUS if wants_figure and figures else 0.0
     whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith(SENTENCE_ENDS))
     return score if whole else score - FRAGMENT_COST

@@ -9,7 +9,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -32,7 +32,7 @@ create table version (id integer primary key, document integer not null referenc
 create index version_document on version(document);
 create index version_sha on version(sha256);
 create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
-    confidence real, words blob, problem text, primary key (version, number)) without rowid;
+    confidence real, words blob, problem text, body_start integer not null, body_end integer not null, primary key (version, number)) without rowid;
 create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
     context text not null, primary key (version, ordinal)) without rowid;
 create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
@@ -57,7 +57,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as kept. words: boxes of OCR words only."""
+    """A page as kept. body: offsets of the text without running headers and footers. words: boxes of OCR words only."""
 
     number: int
     text: str
@@ -65,6 +65,7 @@ class StoredPage:
     label_source: str | None
     method: str
     confidence: float | None
+    body: tuple[int, int]
     words: tuple[Word, ...] = ()
 
 
@@ -161,8 +162,8 @@ class Catalog:
         """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             connection.executemany(
-                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem) for p in pages),
+                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                ((version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem, *p.body) for p in pages),
             )
             connection.executemany(
                 "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
@@ -237,19 +238,19 @@ class Catalog:
 
     def page(self, version: int, number: int) -> StoredPage:
         """One page with its OCR words. Raises KeyError where there is none."""
-        for row in self._read(
-            "select number, text, label, label_source, method, confidence, words from page where version = ? and number = ?", (version, number)
-        ):
-            return StoredPage(row[0], row[1], row[2], row[3], row[4], row[5], _unpack(row[6]))
-        raise KeyError((version, number))
+        found = self._read("select words from page where version = ? and number = ?", (version, number))
+        if not found:
+            raise KeyError((version, number))
+        return replace(self.pages(version, [number])[number], words=_unpack(found[0][0]))
 
     def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
         """Some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
         rows = self._read(
-            f"select number, text, label, label_source, method, confidence from page where version = ? and number in ({marks})", (version, *numbers)
+            f"select number, text, label, label_source, method, confidence, body_start, body_end from page where version = ? and number in ({marks})",
+            (version, *numbers),
         )
-        return {row[0]: StoredPage(*row) for row in rows}
+        return {row[0]: StoredPage(*row[:6], (row[6], row[7])) for row in rows}
 
     def report(self, version: int) -> list[PageReport]:
         """How each page of a version fared."""

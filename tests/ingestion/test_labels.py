@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.labels import page_labels, roman_value
+from ingestion.labels import body_span, page_labels, roman_value, running_lines
 
 BODY = "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a third line.\n"
 
@@ -38,3 +38,11 @@ def test_embedded_labels_serve_where_nothing_is_printed() -> None:
 @pytest.mark.parametrize(("text", "value"), [("i", 1), ("iv", 4), ("IX", 9), ("xiv", 14), ("xl", 40), ("", None), ("vx", None), ("mix", None)])
 def test_roman_values(text: str, value: int | None) -> None:
     assert roman_value(text) == value
+
+
+def test_a_body_is_the_page_without_its_running_lines() -> None:
+    bodies = [f"The {word} is used.\nMore about {word}.\n" for word in ("reserve", "levy", "grant", "fund", "bond")]
+    texts = [f"BUDGET BOOK 2025\n{body}Budget Book 2025-26 {n}.1 {body[4:8]}\n{n}" for n, body in enumerate(bodies, 1)]
+    running = running_lines(texts)
+    assert [text[slice(*body_span(text, running))] for text in texts] == bodies
+    assert body_span("", running) == (0, 0)
