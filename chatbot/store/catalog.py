@@ -250,7 +250,7 @@ class Catalog:
             f"select number, text, label, label_source, method, confidence, body_start, body_end from page where version = ? and number in ({marks})",
             (version, *numbers),
         )
-        return {row[0]: StoredPage(*row[:6], (row[6], row[7])) for row in rows}
+        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], (r[6], r[7])) for r in rows}
 
     def report(self, version: int) -> list[PageReport]:
         """How each page of a version fared."""
