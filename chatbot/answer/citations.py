@@ -16,6 +16,7 @@ from chatbot.records import Citation, Hit, NumberCheck, Prompt
 
 __all__ = ["KEY", "KEYS_IN_BRACKETS", "MIN_QUOTE_WORDS", "check_answer", "escape_keys", "locate"]
 
+LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
 UNKNOWN_KEY = "no such source was given"
 NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 PARAPHRASED = "paraphrased: no passage of the page could be located"
@@ -132,19 +133,24 @@ class _Answer:
     def _statement(self, mark: _Mark) -> tuple[int, int]:
         """The words since the key before; the whole sentence where those are too few, as after "According to"."""
         start, end = self._bounds(bisect_right(self.starts, mark.start) - 1)
-        group = self._together(mark)
-        first = self.marks[group[0].group - 1] if group[0].group else None
-        clause = max(start, first.end if first else 0), group[0].start
+        clause = self._before(mark, start)
         words = comparable_words(self.blanked[slice(*clause)]).texts
         enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
-        return clause if enough else (start, end)
+        return clause if enough else (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
+
+    def _before(self, mark: _Mark, start: int) -> tuple[int, int]:
+        """From a position, or the key before, to the first of the keys that stand with this one; cut to what can be one statement."""
+        first = self.marks[mark.group]
+        start = max(start, self.marks[mark.group - 1].end if mark.group else 0)
+        cut = max(start, first.start - LONGEST_STATEMENT)
+        opened = next((opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut) if cut > start else cut
+        return max(start, opened), first.start
 
     def _paragraph(self, mark: _Mark) -> tuple[int, int] | None:
         """All that stands on the line between the key before and this one, where that is more than a sentence: a key may close a paragraph."""
-        group = self._together(mark)
-        before = self.marks[group[0].group - 1].end if group[0].group else 0
-        start = max(before, self.blanked.rfind("\n", 0, group[0].start) + 1)
-        return (start, group[0].start) if start < self._statement(mark)[0] else None
+        line = self.blanked.rfind("\n", 0, self.marks[mark.group].start) + 1
+        paragraph = self._before(mark, line)
+        return paragraph if paragraph[0] < self._statement(mark)[0] else None
 
     def _passage(self, start: int, end: int, hit: Hit) -> tuple[tuple[int, int], str, str]:
         """Offsets, reason ("" where verified) and quote for one statement."""
@@ -186,19 +192,30 @@ class _Answer:
         return self.marks[mark.group : last]
 
     def _nearby(self, index: int) -> list[_Mark]:
-        """For a sentence without keys: those of the next sentence on its line, of the one before on it, or of the line that leads its list in."""
+        """For a sentence without keys: those of the next sentence on its line, of the one before on it, of the line that leads its list in, or
+        those that close its whole paragraph."""
         start, end = self._bounds(index)
         line_start, line_end = self.blanked.rfind("\n", 0, start) + 1, self.blanked.find("\n", start)
         if marks := self._marks_within(end, line_end if line_end >= 0 else len(self.blanked)):
             return self._together(marks[0])
         if marks := self._marks_within(line_start, start):
             return self._together(marks[-1])
-        while index > 0:
-            index -= 1
-            above = self.blanked[slice(*self._bounds(index))].rstrip()
-            if above.endswith(":") or not _LIST_ITEM.match(above):
-                return self._marks_within(*self._bounds(index)) if above.endswith(":") else []
+        return self._leading_in(index) or self._closing(start, end)
+
+    def _leading_in(self, index: int) -> list[_Mark]:
+        for above in range(index - 1, -1, -1):
+            text = self.blanked[slice(*self._bounds(above))].rstrip()
+            if text.endswith(":") or not _LIST_ITEM.match(text):
+                return self._marks_within(*self._bounds(above)) if text.endswith(":") else []
         return []
+
+    def _closing(self, start: int, end: int) -> list[_Mark]:
+        """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""
+        first, last = self.blanked.rfind("\n\n", 0, start) + 1, self.blanked.find("\n\n", end)
+        last = last if last >= 0 else len(self.blanked)
+        marks = self._marks_within(first, last)
+        alone = bool(marks) and marks[0].group == marks[-1].group and not re.search(r"[^\W_]", self.blanked[marks[-1].end : last])
+        return marks if alone else []
 
 
 def _blank(text: str, marks: list[_Mark]) -> str:

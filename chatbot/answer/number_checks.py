@@ -17,13 +17,16 @@ __all__ = ["Scope", "check_numbers", "figures_stating"]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
+ROW_WORDS = 2  # label and cells before the figure on its line: where the answer has all of them, it reads out that row
 VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
 UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
 ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
+SENSE_REACH = 200  # characters around a figure in which "purchases" or "deficit" speaks of it
 CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
 
 _ROUNDED = re.compile(
-    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more than|less than|under|close to|rounded(?: to)?|~|≈)\W{0,3}\Z",
+    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more than|less than|under|close to|rounded(?: to)?|~|≈)"
+    r"\W{0,3}\Z",
     re.IGNORECASE,
 )
 _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
@@ -101,16 +104,39 @@ def _verdict(asked: _Asked, view: PageView) -> str:
     """What one page says of the figure: supported, contradicted, present_elsewhere (see check_numbers) or absent."""
     same_digits = view.by_digits.get(digits_of(asked.figure), [])
     equal = [placed for placed in same_digits if _matches(asked, placed)]
-    aligned = [placed for placed in _neighbours(asked, view) if _alignment(asked, placed) >= ALIGNED_WORDS]
-    others = [placed for placed in aligned if not any(_covers(one.figure, placed.figure) for one in equal)]
-    against = [placed for placed in others if _ends_alike(asked, placed, view)] if equal else others
-    if len(others) < len(aligned) or (equal and not against):
+    against = _against(asked, view, equal)
+    if equal and not against:
         return "supported"
     if any(_rounds(asked, placed) for placed in against or view.figures):
         return "supported" if asked.rounded else "present_elsewhere"
     if any(placed.figure.percent == asked.figure.percent for placed in against):
         return "contradicted"
     return "present_elsewhere" if equal or any(placed.figure.value == asked.figure.value for placed in same_digits) else "absent"
+
+
+def _against(asked: _Asked, view: PageView, equal: list[OnPage]) -> list[OnPage]:
+    """Other figures of the page that stand where the answer has its own: in the same words, or in the same row after the same cells.
+
+    Where the value stands on the page too, its own place must not fit the answer as well, nor be another column of that row.
+    """
+    words = {*asked.before[-1:], *asked.after[:1]}
+    best = max((_alignment(asked, placed) for placed in equal), default=-1)
+    rows = {placed.line for placed in equal}
+    found = []
+    for placed in (placed for word in words for placed in view.by_neighbour.get(word, ())):
+        aligned = _alignment(asked, placed)
+        if aligned <= best or any(_covers(one.figure, placed.figure) for one in equal):
+            continue
+        same_row = _copies_row(asked, placed) and placed.line not in rows
+        if same_row or (aligned >= ALIGNED_WORDS and (not equal or _ends_alike(asked, placed, view))):
+            found.append(placed)
+    return found
+
+
+def _copies_row(asked: _Asked, placed: OnPage) -> bool:
+    """Whether the answer has all that stands before the figure on its line, a label among it."""
+    row = placed.before[-placed.on_line :]
+    return ROW_WORDS <= placed.on_line <= _common(asked.before, placed.before) and not all(word[0].isdigit() for word in row)
 
 
 def _ends_alike(asked: _Asked, placed: OnPage, view: PageView) -> bool:
@@ -124,7 +150,7 @@ def _ends_alike(asked: _Asked, placed: OnPage, view: PageView) -> bool:
 
 def _rounds(asked: _Asked, placed: OnPage) -> bool:
     """Whether the answer's figure is the page's, rounded."""
-    return any(same_value(asked.figure, reading, rounding=True) for reading in placed.readings)
+    return any(same_value(mine, reading, rounding=True) for mine in asked.readings for reading in _readings_for(mine, placed))
 
 
 def _matches(asked: _Asked, placed: OnPage) -> bool:
@@ -168,17 +194,12 @@ def _drops_scale(asked: _Asked, placed: OnPage) -> bool:
         return False
     if mark.exceptions and placed.figure.decimals == CENTS:
         return False
-    return _alignment(asked, placed) < UNSCALED_ROW_WORDS
+    whole_row = 0 < placed.on_line <= _common(asked.before, placed.before)
+    return not whole_row and _alignment(asked, placed) < UNSCALED_ROW_WORDS
 
 
 def _covers(outer: Figure, inner: Figure) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
-
-
-def _neighbours(asked: _Asked, view: PageView) -> list[OnPage]:
-    """The page's figures with a word beside them that the answer's figure has beside it too."""
-    words = {*asked.before[-1:], *asked.after[:1]}
-    return [placed for word in words for placed in view.by_neighbour.get(word, ())]
 
 
 def _alignment(asked: _Asked, placed: OnPage) -> int:
@@ -247,5 +268,5 @@ def _asked(text: str, words: Words, figure: Figure, scope: Scope, marks: list[Sc
     readings = (figure, *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in marks if figure.bare))
     rounded = _ROUNDED.search(text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start])
     rounded = rounded or re.match(r"\W{0,3}(?:or so|rounded)", text[figure.end : figure.end + ROUNDING_REACH])
-    outflow = figure.value > 0 and _OUTFLOW.search(text, scope.start, scope.end)
+    outflow = figure.value > 0 and _OUTFLOW.search(text, max(scope.start, figure.start - SENSE_REACH), min(scope.end, figure.end + SENSE_REACH))
     return _Asked(figure, readings, before, after, bool(rounded), bool(outflow))

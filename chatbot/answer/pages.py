@@ -18,6 +18,7 @@ from chatbot.records import Hit
 __all__ = ["OnPage", "PageView", "Placed", "digits_of", "view_of", "words_around"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
+LONGEST_LINE = 300  # characters of a line that are looked at before a figure
 _PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
 _NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)) | {
     "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
@@ -42,12 +43,17 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class OnPage(Placed):
-    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage."""
+    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage.
+
+    line: where its line starts; on_line: words before it there.
+    """
 
     mark: ScaleMark | None
     counts: bool
     cell: bool
     percent: bool
+    line: int
+    on_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, percent_sai
     """The page's figure with its words and readings."""
     scale = governing_mark(marks.scales, figure.start) or marks.default
     kind = governing_mark(marks.kinds, figure.start)
+    line = text.rfind("\n", max(0, figure.start - LONGEST_LINE), figure.start) + 1 or max(0, figure.start - LONGEST_LINE)
     rest = text[figure.end : figure.end + 40].split("\n")[0]
     counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
     readings = [figure]
@@ -113,16 +120,13 @@ def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, percent_sai
         readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
     if figure.bare and kind and figure.unit is None:
         readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
-    percent = figure.bare and figure.unit is None and (kind is None or kind.unit == "%")
+    percent = figure.bare and figure.unit is None and not counts and (kind is None or kind.unit == "%")
     if percent:
-        percent = _PERCENT_SAID.search(_line(text, figure.start)) is not None if scale else percent_said
+        percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None if scale else percent_said
     before, after = words_around(words, figure, 0, len(words.texts))
+    on_line = bisect_left(words.starts, figure.start) - bisect_left(words.starts, line)
     cell = not any(character.isalpha() for character in rest)
-    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent)
-
-
-def _line(text: str, position: int) -> str:
-    return text[max(text.rfind("\n", 0, position) + 1, position - 200) : position + 80].split("\n")[0]
+    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent, line, on_line)
 
 
 def _other_readings(text: str) -> list[Figure]:

@@ -26,6 +26,7 @@ from chatbot.numbers.grammar import (
     PERCENT,
     POINTS,
     SCALE_WORD,
+    SPACE,
     SYMBOLS,
     UNIT_AHEAD,
     either,
@@ -58,14 +59,15 @@ _BEFORE = re.compile(
     rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}])?(?P<space> ?)(?P<currency>{CURRENCY})?{GAP}(?P<minus2>[{MINUS}])?(?P<inner>\( ?)?\Z"
 )
 _BEFORE_LONGEST = 20  # characters: the longest currency mark with sign, brackets and a line break
+_NEXT_LINE = rf"{SPACE}{{0,3}}\r?\n{SPACE}{{0,3}}[A-Z]"  # "12" and below it "Percent of revenue": a capital begins something else
 _AFTER = re.compile(
-    rf"(?:{GAP}|-)(?:(?P<points>{POINTS})|(?P<basis>{BASIS})|(?P<percent>{PERCENT})"
+    rf"(?-i:(?!{_NEXT_LINE}))(?:{GAP}|-)(?:(?P<points>{POINTS})|(?P<basis>{BASIS})|(?P<percent>{PERCENT})"
     rf"|(?P<scale>{SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{SCALE_WORD}))?(?![A-Za-z]))",
     re.IGNORECASE,
 )
 _LETTER_SCALE = re.compile(r" ?(?P<letter>[kKmMbB])(?![A-Za-z0-9²³])")
 _BARE_LETTER_SCALE = re.compile(r"(?P<letter>[km])(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
-_MONEY_AFTER = re.compile(rf"{GAP}(?:(?P<code>{either(CODES)})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z])|(?P<slash>/-))")
+_MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{either(CODES)})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-))")
 _TIMES = re.compile(r"[x×](?![A-Za-z0-9])|(?: times\b)")
 _GLUED = re.compile(
     r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])"  # "194J", "7f3a", "24x7": names of things
@@ -324,7 +326,7 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
     left = text[max(0, opening - 3) : opening].rstrip()
     right = text[closing : closing + 4].lstrip()[:1]
     wraps = "\n" in text[closing : closing + 3]
-    in_prose = right.islower() or (not wraps and right in tuple(",.;:"))
+    in_prose = right.islower() or (not wraps and right in tuple(",.;"))
     if in_prose and content.isdigit() and len(content) <= 2 and not before["currency"] and not (left and left[-1].isdigit()):
         return None
     return not (in_prose and left and left[-1].isalpha())

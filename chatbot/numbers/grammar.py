@@ -73,6 +73,10 @@ POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|ppts?\b|pp\b(?!
 BASIS = r"basis[\s-]{1,2}points?\b|bps?\b"
 PERCENT = r"(?<!\n)%|per\s{0,2}cent\b|percent\b|pct\b"
 UNIT_AHEAD = rf"{GAP}(?i:%|per\s{{0,2}}cent|percent|basis|bps?\b|pp\b|(?:{SCALE_WORD})\b)"
-MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)(?![a-z])"
+MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+    r"(?![a-z])"
+)
 YEAR = "(?:19|20)[0-9]{2}"
-NO_YEAR = rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?i:{SCALE_WORD})\b|(?:{either(CODES)})\b)"  # but "2022 Percent" and "2020 % Change" are heads
+# What follows four digits that are no year; "2022 Percent" and "2020 % Change" are heads of columns.
+NO_YEAR = rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?i:{SCALE_WORD})\b|(?:{either(CODES)})\b)"

@@ -21,7 +21,8 @@ _PERIOD = re.compile(
     + _years("q")
     + r"|(?P<q2>[0-9]{2})(?![0-9%]|[.,][0-9])))"
     rf"|(?P<backwards>(?P<b>{YEAR})[ :-]?Q[1-4])"
-    r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:" + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9%]|[.,][0-9])))"
+    r"|(?P<fiscal>(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:"
+    + _years("f") + r"|(?P<f2>[0-9]{2})(?:[-–/](?P<f2_end>[0-9]{2}))?(?![0-9%]|[.,][0-9])))"
     rf"|(?P<month>{MONTH}[-'’](?P<m2>[0-9]{{2}}))"
     r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{NO_YEAR})))(?![0-9A-Za-z])"
 )  # fmt: skip

@@ -39,7 +39,10 @@ _MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIN
 
 @dataclass(frozen=True, slots=True)
 class ScaleMark:
-    """A line such as "(in millions)" or "(Per cent)". unit: as in Figure. exceptions: it says "except …". until: where it stops governing, or None."""
+    """A line such as "(in millions)" or "(Per cent)". unit: as in Figure. exceptions: it says "except …".
+
+    until: the position where it stops governing, None where only the next mark ends it.
+    """
 
     start: int
     end: int
@@ -63,7 +66,10 @@ def scale_marks(text: str) -> list[ScaleMark]:
 
 
 def passage_scale(text: str) -> tuple[float, str | None]:
-    """Scale and unit of the passage's bare cells: its first mark with a scale that governs more than a line, else its first mark, else (1.0, None)."""
+    """Scale and unit of the passage's bare cells: of its first mark with a scale that governs more than a line, else of its first mark.
+
+    (1.0, None) where there is no mark.
+    """
     marks = sorted(scale_marks(text), key=lambda mark: (mark.scale == 1.0, mark.until is not None))
     return (marks[0].scale, marks[0].unit) if marks else (1.0, None)
 

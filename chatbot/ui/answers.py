@@ -15,7 +15,7 @@ from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.asking import Given
 from chatbot.ui.session import OpenPage
-from chatbot.ui.text import answer_html, page_text, plain_markdown, short, table_html
+from chatbot.ui.text import answer_html, notice_html, page_text, plain_markdown, quiet_html, short, table_html
 
 __all__ = ["draw_given", "draw_notices"]
 
@@ -44,7 +44,7 @@ def draw_given(given: Given, settings: Settings) -> None:
     answer = given.answer
     draw_notices(notice for notice in given.notices if not answer.error or notice.text not in answer.error)
     if answer.error:
-        st.warning(f"The chat model failed: {plain_markdown(answer.error)}")
+        st.html(notice_html(f"The chat model failed: {answer.error}"))
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
@@ -54,14 +54,14 @@ def draw_given(given: Given, settings: Settings) -> None:
     else:
         _draw_refusal(given)
     if answer.search_query.strip() != answer.question.strip():
-        st.caption(f"Searched as: {plain_markdown(short(answer.search_query, 300))}")
+        st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
     _draw_account(answer, settings)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
     """What the user should know beside the answer."""
     for notice in notices:
-        st.info(plain_markdown(f"{notice.text} {notice.hint}"))
+        st.html(notice_html(notice.text, notice.hint))
 
 
 # --- citations ------------------------------------------------------------------------------------------------------------------
@@ -74,9 +74,9 @@ def _draw_citations(given: Given) -> None:
             for index, row in enumerate(rows):
                 _citation_button(row, f"cite-{given.number}-{index}")
     for key in unknown:
-        st.caption(f"⚠ {plain_markdown(f'[{key}]')} no such source: the answer cites a page that it was not given.")
-    for reason in dict.fromkeys(_doubt(row.citation) for row in rows if not row.citation.verified):
-        st.caption(reason)
+        st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
+    for doubt in dict.fromkeys(_doubt(row.citation) for row in rows if not row.citation.verified):
+        st.html(quiet_html(doubt))
 
 
 def _rows(citations: Iterable[Citation]) -> tuple[list[_Row], list[str]]:
@@ -108,7 +108,7 @@ def _shown_quote(citation: Citation) -> str:
 
 
 def _doubt(citation: Citation) -> str:
-    return f"⚠ {plain_markdown(f'[{citation.key}]')} not verified: {plain_markdown(citation.reason or 'its words were not found on the page')}."
+    return f"⚠ [{citation.key}] not verified: {citation.reason or 'its words were not found on the page'}."
 
 
 # --- figures --------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from chatbot.ui.asking import Asking, Given
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.scroll import scroll_to_end
 from chatbot.ui.shared import House, opening
-from chatbot.ui.text import answer_html, paragraphs_html, plain_markdown
+from chatbot.ui.text import answer_html, notice_html, paragraphs_html
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
@@ -56,7 +56,8 @@ def show(house: House) -> None:
 def _sidebar(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
     """New conversation, and which documents to search. Returns their names, () for all."""
     with st.sidebar:
-        st.button("New conversation", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=not documents)
+        label = "New conversation"
+        st.button(label, key="new", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=not documents)
         names = sorted(row.name for row in documents)
         chosen = st.multiselect(
             "Search in",
@@ -117,7 +118,7 @@ def _follow(asking: Asking, house: House) -> None:
     _draw_question(asking.question)
     scroll_to_end(asking.number)
     with st.chat_message("assistant", avatar=":material/find_in_page:"):
-        notices, body = st.empty(), st.empty()
+        body = st.empty()
         try:
             seen = 0
             while not asking.finished:
@@ -131,7 +132,6 @@ def _follow(asking: Asking, house: House) -> None:
                 session.last_words(lambda: body.html(_stopped_html(asking)))
             raise
         body.empty()
-        notices.empty()
         with body.container():
             _draw_end(asking, house)
 
@@ -150,7 +150,7 @@ def _draw_end(asking: Asking, house: House) -> None:
         return
     draw_notices(asking.notices)
     if asking.error is not None:
-        st.error(f"{plain_markdown(asking.error.message)}  \n{plain_markdown(asking.error.hint)}")
+        st.html(notice_html(asking.error.message, asking.error.hint))
     elif asking.stopped:
         st.html(_stopped_html(asking))
 

@@ -7,7 +7,7 @@ import streamlit as st
 from chatbot.errors import ProjectError
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui.shared import House
-from chatbot.ui.text import paragraphs_html, plain_markdown, short, table_html
+from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, short, table_html
 from ingestion.records import PageReport
 
 __all__ = ["ask_for", "show_dialog"]
@@ -43,7 +43,7 @@ def _report(house: House, name: str) -> None:
     try:
         pages = house.chatbot.report(name)
     except ProjectError as error:
-        st.error(plain_markdown(str(error)))
+        st.html(notice_html(error.message, error.hint))
         return
     first = 0
     if len(pages) > PAGES_SHOWN:

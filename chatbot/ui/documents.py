@@ -18,7 +18,7 @@ from chatbot.store.names import display_name
 from chatbot.store.spool import NewFile
 from chatbot.ui.document_dialogs import ask_for, show_dialog
 from chatbot.ui.shared import House, opening
-from chatbot.ui.text import plain_html, plain_markdown, short
+from chatbot.ui.text import notice_html, plain_html, plain_markdown, short
 
 POLL_SECONDS = 0.5
 ROWS = 20
@@ -157,7 +157,7 @@ def _draw_documents(house: House) -> None:
         st.caption("There are no documents yet. `make samples` makes four to try, in `documents/samples`.")
         return
     if problem := st.session_state.pop("documents_problem", None):
-        st.error(plain_markdown(problem))
+        st.html(notice_html(problem))
     first = 0
     if len(rows) > ROWS:
         first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="documents-page") - 1)

@@ -9,7 +9,7 @@ import streamlit as st
 from chatbot.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui.shared import Opening, opening
-from chatbot.ui.text import paragraphs_html, plain_markdown
+from chatbot.ui.text import notice_html, paragraphs_html, plain_html
 
 HERE = Path(__file__).parent
 # An opening that takes less is not worth a page of its own.
@@ -45,8 +45,7 @@ def _starting() -> None:
 def _cannot_open(current: Opening) -> None:
     assert current.error is not None
     st.title("The documents cannot be opened", anchor=False)
-    st.error(plain_markdown(current.error.message))
-    st.html(paragraphs_html(current.error.hint))
+    st.html(notice_html(current.error.message, current.error.hint))
     if st.button("Try again", type="primary"):
         opening(again=True)
         st.rerun()
@@ -56,18 +55,19 @@ def _what_leaves(settings: Settings) -> None:
     """One line on what is sent where, always in sight."""
     with st.sidebar:
         st.divider()
-        st.caption("  \n".join(_sent(settings)))
+        st.html("".join(f'<p class="quiet">{line}</p>' for line in _sent(settings)))
 
 
 def _sent(settings: Settings) -> list[str]:
-    host = plain_markdown(endpoint_host(settings))
+    """Lines of HTML."""
+    host = f"<strong>{plain_html(endpoint_host(settings))}</strong>"
     lines = []
     if settings.chat_model:
-        lines += [f"Answers: questions, earlier exchanges and excerpts go to **{host}** ({plain_markdown(settings.chat_model)})."]
+        lines += [f"Answers: questions, earlier exchanges and excerpts go to {host} ({plain_html(settings.chat_model)})."]
     else:
         lines += ["Answers: in the documents' own words."]
     if settings.embedding_model:
-        lines += [f"Search: all text of the documents and every question go to **{host}** ({plain_markdown(settings.embedding_model)})."]
+        lines += [f"Search: all text of the documents and every question go to {host} ({plain_html(settings.embedding_model)})."]
     if settings.offline:
         lines += ["Offline: nothing leaves this machine, whatever else is set."]
     elif len(lines) == 1 and not settings.chat_model:

@@ -12,7 +12,7 @@ from chatbot.store.catalog import StoredPage
 from chatbot.ui import session
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House
-from chatbot.ui.text import page_text, paragraphs_html, plain_markdown, short
+from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_markdown, short, visible
 
 __all__ = ["show_open_page"]
 
@@ -35,18 +35,18 @@ def _page(house: House) -> None:
     around = house.chatbot.library.catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
     stored = around.get(opened.page)
     if stored is None:
-        st.error("This page is not there any more: its document was removed or replaced.")
+        st.html(notice_html("This page is not there any more: its document was removed or replaced."))
         return
     _leaf(opened, stored, opened.page - 1 in around, opened.page + 1 in around)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
         image = house.images.get(opened.version, opened.page, quote)
     except ProjectError as error:
-        st.error(plain_markdown(str(error)))
+        st.html(notice_html(error.message, error.hint))
         return
     if quote:
         _passage(quote, image.located)
-    st.image(image.png, width="stretch", alt=plain_markdown(f"{opened.document}, {_named(stored)}"))
+    st.image(image.png, width="stretch", alt=visible(f"{opened.document}, {_named(stored)}"))
     st.caption(_how_read(stored))
 
 

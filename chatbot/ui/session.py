@@ -46,8 +46,8 @@ class OpenPage:
 
 def owner() -> str:
     """The mark of this browser; where it takes no cookie, of this session."""
-    given = st.context.cookies.get(OWNER_COOKIE)
-    if given is not None and is_owner(given):
+    given: str | None = st.context.cookies.get(OWNER_COOKIE)
+    if given and is_owner(given):
         return given
     made: str = st.session_state.setdefault("owner", secrets.token_urlsafe(16))
     return made

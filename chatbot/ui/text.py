@@ -9,7 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from chatbot.answer.citations import KEYS_IN_BRACKETS
 from chatbot.records import Citation, PageRef
 
-__all__ = ["answer_html", "page_text", "paragraphs_html", "plain_html", "plain_markdown", "short", "table_html", "visible"]
+__all__ = [
+    "answer_html",
+    "notice_html",
+    "page_text",
+    "paragraphs_html",
+    "plain_html",
+    "plain_markdown",
+    "quiet_html",
+    "short",
+    "table_html",
+    "visible",
+]
 
 # Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with: every ASCII punctuation character may be escaped.
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -71,6 +82,17 @@ def _key_html(key: str, citation: Citation | None, *, judged: bool) -> str:
     if citation is None or citation.document is None:
         return f'<span class="key doubtful">{key}: no such source</span>'
     return f'<span class="key doubtful" title="{plain_html(citation.reason or "not verified")}">{key} ⚠</span>'
+
+
+def notice_html(text: str, hint: str = "") -> str:
+    """What went wrong or must be known, and what to do about it, in a frame. Read out at once by those who listen."""
+    more = f"<p>{plain_html(hint)}</p>" if hint else ""
+    return f'<div class="notice" role="alert"><p>{plain_html(text)}</p>{more}</div>'
+
+
+def quiet_html(text: str) -> str:
+    """A remark beside the matter."""
+    return f'<p class="quiet">{plain_html(text)}</p>'
 
 
 def table_html(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

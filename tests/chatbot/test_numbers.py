@@ -122,6 +122,7 @@ def test_sign(text, value):
         ("2.3 million persons (20%)\n in 2023", [2.3, 20]),
         ("returns, (3) faster returns, and (4) almost 99 per cent", [99]),
         ("12 345 678", [12, 345, 678]),
+        ("due 2029 161 163\nYen-denominated 7 12\nPercent of revenue", [161, 163, 7, 12]),
         ("an engine of 1800cc, a 50-year loan, a plant of 500MW", [1800, 50, 500]),
     ],
 )
@@ -317,7 +318,7 @@ def indian(digits: str) -> str:
 def test_what_is_written_is_read_back(whole, decimals, grouping, sign, currency, scale):
     written = grouping(str(whole)) + (f".{decimals}" if decimals else "")
     opening, closing = sign
-    text = f"it was {currency[0]}{opening}{written}{closing}{scale[0]} then"
+    text = f"Total {currency[0]}{opening}{written}{closing}{scale[0]}\nThen"  # a cell: in prose brackets may hold an aside
     figure = only(text)
     assert figure.value == pytest.approx(float(f"{whole}.{decimals or 0}") * (-1 if opening else 1), rel=1e-15)
     assert (figure.unit, figure.scale, figure.decimals) == (currency[1], scale[1], len(decimals))

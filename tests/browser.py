@@ -1,0 +1,136 @@
+"""A real server of the product and a real browser before it, for tests and the screenshot; knows no test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+__all__ = ["Listener", "Server", "add", "ask", "chromium", "open_browser", "open_page"]
+
+ROOT = Path(__file__).resolve().parent.parent
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --disable-component-update --disable-sync
+    --no-first-run --force-color-profile=srgb""".split()
+
+
+def chromium() -> str | None:
+    """The browser's program, None where there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def add(home: Path, paths: Sequence[Path]) -> None:
+    """Add documents on the command line."""
+    command = [sys.executable, "-m", "chatbot", "add", *map(str, paths)]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "FINPOLICY_HOME": str(home)}, check=True, capture_output=True)
+
+
+class Server:
+    """`streamlit run app.py` on a free port over `home`. settings: further environment."""
+
+    def __init__(self, home: Path, settings: Mapping[str, str] | None = None) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = home.with_suffix(f".{port}.log")
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        with self.log.open("wb") as output:
+            environment = {**os.environ, "FINPOLICY_HOME": str(home), **(settings or {})}
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+
+    def wait(self) -> None:
+        """Until it answers."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"The server did not start:\n{self.log.read_text()}")
+
+    def stop(self) -> None:
+        """As Ctrl-C or a service manager would."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def __enter__(self) -> Server:
+        self.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class Listener:
+    """A web server that nobody should ask for anything. requests: the paths that somebody asked for."""
+
+    def __init__(self) -> None:
+        self.requests: list[str] = []
+        listener = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                listener.requests.append(self.path)
+                self.send_response(204)
+                self.end_headers()
+
+            do_HEAD = do_POST = do_OPTIONS = do_GET
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
+    """A page in a browser of its own, at 1280 x 900, once its heading is there."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.set_default_timeout(20_000)
+    page.goto(url)
+    page.get_by_role("heading", name=heading, exact=True).wait_for()
+    return page
+
+
+def ask(page: Page, question: str) -> Locator:
+    """Ask by keyboard and wait until the answer is complete; returns the last message, which is its own until more is asked."""
+    box = page.get_by_label("Ask about the documents")
+    box.fill(question)
+    box.press("Enter")
+    page.locator(".question", has_text=question).last.wait_for()
+    message = page.get_by_test_id("stChatMessage").last
+    message.get_by_text("How this was answered").wait_for()
+    return message

@@ -1,0 +1,302 @@
+"""The queue of additions: order, progress, cancelling at each stage, failures that cost the others nothing, erasing, closing."""
+
+from __future__ import annotations
+
+import io
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from chatbot.errors import DocumentError, ModelError, NotFoundError
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store import jobs as jobs_module
+from chatbot.store.jobs import Additions, Job
+from chatbot.store.library import AddResult, Upload
+from chatbot.store.spool import NewFile
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+Progress = Callable[[str, str, int, int], None]
+
+
+class Script:
+    """A chatbot whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what happened, in order."""
+
+    def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False) -> None:
+        self.pages, self.batches, self.gated = pages, batches, gated
+        self.done: list[str] = []
+        self.bytes: list[bytes] = []
+        self.unembedded: list[tuple[int, str]] = []
+        self.failing: dict[str, Exception] = {}
+        self.modes: list[int] = []
+        self._gates: dict[str, threading.Semaphore] = {}
+        self._versions = iter(range(1, 100))
+
+    def gate(self, step: str) -> threading.Semaphore:
+        return self._gates.setdefault(step, threading.Semaphore(0))
+
+    def let(self, step: str, times: int = 1) -> None:
+        for _ in range(times):
+            self.gate(step).release()
+
+    def pass_through(self, step: str) -> None:
+        if self.gated:
+            assert self.gate(step).acquire(timeout=10)
+
+    def add(self, uploads: Sequence[Upload], *, progress: Progress, cancelled: Callable[[], bool]) -> Iterator[AddResult]:
+        for upload in uploads:
+            name = upload.name
+            self.bytes.append(upload.path.read_bytes())
+            self.modes.append(stat.S_IMODE(upload.path.stat().st_mode))
+            if name in self.failing:
+                raise self.failing.pop(name)
+            try:
+                for page in range(1, self.pages + 1):
+                    self.pass_through(f"read {name}")
+                    progress(name, "reading", page, self.pages)
+            except DocumentError as error:
+                yield AddResult(name, "failed", error=str(error))
+                continue
+            assert cancelled()
+            version = next(self._versions)
+            self.unembedded.append((version, name))
+            self.done.append(f"read {name}")
+            yield AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version)
+
+    def resume(self, *, progress: Progress, cancelled: Callable[[], bool]) -> None:
+        for version, name in list(self.unembedded):
+            for batch in range(1, self.batches + 1):
+                if cancelled():
+                    return
+                if "embedding" in self.failing:
+                    raise self.failing.pop("embedding")
+                self.pass_through(f"embed {name}")
+                progress(name, "embedding", batch, self.batches)
+            self.unembedded.remove((version, name))
+            self.done.append(f"embedded {name}")
+
+    def discard(self, version: int) -> None:
+        self.unembedded = [row for row in self.unembedded if row[0] != version]
+        self.done.append(f"discarded {version}")
+
+    def remove(self, name: str, *, purge: bool = False) -> None:
+        if name == "gone.pdf" and not purge:
+            raise NotFoundError("There is no document 'gone.pdf'.")
+        self.done.append(f"{'erased' if purge else 'hid'} {name}")
+
+
+def files(*names: str, data: bytes = b"%PDF") -> list[NewFile]:
+    return [NewFile(name, io.BytesIO(data + name.encode())) for name in names]
+
+
+def wait_for(additions: Additions, when: Callable[[tuple[Job, ...]], bool]) -> tuple[Job, ...]:
+    end = time.monotonic() + 20
+    while not when(additions.jobs()):
+        assert time.monotonic() < end, additions.jobs()
+        time.sleep(0.005)
+    return additions.jobs()
+
+
+def all_finished(jobs: tuple[Job, ...]) -> bool:
+    return bool(jobs) and all(job.finished for job in jobs)
+
+
+def phases(jobs: tuple[Job, ...]) -> dict[str, str]:
+    return {job.name: job.phase for job in jobs}
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[[Script], Additions]]:
+    made: list[Additions] = []
+
+    def open_with(script: Script) -> Additions:
+        made.append(Additions(script, tmp_path / "uploads"))
+        return made[-1]
+
+    yield open_with
+    for additions in made:
+        additions.close()
+
+
+Opened = Callable[[Script], Additions]
+
+
+def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened, tmp_path: Path) -> None:
+    script = Script(gated=True)
+    additions = opened(script)
+    assert additions.enqueue(files("a.pdf", "b.pdf")) == [1, 2]
+    script.let("read a.pdf", 2)
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "embedding", "b.pdf": "reading"})
+    script.let("read b.pdf")
+    (_, second) = wait_for(additions, lambda jobs: jobs[1].done == 1)
+    assert (second.phase, second.total) == ("reading", 2)
+    for step in ("read b.pdf", "embed a.pdf", "embed b.pdf"):
+        script.let(step, 2)
+    finished = wait_for(additions, all_finished)
+    assert script.done == ["read a.pdf", "read b.pdf", "embedded a.pdf", "embedded b.pdf"]
+    assert all(job.result and job.result.seconds > 0 for job in finished)
+    assert script.bytes == [b"%PDFa.pdf", b"%PDFb.pdf"]
+    assert script.modes == [0o600, 0o600]
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) -> None:
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf", 2)
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: jobs[0].done == 1 and jobs[0].phase == "embedding")
+    additions.enqueue(files("b.pdf"))
+    script.let("embed a.pdf")
+    for step in ("read b.pdf", "embed a.pdf", "embed b.pdf"):
+        script.let(step, 2)
+    wait_for(additions, all_finished)
+    assert script.done.index("read b.pdf") < script.done.index("embedded b.pdf")
+
+
+@pytest.mark.parametrize("stage", ["waiting", "reading", "embedding"])
+def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Opened, stage: str, tmp_path: Path) -> None:
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(files(*(["b.pdf", "a.pdf"] if stage == "waiting" else ["a.pdf", "b.pdf"])))
+    script.let("read a.pdf", {"waiting": 0, "reading": 1, "embedding": 2}[stage])
+    (job,) = [job for job in wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == stage) if job.name == "a.pdf"]
+    additions.cancel(job.id)
+    for step in ("read a.pdf", "embed a.pdf", "read b.pdf", "embed b.pdf"):
+        script.let(step, 4)
+    assert phases(wait_for(additions, all_finished)) == {"a.pdf": "cancelled", "b.pdf": "done"}
+    assert "embedded a.pdf" not in script.done
+    assert ("discarded 1" in script.done) == (stage == "embedding")
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_failures_cost_the_others_nothing(opened: Opened) -> None:
+    script = Script()
+    script.failing = {"bad.pdf": DocumentError("The file is no PDF.", hint="Save it again."), "bug.pdf": ZeroDivisionError("inside")}
+    additions = opened(script)
+    additions.enqueue(files("bad.pdf", "bug.pdf", "good.pdf", "x" * 300 + ".pdf"))
+    jobs = wait_for(additions, all_finished)
+    assert [job.phase for job in jobs] == ["failed", "failed", "done", "failed"]
+    errors = [job.result.error if job.result else None for job in jobs]
+    assert errors[0] == "The file is no PDF. Save it again."
+    assert errors[1] == jobs_module.INSIDE
+    assert "304 characters" in str(errors[3])
+    assert "Rename the file" in str(errors[3])
+    assert len(jobs[3].name) < 80
+    additions.clear_finished()
+    assert additions.jobs() == ()
+
+
+def test_two_different_files_of_one_name_and_the_same_file_twice(opened: Opened) -> None:
+    additions = opened(Script())
+    additions.enqueue([*files("a.pdf"), NewFile("folder/a.pdf", io.BytesIO(b"other")), *files("a.pdf")])
+    jobs = wait_for(additions, all_finished)
+    assert [job.phase for job in jobs] == ["done", "failed", "done"]
+    assert jobs[1].result is not None
+    assert jobs[1].result.error == "Two different files are called a.pdf. Rename this one and add it again."
+
+
+def test_vectors_that_cannot_be_made_are_tried_again(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_module, "RETRY_SECONDS", 0.2)
+    script = Script()
+    script.failing["embedding"] = ModelError("The endpoint is mute.", hint="Start it.")
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    (job,) = wait_for(additions, lambda jobs: jobs[0].problem is not None)
+    assert (job.phase, job.problem) == ("embedding", "The endpoint is mute. Start it.")
+    assert job.result is not None
+    (job,) = wait_for(additions, all_finished)
+    assert (job.phase, job.problem) == ("done", None)
+
+
+def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened: Opened) -> None:
+    script = Script(gated=True)
+    script.unembedded = [(7, "left.pdf")]
+    script.let("embed left.pdf")
+    additions = opened(script)
+    (job,) = wait_for(additions, bool)
+    assert (job.name, job.phase, job.cancellable) == ("left.pdf", "embedding", False)
+    additions.cancel(job.id)
+    script.let("embed left.pdf")
+    wait_for(additions, all_finished)
+    assert script.done == ["embedded left.pdf"]
+
+
+def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
+    script = Script(gated=True, batches=4)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf", 2)
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: jobs[0].done == 1 and jobs[0].phase == "embedding")
+    additions.erase("old.pdf")
+    additions.erase("gone.pdf")
+    assert "hid old.pdf" in script.done
+    assert additions.erasing() == {"old.pdf", "gone.pdf"}
+    script.let("embed a.pdf", 8)
+    wait_for(additions, all_finished)
+    assert not additions.erasing()
+    assert script.done.index("erased gone.pdf") < script.done.index("embedded a.pdf")
+
+
+def test_closing_stops_at_the_next_page_and_drops_what_waits(opened: Opened, tmp_path: Path) -> None:
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf", "b.pdf"))
+    wait_for(additions, lambda jobs: jobs[0].phase == "reading")
+    threading.Timer(0.1, script.let, ["read a.pdf"]).start()
+    additions.close()
+    assert script.done == []
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_opening_empties_the_folder(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "uploads").mkdir()
+    (tmp_path / "uploads" / "left.pdf").write_bytes(b"x")
+    opened(Script())
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+@pytest.fixture
+def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
+    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as made:
+        yield made
+
+
+def test_with_the_real_chatbot(chatbot: Chatbot, tmp_path: Path) -> None:
+    pages = [f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)]
+    path = make_pdf(tmp_path / "made.pdf", pages)
+    additions = Additions(chatbot, tmp_path / "home" / "chroma_db" / "uploads")
+    try:
+        additions.enqueue([NewFile("C:\\papers\\Rules.pdf", io.BytesIO(path.read_bytes())), NewFile("empty.pdf", io.BytesIO(b""))])
+        jobs = wait_for(additions, all_finished)
+        assert phases(jobs) == {"Rules.pdf": "done", "empty.pdf": "failed"}
+        (row,) = chatbot.documents()
+        assert (row.name, row.state, row.pages, row.embedded) == ("Rules.pdf", "ready", 5, row.chunks)
+        additions.erase("Rules.pdf")
+        end = time.monotonic() + 20
+        while chatbot.documents() and time.monotonic() < end:
+            time.sleep(0.01)
+        assert chatbot.documents() == []
+        assert list((tmp_path / "home" / "documents").glob("*.pdf")) == []
+    finally:
+        additions.close()
+
+
+def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
+    list(chatbot.add([Upload(path)]))
+    make_pdf(path, ["The deficit ceiling is two per cent."])
+    (result,) = chatbot.add([Upload(path)], cancelled=lambda: True)
+    assert result.status == "replaced"
+    chatbot.discard(result.version)
+    (hit,) = chatbot.search("deficit ceiling", mode="keyword")
+    assert "three" in hit.text
+    chatbot.resume()
+    assert [row.state for row in chatbot.documents()] == ["ready"]

@@ -1,0 +1,127 @@
+"""Other people's text takes no effect wherever it is shown, whole or cut at any place, and loses nothing."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from chatbot.records import Citation, PageRef
+from chatbot.ui.text import answer_html, page_text, paragraphs_html, plain_html, plain_markdown, short, table_html, visible
+
+HOSTILE = [
+    "![x](http://127.0.0.1:9/a.png)",
+    '<img src="http://127.0.0.1:9/a.png" onerror=alert(1)>',
+    "<script>alert(1)</script>",
+    "[click](javascript:alert(1)) <http://a.example> http://a.example www.a.example a@b.example",
+    "$x^2$ and $$y$$, \\(z\\)",
+    ":red[danger] :material/home: :smile: :+1: :streamlit: :material_home:",
+    "# Heading\n- item\n1. first\n> quote\n| a | b |\n|---|---|\n| 1 | 2 |\n***\n```\ncode\n```",
+    "-> <- <-> -- >= <= ~= and **bold** _em_ ~~gone~~ `code` &lt; &amp; \\*",
+    ":::warning\nboo\n:::\n[^1]: note\n[a]: http://a.example",
+    "</p></div><style>*{display:none}</style>",
+]
+# What Streamlit's pages look for in text after Markdown has been read, where backslashes help no more.
+TRANSFORMED = [
+    r":\+1:|:-1:|:[\w-]+:",
+    r":material_(\w+):",
+    r"(https?://|www(?=\.))([-.\w]+)",
+    r"(?<!\w)([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)",
+    r"(^|\s)(<->|->|<-|--|>=|<=|~=)(\s|$)",
+]
+PIECES = st.lists(st.one_of(st.sampled_from(HOSTILE), st.sampled_from(list("![]()<>$:*_`#-+=~|&\\/@.\n 1aw")), st.text(max_size=8)), max_size=12)
+
+
+class Elements(html.parser.HTMLParser):
+    """The elements, attributes and text of a piece of HTML."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.text += "\n" if tag in {"br", "p"} else ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def shown_by_markdown(source: str) -> str:
+    """The text of Markdown that must be nothing but text."""
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(source)
+    if not tokens:
+        return ""
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    children = tokens[1].children or []
+    assert {child.type for child in children} <= {"text", "text_special"}
+    return "".join(child.content for child in children)
+
+
+@given(PIECES.map("".join))
+def test_markdown_shows_every_character_and_nothing_else(text: str) -> None:
+    shown = shown_by_markdown(plain_markdown(text))
+    assert shown.replace("\u2060", "") == " ".join(visible(text).split()).replace("\u2060", "")
+    for pattern in TRANSFORMED:
+        assert not re.search(pattern, shown, re.ASCII | re.IGNORECASE)
+
+
+@given(PIECES.map("".join))
+def test_html_shows_every_character_and_nothing_else(text: str) -> None:
+    elements = Elements(paragraphs_html(text))
+    assert elements.names <= {"p", "br"}
+    assert not elements.attributes
+    assert elements.text.split() == visible(text).split()
+    assert Elements(plain_html(text)).names == set()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_answer_cut_at_any_place_is_harmless(text: str) -> None:
+    for end in range(len(text) + 1):
+        elements = Elements(answer_html(text[:end]))
+        assert elements.names <= {"div", "p", "br"}
+        assert elements.text.split() == text[:end].split()
+
+
+def test_keys_are_set_off_and_judged() -> None:
+    citations = [
+        Citation("S1", "Rules.pdf", 2, "4", "three per cent", True),
+        Citation("S1", "Rules.pdf", 2, "4", "", False, reason='the "words" <do> not stand there'),
+        Citation("S9-000000", None, None, None, "", False, reason="no such source was given"),
+    ]
+    shown = answer_html("Three per cent [S1]. Four [S1]. Five [S9-000000].", citations)
+    assert '<span class="key">S1</span>' in shown
+    assert 'title="the &quot;words&quot; &lt;do&gt; not stand there">S1 ⚠</span>' in shown
+    assert "S9-000000: no such source" in shown
+    assert '<span class="key">S1</span> <span class="key">S2</span>' in answer_html("So it is [S1-7f3a01; S2-7f3a01].")
+
+
+def test_what_cannot_be_seen_is_written_out() -> None:
+    assert visible("a\u202eb\x00c\r\nd") == "a‹U+202E›b‹U+0000›c\nd"
+    assert "\u202e" not in plain_markdown("invoice\u202efdp.exe") + plain_html("\u202e") + table_html("\u202e", ["\u202e"], [["\u202e"]])
+
+
+def test_tables_are_read_by_their_heads() -> None:
+    elements = Elements(table_html("<b>Figures</b>", ("Figure",), [("<img src=x>",)]))
+    assert elements.names == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert elements.text == "<b>Figures</b>Figure<img src=x>"
+
+
+def test_long_names_keep_their_ends() -> None:
+    assert short("a" * 300 + " (2).pdf", 40).endswith(" (2).pdf")
+    assert len(short("a" * 300, 40)) <= 40
+    assert short("short") == "short"
+
+
+def test_pages_are_named_physically_and_as_printed() -> None:
+    assert page_text(PageRef("", 12, "8")) == "p. 12 (printed 8)"
+    assert page_text(PageRef("", 12, "12")) == page_text(PageRef("", 12)) == "p. 12"

@@ -1,0 +1,332 @@
+"""The product in a real browser: asking, checking, adding and removing, and that hostile text does nothing."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from PIL import Image, ImageChops, ImageStat
+from playwright.sync_api import Browser, Locator, Page, expect
+from pypdfium2 import PdfDocument
+
+from chatbot.store.lock import StoreLock
+from chatbot.ui.images import YELLOW
+from chatbot.ui.text import JOINER
+from documents.make_samples import make_samples
+from tests.browser import ROOT, Listener, Server, add, ask, chromium, open_browser, open_page
+from tests.pdfs import make_pdf, make_scan
+from tests.provider import Behaviour, Provider, Refuse, Say, first_key
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+
+STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
+OLD_POLICY, POLICY = "Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"
+HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a) www.example.com.pdf"
+SCAN = "Circular.pdf"
+ANCHOR = "By when must the debt anchor be met?"
+# Measured on two cores: 110 to 240 ms. The median of five allows for a machine that is busy with other tests.
+FIRST_TOKEN_MILLISECONDS = 700
+WATCH = """() => {
+    const before = document.querySelectorAll('.answer').length;
+    window.watcher?.disconnect();
+    window.pressed = window.shown = null;
+    document.addEventListener('keydown', event => { if (event.key === 'Enter') window.pressed ??= performance.now(); }, true);
+    window.watcher = new MutationObserver(() => {
+        if (window.pressed && document.querySelectorAll('.answer').length > before) window.shown ??= performance.now();
+    });
+    window.watcher.observe(document.body, {childList: true, subtree: true});
+}"""
+
+
+def hostile_text(url: str) -> str:
+    return (
+        f"The emergency levy is ![x]({url}/a.png) seven per cent <img src={url}/b.png>.\n"
+        f"See [the page]({url}/c) and {url}/d or www.example.com for :red[the $levy$] **now**.\n"
+        f"<script>fetch('{url}/e')</script><iframe src={url}/f></iframe> end the levy text."
+    )
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[Listener]:
+    """Must never be asked for anything."""
+    made = Listener()
+    yield made
+    made.close()
+    assert made.requests == []
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory, listener: Listener) -> Path:
+    """A folder of PDFs: the samples, a scan and a hostile one."""
+    folder = tmp_path_factory.mktemp("samples")
+    make_samples(folder)
+    make_pdf(folder / HOSTILE, [hostile_text(listener.url)])
+    make_scan(folder / SCAN, ["Circular on travel\n\nThe daily allowance for journeys abroad is 140 crowns per day."])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
+    """A store with documents in it."""
+    folder = tmp_path_factory.mktemp("browser") / "home"
+    add(folder, [samples / name for name in (STATEMENT, POLICY, HOSTILE, SCAN)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def spare_home(home: Path) -> Path:
+    """A copy of the store, taken before any server has opened it."""
+    return Path(shutil.copytree(home, home.with_name("spare")))
+
+
+@pytest.fixture(scope="module")
+def server(home: Path, spare_home: Path) -> Iterator[Server]:
+    with Server(home) as started:
+        yield started
+    assert "Traceback" not in started.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]:
+    """A new visitor's Chat page. Nothing may be asked of any other server, and nothing may be logged as an error."""
+    faults: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.on("request", lambda request: faults.append(request.url) if not request.url.startswith((server.url, "data:", "blob:")) else None)
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(server.url)
+    page.get_by_role("heading", name="Chat", exact=True).wait_for()
+    yield page
+    context.close()
+    assert faults == []
+    assert listener.requests == []
+
+
+def citations(message: Locator) -> Locator:
+    return message.locator("[class*=st-key-cite-] button")
+
+
+def image_of(page: Page) -> tuple[Image.Image, str]:
+    """The page image in the open dialog, and its description."""
+    shown = page.get_by_role("dialog").locator("img")
+    shown.wait_for()
+    source = shown.get_attribute("src") or ""
+    data = page.request.get(re.sub(r"^/", page.url.split("/?")[0].rstrip("/") + "/", source)).body()
+    return Image.open(io.BytesIO(data)).convert("RGB"), shown.get_attribute("alt") or ""
+
+
+def yellow_box(image: Image.Image) -> tuple[int, int, int, int] | None:
+    """The smallest rectangle around what is marked."""
+    difference = ImageChops.difference(image, Image.new("RGB", image.size, YELLOW)).convert("L")
+    return difference.point([255] + [0] * 255).getbbox()
+
+
+def drawn(path: Path, number: int, size: tuple[int, int]) -> Image.Image:
+    """Page `number` as PDFium draws it by itself."""
+    with PdfDocument(path) as document:
+        page = document[number - 1]
+        image: Image.Image = page.render(scale=size[0] / page.get_width()).to_pil()
+        return image.convert("RGB").resize(size)
+
+
+def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page: Page, samples: Path) -> None:
+    message = ask(page, ANCHOR)
+    expect(message.locator(".answer")).to_contain_text("The anchor must be met at the latest on 31 March 2030.")
+    button = citations(message).first
+    expect(button).to_contain_text(f"[S1] {STATEMENT} · p. 6 (printed 2) ✓ verified")
+    button.click()
+    expect(page.get_by_role("dialog")).to_contain_text("Page 6 (printed 2)")
+    image, described = image_of(page)
+    assert described.endswith("Page 6 (printed 2)")
+    plain = drawn(samples / STATEMENT, 6, image.size)
+    box = yellow_box(image)
+    assert box is not None
+    left, top, right, bottom = box
+    assert right - left > 0.25 * image.width
+    assert bottom - top < 0.05 * image.height
+    assert 0.3 < top / image.height < 0.6  # in the section on the debt anchor
+    for part in ((0, 0, image.width, top), (0, bottom, image.width, image.height)):
+        assert max(ImageStat.Stat(ImageChops.difference(image.crop(part), plain.crop(part))).mean) < 8
+    page.get_by_role("button", name="Next page").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Page 7 (printed 3)")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
+    message = ask(page, "What is the daily allowance for journeys abroad?")
+    citations(message).filter(has_text=SCAN).first.click()
+    expect(page.get_by_role("dialog")).to_contain_text("read from the page's image by OCR")
+    assert yellow_box(image_of(page)[0]) is not None
+
+
+def test_the_first_words_come_at_once(page: Page) -> None:
+    ask(page, "What is the expenditure growth rule?")
+    times = []
+    for question in (ANCHOR, "What is the deficit ceiling?", "Who may suspend the rules?", "What is the debt anchor?", "What is the reserve for?"):
+        page.evaluate(WATCH)
+        ask(page, question)
+        times.append(page.evaluate("() => window.shown - window.pressed"))
+    print("milliseconds from Enter to the first words:", [round(time) for time in times])
+    assert min(times) > 20, "so fast it cannot be"
+    assert statistics.median(times) < FIRST_TOKEN_MILLISECONDS
+
+
+def test_a_refusal_names_its_reason_and_shows_what_was_considered(page: Page) -> None:
+    message = ask(page, "Who composed the opera about the flying Dutchman?")
+    expect(message).to_contain_text("Not in these documents")
+    expect(citations(message)).to_have_count(0)
+    message.get_by_text("How this was answered").click()
+    expect(message).to_contain_text("without a model")
+
+
+def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, browser: Browser) -> None:
+    ask(page, ANCHOR)
+    ask(page, "And what about the deficit?")
+    expect(page.get_by_text("Searched as:")).to_be_visible()
+    page.reload()
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    expect(page.locator("[class*=st-key-cite-] button").first).to_be_visible()
+    address = page.url
+    assert "?c=" in address
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_role("heading", name="Documents").wait_for()
+    page.get_by_role("link", name="Chat").click()
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
+    page.goto(address)
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    somebody_else = open_page(browser, address)
+    expect(somebody_else.get_by_text("For example:")).to_be_visible()
+    expect(somebody_else.get_by_test_id("stChatMessage")).to_have_count(0)
+    somebody_else.context.close()
+
+
+def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
+    page.get_by_role("combobox", name="Search in").click()
+    page.get_by_role("option", name=POLICY).click()
+    page.keyboard.press("Escape")
+    message = ask(page, "What is the deficit ceiling of the fiscal rules?")
+    for text in [*citations(message).all_inner_texts(), *message.locator("[class*=st-key-near-] button").all_inner_texts()]:
+        assert POLICY in text
+
+
+def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listener: Listener) -> None:
+    message = ask(page, "How high is the emergency levy?")
+    answer = message.locator(".answer")
+    expect(answer).to_contain_text(f"![x]({listener.url}/a.png) seven per cent <img src={listener.url}/b.png>")
+    expect(message.locator("img, a, iframe, script, .katex, strong:has-text('now')")).to_have_count(0)
+    assert "Hostile :red[x] $y$ <img src=x>" in citations(message).first.inner_text().replace(JOINER, "")
+    citations(message).first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("img")).to_have_count(1)
+    assert HOSTILE in dialog.inner_text().replace(JOINER, "")
+    expect(dialog.locator("a, iframe, .katex")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Documents").click()
+    expect(page.get_by_text(HOSTILE, exact=True)).to_be_visible()
+
+
+def test_files_are_added_replaced_kept_apart_removed_and_restored(page: Page, samples: Path, tmp_path: Path) -> None:
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_role("heading", name="Documents").wait_for()
+    (tmp_path / "broken.pdf").write_text("this is no PDF")
+    page.locator("input[type=file]").set_input_files([samples / OLD_POLICY, tmp_path / "broken.pdf"])
+    page.get_by_role("button", name="Add 2 files").click()
+    expect(page.get_by_text(f"✓ {OLD_POLICY}: added, 4 pages")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("⚠ broken.pdf: not added.")).to_be_visible()
+    make_pdf(tmp_path / OLD_POLICY, ["The old policy was withdrawn."])
+    page.locator("input[type=file]").set_input_files(tmp_path / OLD_POLICY)
+    page.get_by_text("Keep both").click()
+    page.get_by_role("button", name="Add this file").click()
+    second = OLD_POLICY.replace(".pdf", " (2).pdf")
+    expect(page.get_by_text(f"✓ {second}: added, 1 page")).to_be_visible(timeout=30_000)
+    row = page.locator("[class*=st-key-documents]").locator("[data-testid=stHorizontalBlock]").filter(has=page.get_by_text(second, exact=True))
+    row.get_by_role("button", name="Remove").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(row.first).to_contain_text("removed, can be restored until")
+    row.get_by_role("button", name="Erase").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase for good").click()
+    expect(page.get_by_text(second, exact=True)).to_have_count(0, timeout=30_000)
+
+
+def test_a_second_server_is_refused_with_the_holder_and_what_to_do(browser: Browser, home: Path, server: Server) -> None:
+    with Server(home) as second:
+        page = open_page(browser, second.url, heading="The documents cannot be opened")
+        expect(page.get_by_text(f"in use by process {server.process.pid}")).to_be_visible()
+        expect(page.get_by_role("button", name="Try again")).to_be_visible()
+        page.context.close()
+    with Server(home.with_name("empty")) as third:
+        page = open_page(browser, third.url)
+        expect(page.get_by_text("There are no documents yet").first).to_be_visible()
+        page.get_by_role("link", name="Add documents").click()
+        page.get_by_role("heading", name="Documents").wait_for()
+        page.context.close()
+    StoreLock(home.with_name("empty") / "chroma_db" / "store.lock").close()
+
+
+def test_other_host_names_are_refused(server: Server) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "import sys, urllib.request as u; print(u.urlopen(u.Request(sys.argv[1], headers={'Host': 'evil.example'})).status)",
+    ]
+    done = subprocess.run([*command, server.url], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "421" in done.stderr
+
+
+def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) -> None:
+    """Streaming, a refresh and a stop on the way, forged keys, hostile tokens, and a model that fails."""
+
+    def slowly(body: dict[str, object]) -> list[str]:
+        hostile = ["<img src=", listener.url, "/g.png> ![", "x](", listener.url, "/h.png) $a$ ", "[S9-000000]."]
+        return [*[f"word{number} " for number in range(25)], "The deficit may not exceed 3.0 per cent", f" [{first_key(body)}]. ", *hostile]
+
+    script: list[Behaviour] = [Say(slowly, delay=0.08), Say(slowly, delay=0.08), Refuse(401, "bad key")]
+    settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret-secret"}
+    with Provider(script) as provider, Server(spare_home, {**settings, "OPENAI_BASE_URL": provider.url}) as server:
+        page = open_page(browser, server.url)
+        expect(page.get_by_test_id("stSidebar")).to_contain_text(provider.url.split("/")[2])
+        box = page.get_by_label("Ask about the documents")
+        box.fill("What is the deficit ceiling?")
+        box.press("Enter")
+        page.get_by_text("word3").wait_for()
+        page.reload()
+        message = page.get_by_test_id("stChatMessage").nth(1)
+        message.get_by_text("How this was answered").wait_for()
+        expect(message.locator(".answer")).to_contain_text("word0 word1 word2 word3 word4 word5")
+        expect(message.locator(".answer")).to_contain_text("S9-000000: no such source")
+        expect(message.locator("img, a, .katex")).to_have_count(0)
+        assert len(provider.requests) == 1
+        box.fill("What is the debt anchor?")
+        box.press("Enter")
+        page.get_by_text("word3").nth(1).wait_for()
+        page.get_by_test_id("stChatInputStopButton").click()
+        expect(page.get_by_text("Stopped. Nothing of this answer is kept.")).to_be_visible()
+        assert provider.hung_up.wait(5)
+        last = ask(page, "By when must the debt anchor be met?")
+        expect(last).to_contain_text("The chat model failed")
+        expect(last).to_contain_text("Instead, in the documents' own words:")
+        expect(last).to_contain_text("31 March 2030")
+        assert "sk-secret" not in page.content()
+        page.context.close()
+    assert listener.requests == []
