@@ -17,6 +17,8 @@ from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_markd
 __all__ = ["show_open_page"]
 
 LONGEST_QUOTE = 600
+# Pixels; style.css makes room for it beside the answer.
+WIDTH = 640
 
 
 def show_open_page(house: House) -> None:
@@ -25,7 +27,7 @@ def show_open_page(house: House) -> None:
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width="medium", on_dismiss=session.close_page)(_page)(house)
+    st.dialog(title, width=WIDTH, position="right", on_dismiss=session.close_page)(_page)(house)
 
 
 def _page(house: House) -> None:
