@@ -82,8 +82,14 @@ class StoredChunk:
     context: str
 
 
-class _Connection(sqlite3.Connection):
-    """Can be held weakly, so that it is closed when the thread that made it ends; the browser's pages run in a new thread each time."""
+class _Held:
+    """A thread's connection, closed when the thread ends: the browser's pages run in a new one each time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
 
 
 class Catalog:
@@ -93,7 +99,7 @@ class Catalog:
         """Raises StoreError where the file is damaged, cannot be written or comes from a newer version."""
         self._path = path
         self._local = threading.local()
-        self._connections: WeakSet[_Connection] = WeakSet()
+        self._held: WeakSet[_Held] = WeakSet()
         self._write_lock = threading.RLock()
         try:
             self._prepare()
@@ -104,9 +110,9 @@ class Catalog:
 
     def close(self) -> None:
         """Close every connection; the object is not usable afterwards."""
-        for connection in list(self._connections):
-            connection.close()
-        self._connections.clear()
+        for held in list(self._held):
+            held.connection.close()
+        self._held.clear()
 
     # --- documents and versions -----------------------------------------------------------------------------------------
 
@@ -322,13 +328,13 @@ class Catalog:
                 connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
     def _connection(self) -> sqlite3.Connection:
-        connection: _Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection)
+        held: _Held | None = getattr(self._local, "held", None)
+        if held is None:
+            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
-            self._local.connection = connection
-            self._connections.add(connection)
-        return connection
+            held = self._local.held = _Held(connection)
+            self._held.add(held)
+        return held.connection
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._connection().execute(statement, arguments).fetchall()

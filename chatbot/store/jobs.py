@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from chatbot.errors import DocumentError, ProjectError
+from chatbot.errors import DocumentError, NotFoundError, ProjectError
 from chatbot.store.library import AddResult, Upload
 from chatbot.store.spool import NewFile, Spool, Spooled
 
@@ -110,8 +110,6 @@ class Additions:
         self._thread = threading.Thread(target=self._work, name="additions", daemon=True)
         self._thread.start()
 
-    # --- for the shells -----------------------------------------------------------------------------------------------------
-
     def enqueue(self, files: Sequence[NewFile]) -> list[int]:
         """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a failed job, the others go on."""
         tasks = [self._task(spooled) for spooled in self._spool.take(files)]
@@ -144,8 +142,8 @@ class Additions:
             self._tasks = [task for task in self._tasks if not task.job.finished]
 
     def erase(self, name: str) -> None:
-        """Hide a document now and erase it for good as soon as the queue's thread is free. Raises NotFoundError."""
-        with suppress(ProjectError):  # it may be hidden already
+        """Hide a document now, and erase it for good as soon as the queue's thread is free."""
+        with suppress(NotFoundError):  # it may be hidden already
             self._chatbot.remove(name)
         with self._changed:
             self._erasures.append(name)
@@ -166,9 +164,8 @@ class Additions:
             _drop(task)
 
     def _task(self, spooled: Spooled) -> _Task:
-        job = Job(next(self._ids), spooled.name, "waiting", added_at=time.time())
-        if spooled.error is not None:
-            return _Task(replace(job, phase="failed", result=AddResult(job.name, "failed", error=spooled.error)))
+        failed = AddResult(spooled.name, "failed", error=spooled.error) if spooled.error else None
+        job = Job(next(self._ids), spooled.name, "failed" if failed else "waiting", result=failed, added_at=time.time())
         return _Task(job, spooled.path, spooled.password)
 
     # --- the thread ---------------------------------------------------------------------------------------------------------
@@ -242,10 +239,11 @@ class Additions:
             log.exception("making vectors failed")
             problem = INSIDE
         with self._changed:
-            urgent = self._urgent()
             if problem:
-                self._put_off(problem)
-            elif not urgent:
+                self._not_before = time.monotonic() + RETRY_SECONDS
+                for task in self._embedding():
+                    task.become(problem=problem)
+            elif not self._urgent():
                 self._finish(self._embedding())
                 self._embedding_due = False
         self._discard_cancelled()
@@ -274,23 +272,17 @@ class Additions:
 
     def _finish(self, tasks: Iterable[_Task]) -> None:
         for task in tasks:
-            result = task.job.result
-            if result is not None:
-                result = replace(result, seconds=round(time.perf_counter() - task.started, 3))
+            seconds = round(time.perf_counter() - task.started, 3)
+            result = replace(task.job.result, seconds=seconds) if task.job.result else None
             if not task.cancelled:
                 _end(task, "done", result=result, problem=None)
-
-    def _put_off(self, problem: str) -> None:
-        for task in self._embedding():
-            task.become(problem=problem)
-        self._not_before = time.monotonic() + RETRY_SECONDS
 
     def _discard_cancelled(self) -> None:
         with self._changed:
             tasks = [task for task in self._embedding() if task.cancelled]
         for task in tasks:
-            version = task.job.result.version if task.job.result else 0
-            _safely(partial(self._chatbot.discard, version))
+            if task.job.result is not None:
+                _safely(partial(self._chatbot.discard, task.job.result.version))
             with self._changed:
                 _end(task, "cancelled")
 

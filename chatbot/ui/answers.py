@@ -98,7 +98,7 @@ def _citation_button(row: _Row, key: str) -> None:
     where = page_text(PageRef(document, page, citation.page_label))
     label = f"{plain_markdown(f'[{citation.key}] {short(document)}')} · {plain_markdown(where)}{ordinal} **{verified}**"
     opened = OpenPage(document, citation.version or 0, page, citation.quote, page)
-    st.button(label, key=key, help=_shown_quote(citation), on_click=session.open_page, args=(opened,), disabled=citation.version is None)
+    st.button(label, key=key, help=_shown_quote(citation), on_click=session.open_page, args=(opened,), disabled=citation.version is None, wrap=True)
 
 
 def _shown_quote(citation: Citation) -> str:
@@ -155,7 +155,7 @@ def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
 def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
     label = f"{plain_markdown(short(page.document))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
-    st.button(label, key=key, on_click=session.open_page, args=(opened,), disabled=hit is None)
+    st.button(label, key=key, on_click=session.open_page, args=(opened,), disabled=hit is None, wrap=True)
 
 
 # --- how it came about ----------------------------------------------------------------------------------------------------------

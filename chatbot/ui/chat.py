@@ -23,9 +23,9 @@ TICK = 0.2
 LONGEST_SHOWN_QUESTION = 2_000
 STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
 SAMPLE_QUESTIONS = (
-    "What is the ceiling on the overall deficit?",
+    "How large is the contingency reserve in the 2025-26 budget?",
     "By when must the debt anchor be met?",
-    "From what contract value is an open tender required?",
+    "Under what conditions may the fiscal rules be suspended?",
 )
 ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
 

@@ -23,6 +23,7 @@ from chatbot.ui.text import notice_html, plain_html, plain_markdown, short
 POLL_SECONDS = 0.5
 ROWS = 20
 NEW_VERSION, KEEP_BOTH = "New version", "Keep both"
+HEAD = ("Document", "Pages", "Scanned", "State", "Added")
 COLUMNS = (5, 1.2, 1.4, 2.6, 2.4, 2.8)
 
 
@@ -162,16 +163,17 @@ def _draw_documents(house: House) -> None:
     if len(rows) > ROWS:
         first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="documents-page") - 1)
     with st.container(key="documents"):
-        _draw_line(("Document", "Pages", "Scanned", "State", "Added"), strong=True)
+        _draw_line(HEAD, head=True)
         for row in rows[first : first + ROWS]:
             _draw_row(row, house)
 
 
-def _draw_line(cells: Sequence[str], *, strong: bool = False) -> Any:
-    """One row of the table; returns the place for its buttons."""
+def _draw_line(cells: Sequence[str], *, head: bool = False) -> Any:
+    """One row of the table; returns the place for its buttons. Each cell names its column to those who do not see it above."""
     *columns, last = st.columns(COLUMNS, vertical_alignment="center", gap="small")
-    for column, cell in zip(columns, cells, strict=True):
-        column.html(f'<p class="quiet{" strong" if strong else ""}">{plain_html(cell)}</p>')
+    for column, name, cell in zip(columns, HEAD, cells, strict=True):
+        label = "" if head or name == HEAD[0] else f'<span class="column">{name}: </span>'
+        column.html(f'<p class="quiet{" strong" if head else ""}">{label}{plain_html(cell)}</p>')
     return last
 
 

@@ -54,7 +54,6 @@ def _cannot_open(current: Opening) -> None:
 def _what_leaves(settings: Settings) -> None:
     """One line on what is sent where, always in sight."""
     with st.sidebar:
-        st.divider()
         st.html("".join(f'<p class="quiet">{line}</p>' for line in _sent(settings)))
 
 
