@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import DocumentError, NotFoundError, ProjectError, StoreError
+from chatbot.errors import DocumentError, ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.records import DocumentRow
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, Version
@@ -64,7 +64,7 @@ class Upload:
 class AddResult:
     """How one file fared. status: added | unchanged | replaced | failed. failed_pages: (page, reason), physical, 1-based.
 
-    seconds: until its vectors stood; searchable_seconds: until keyword search found it; both from when its turn came.
+    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
     """
 
     document: str
@@ -172,17 +172,24 @@ class Library:
 
         started: time.perf_counter() from which the first file's seconds count. A file that fails costs the others nothing.
         """
-        results: list[tuple[AddResult, float]] = []
-        first_start = started if started is not None else time.perf_counter()
-        for start, result in self._read_all(self._candidates(uploads), progress, first_start):
+        read: list[AddResult] = []
+        for result in self._read_all(self._candidates(uploads), progress, started if started is not None else time.perf_counter()):
             if result.status in {"failed", "unchanged"}:
-                yield replace(result, seconds=round(time.perf_counter() - start, 3))
+                yield result
             else:
-                results.append((result, start))
-        for result, start in results:
-            self._embed(result.version, lambda done, total, name=result.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
-            yield replace(result, seconds=round(time.perf_counter() - start, 3))
+                read.append(result)
+        for result in read:
+            yield self._finish(result, progress, cancelled)
         self.sweep()
+
+    def _finish(self, result: AddResult, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
+        """The result with its vectors made, or with a warning why they are not; the document is found by its words either way."""
+        start = time.perf_counter()
+        try:
+            self._embed(result.version, lambda done, total: progress(result.document, "embedding", done, total), cancelled)
+        except ModelError as error:
+            result = replace(result, warning=f"Found by its words only, its vectors could not be made: {error}")
+        return replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
 
     def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> None:
         """Make the vectors that are missing, whatever stopped them before."""
@@ -220,18 +227,18 @@ class Library:
         except OSError as error:
             raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
 
-    def _read_all(self, candidates: Iterable[_Candidate], progress: Progress, start: float) -> Iterator[tuple[float, AddResult]]:
-        """Read files ahead in as many threads as there are cores, store them in order; (when its turn began, result) for each."""
+    def _read_all(self, candidates: Iterable[_Candidate], progress: Progress, start: float) -> Iterator[AddResult]:
+        """Read files ahead in as many threads as there are cores and store them in order; start: when the first one's turn began."""
         ahead: deque[tuple[_Candidate, Future[Reading] | AddResult]] = deque()
         with ThreadPoolExecutor(self._settings.threads) as pool:
             pool.submit(prepare)
             for candidate in candidates:
                 ahead.append((candidate, self._begin(pool, candidate, progress)))
                 if len(ahead) > self._settings.threads:
-                    yield start, self._settle(*ahead.popleft(), start=start)
+                    yield self._settle(*ahead.popleft(), start=start)
                     start = time.perf_counter()
             while ahead:
-                yield start, self._settle(*ahead.popleft(), start=start)
+                yield self._settle(*ahead.popleft(), start=start)
                 start = time.perf_counter()
 
     def _begin(self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress) -> Future[Reading] | AddResult:
@@ -258,18 +265,19 @@ class Library:
     def _settle(self, candidate: _Candidate, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
         """The result once the reading is done and stored."""
         if isinstance(reading, AddResult):
-            return reading
+            return replace(reading, seconds=round(time.perf_counter() - start, 3))
         try:
             read = reading.result()
             replaced = self.catalog.find(candidate.name) is not None
             version = self._store(candidate.name, candidate.digest, read)
         except ProjectError as error:
-            return AddResult(candidate.name, "failed", error=str(error))
+            return AddResult(candidate.name, "failed", seconds=round(time.perf_counter() - start, 3), error=str(error))
         stored = self.catalog.version(version)
         assert stored is not None
         result = self._result(stored, "replaced" if replaced else "added")
         warning = None if result.chunks else "No text was found on any page."
-        return replace(result, searchable_seconds=round(time.perf_counter() - start, 3), warning=warning)
+        seconds = round(time.perf_counter() - start, 3)
+        return replace(result, seconds=seconds, searchable_seconds=seconds, warning=warning)
 
     def _store(self, name: str, digest: str, reading: Reading) -> int:
         """Pages, chunks and terms of a reading into the catalogue and the keyword index. Returns the version's id."""

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from chatbot.errors import NotFoundError, StoreError
+from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
@@ -222,3 +224,24 @@ def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, r
     assert [(row.state, row.embedded == row.chunks) for row in rows] == ([("ready", True)] if phase == "embedding" else [])
     assert library.vectors.count() == sum(row.chunks for row in rows)
     library.close()
+
+
+class FailingEmbedder(HashEmbedder):
+    """An endpoint that is down."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Fails."""
+        raise ModelError("The endpoint is down.", hint="Start it.")
+
+
+def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp_path: Path) -> None:
+    paths = [make_pdf(tmp_path / f"{n}.pdf", [f"{text} Document {n}."]) for n, text in enumerate(FIRST + SECOND)]
+    library = Library(Settings(home=tmp_path / "home"), FailingEmbedder())
+    results = list(library.add([Upload(path) for path in paths]))
+    assert [(result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results] == [("added", True)] * 2
+    assert [row.state for row in library.documents()] == ["keyword"] * 2
+    library.close()
+    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again.resume()
+    assert [row.state for row in again.documents()] == ["ready"] * 2
+    again.close()
