@@ -15,7 +15,7 @@ from streamlit.file_util import get_static_dir
 
 from chatbot.ui import shared
 from chatbot.ui.guard import Guard
-from chatbot.ui.scroll import SCRIPT
+from chatbot.ui.scroll import SCRIPTS
 
 
 @asynccontextmanager
@@ -29,6 +29,6 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
 
 
 page = Path(get_static_dir(), "index.html").read_text("utf-8")
-scripts = [SCRIPT, *re.findall(r"<script>(.*?)</script>", page, re.S)]
+scripts = [*SCRIPTS, *re.findall(r"<script>(.*?)</script>", page, re.S)]
 guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), scripts=scripts)
 app = st.App("chatbot/ui/main.py", lifespan=lifespan, middleware=[guard])

@@ -109,7 +109,8 @@ def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.set_default_timeout(20_000)
-    page.on("request", lambda request: faults.append(request.url) if not request.url.startswith((server.url, "data:", "blob:")) else None)
+    ours = (server.url, "data:", "blob:", "http://elsewhere.example/")
+    page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(ours) else None)
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(server.url)
@@ -147,6 +148,16 @@ def drawn(path: Path, number: int, size: tuple[int, int]) -> Image.Image:
         return image.convert("RGB").resize(size)
 
 
+def arrive_from_elsewhere(page: Page, address: str) -> None:
+    """Follow a link on another site, with which the browser holds the owner's Strict cookie back."""
+    page.route("http://elsewhere.example/", lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">there</a>'))
+    page.goto("http://elsewhere.example/")
+    with page.expect_request(address) as sent:
+        page.get_by_text("there").click()
+    assert "finpolicy_owner" not in sent.value.all_headers().get("cookie", "")
+    page.get_by_role("heading", name="Chat", exact=True).wait_for()
+
+
 def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page: Page, samples: Path) -> None:
     message = ask(page, ANCHOR)
     expect(message.locator(".answer")).to_contain_text("The anchor must be met at the latest on 31 March 2030.")
@@ -169,6 +180,18 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page:
     expect(page.get_by_role("dialog")).to_contain_text("Page 7 (printed 3)")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_mark_far_down_the_page_is_brought_into_sight(page: Page) -> None:
+    citations(ask(page, "Under what conditions may the rules be suspended?")).first.click()
+    image, _ = image_of(page)
+    box = yellow_box(image)
+    assert box is not None
+    shown = page.get_by_role("dialog").locator("img")
+    page.wait_for_function("() => document.querySelector('[role=dialog] img').getBoundingClientRect().top < 0")
+    place = shown.bounding_box()
+    assert place is not None
+    assert 100 < place["y"] + place["height"] * box[1] / image.height < 800
 
 
 def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
@@ -214,6 +237,8 @@ def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, bro
     page.get_by_role("button", name="New conversation").click()
     expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
     page.goto(address)
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
+    arrive_from_elsewhere(page, address)
     expect(page.get_by_test_id("stChatMessage")).to_have_count(4)
     somebody_else = open_page(browser, address)
     expect(somebody_else.get_by_text("For example:")).to_be_visible()

@@ -22,14 +22,12 @@ __all__ = ["Additions", "Chatbot", "Job"]
 
 log = logging.getLogger(__name__)
 
-FINISHED = frozenset({"done", "failed", "cancelled"})
 # Finished jobs that are remembered until somebody clears them.
 MOST_FINISHED = 200
 # Seconds before vectors that could not be made are tried again.
 RETRY_SECONDS = 60.0
 # What closing waits for the page that is being read.
 CLOSE_SECONDS = 10.0
-INSIDE = "Something inside failed. The server's log says what."
 
 
 class Chatbot(Protocol):
@@ -66,7 +64,7 @@ class Job:
     @property
     def finished(self) -> bool:
         """Nothing will change any more."""
-        return self.phase in FINISHED
+        return self.phase in {"done", "failed", "cancelled"}
 
     @property
     def cancellable(self) -> bool:
@@ -146,7 +144,8 @@ class Additions:
         with suppress(NotFoundError):  # it may be hidden already
             self._chatbot.remove(name)
         with self._changed:
-            self._erasures.append(name)
+            if name not in self._erasures:
+                self._erasures.append(name)
             self._changed.notify_all()
 
     def erasing(self) -> frozenset[str]:
@@ -167,8 +166,6 @@ class Additions:
         failed = AddResult(spooled.name, "failed", error=spooled.error) if spooled.error else None
         job = Job(next(self._ids), spooled.name, "failed" if failed else "waiting", result=failed, added_at=time.time())
         return _Task(job, spooled.path, spooled.password)
-
-    # --- the thread ---------------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         while (step := self._next()) is not None:
@@ -191,9 +188,12 @@ class Additions:
             return None
 
     def _erase(self, name: str) -> None:
-        _safely(lambda: self._chatbot.remove(name, purge=True))
+        _try(lambda: self._chatbot.remove(name, purge=True))
         with self._changed:
             self._erasures.remove(name)
+            for task in self._embedding():
+                if task.job.name == name:
+                    _end(task, "cancelled")
 
     def _read(self, task: _Task) -> None:
         """Read one file up to where its words are searchable."""
@@ -212,14 +212,9 @@ class Additions:
     def _add(self, task: _Task) -> AddResult:
         assert task.path is not None
         upload = Upload(task.path, task.job.name, task.password)
-        try:
-            (result,) = self._chatbot.add([upload], progress=lambda *step: self._report(task, *step), cancelled=lambda: True)
-        except ProjectError as error:
-            return AddResult(task.job.name, "failed", error=str(error))
-        except Exception:
-            log.exception("adding %r failed", task.job.name)
-            return AddResult(task.job.name, "failed", error=INSIDE)
-        return result
+        progress, results = partial(self._report, task), list[AddResult]()
+        problem = _try(lambda: results.extend(self._chatbot.add([upload], progress=progress, cancelled=lambda: True)))
+        return results[0] if results else AddResult(task.job.name, "failed", error=problem)
 
     def _report(self, task: _Task, name: str, phase: str, done: int, total: int) -> None:
         if task.cancelled or self._closing:
@@ -230,14 +225,7 @@ class Additions:
     def _embed(self) -> None:
         """Make vectors until all are there or something else is more urgent."""
         self._discard_cancelled()
-        problem = None
-        try:
-            self._chatbot.resume(progress=self._embedded, cancelled=self._urgent)
-        except ProjectError as error:
-            problem = str(error)
-        except Exception:
-            log.exception("making vectors failed")
-            problem = INSIDE
+        problem = _try(lambda: self._chatbot.resume(progress=self._embedded, cancelled=self._urgent))
         with self._changed:
             if problem:
                 self._not_before = time.monotonic() + RETRY_SECONDS
@@ -282,7 +270,7 @@ class Additions:
             tasks = [task for task in self._embedding() if task.cancelled]
         for task in tasks:
             if task.job.result is not None:
-                _safely(partial(self._chatbot.discard, task.job.result.version))
+                _try(partial(self._chatbot.discard, task.job.result.version))
             with self._changed:
                 _end(task, "cancelled")
 
@@ -299,9 +287,13 @@ def _drop(task: _Task) -> None:
         path.unlink(missing_ok=True)
 
 
-def _safely(call: Callable[[], None]) -> None:
-    """What fails is logged; the queue's thread goes on."""
+def _try(step: Callable[[], None]) -> str | None:
+    """Take a step and say what went wrong, None where nothing did; a bug is logged too, and the queue goes on."""
     try:
-        call()
+        step()
+    except ProjectError as error:
+        return str(error)
     except Exception:
         log.exception("the queue of additions failed at one step")
+        return "Something inside failed. The server's log says what."
+    return None

@@ -19,7 +19,7 @@ from chatbot.ui.text import answer_html, notice_html, page_text, plain_markdown,
 
 __all__ = ["draw_given", "draw_notices"]
 
-ORDINALS = ("", ", second passage", ", third passage", ", fourth passage")
+ORDINALS = ("", ", 2nd passage", ", 3rd passage", ", further passage")
 STATUS = {
     "supported": "✓ stands in the cited passage",
     "derived": "✓ worked out from figures that stand there",

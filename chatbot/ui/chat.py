@@ -23,9 +23,9 @@ TICK = 0.2
 LONGEST_SHOWN_QUESTION = 2_000
 STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
 SAMPLE_QUESTIONS = (
-    "How large is the contingency reserve in the 2025-26 budget?",
+    "What is the contingency reserve set at for 2025-26?",
     "By when must the debt anchor be met?",
-    "Under what conditions may the fiscal rules be suspended?",
+    "Under what conditions may the rules be suspended?",
 )
 ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
 
@@ -159,6 +159,5 @@ def _stopped_html(asking: Asking) -> str:
     return f'{answer_html(asking.text)}<p class="stage" role="status">Stopped. Nothing of this answer is kept.</p>'
 
 
-house = opening().house
-if house is not None:
+if __name__ == "__main__" and (house := opening().house) is not None:
     show(house)

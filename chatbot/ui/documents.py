@@ -217,6 +217,5 @@ def state_text(row: DocumentRow) -> str:
     return f"searchable by words, vectors {row.embedded} of {row.chunks}"
 
 
-house = opening().house
-if house is not None:
+if __name__ == "__main__" and (house := opening().house) is not None:
     show(house)

@@ -23,10 +23,10 @@ MARGIN = 3
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A page to look at. png: its image. located: the passage was found on it and is marked."""
+    """A page to look at. png: its image. top: where the marked passage begins, a share of its height; None where nothing is marked."""
 
     png: bytes
-    located: bool
+    top: float | None
 
 
 class PageImages:
@@ -46,7 +46,7 @@ class PageImages:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         png, places = self._chatbot.page_image(version, page, quote)
-        image = PageImage(mark(png, places), bool(places))
+        image = PageImage(mark(png, places), min((place.y0 for place in places), default=None))
         with self._lock:
             self._kept[key] = image
             while len(self._kept) > MOST_IMAGES:

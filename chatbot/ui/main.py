@@ -74,4 +74,5 @@ def _sent(settings: Settings) -> list[str]:
     return lines
 
 
-show()
+if __name__ == "__main__":
+    show()

@@ -10,6 +10,7 @@ from chatbot.errors import ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import session
+from chatbot.ui.scroll import scroll_to_mark
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_markdown, short, visible
@@ -47,16 +48,19 @@ def _page(house: House) -> None:
         st.html(notice_html(error.message, error.hint))
         return
     if quote:
-        _passage(quote, image.located)
+        _passage(quote, image.top is not None)
     st.image(image.png, width="stretch", alt=visible(f"{opened.document}, {_named(stored)}"))
     st.caption(_how_read(stored))
+    if image.top is not None:
+        scroll_to_mark(image.top)
 
 
 def _leaf(opened: OpenPage, stored: StoredPage, has_previous: bool, has_next: bool) -> None:
     """The row to turn pages with."""
-    left, middle, right = st.columns([1, 2, 1], vertical_alignment="center")
+    left, middle, right = st.container(key="leaf").columns([1, 2, 1], vertical_alignment="center")
     left.button("Previous page", key="page-previous", disabled=not has_previous, on_click=_turn, args=(opened, -1), width="stretch")
-    middle.html(f'<p class="leaf">{_named(stored)}</p>')
+    dark = " dark" if st.context.theme.type == "dark" else ""
+    middle.html(f'<p class="leaf{dark}">{_named(stored)}</p>')
     right.button("Next page", key="page-next", disabled=not has_next, on_click=_turn, args=(opened, 1), width="stretch")
 
 

@@ -185,7 +185,7 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     assert [job.phase for job in jobs] == ["failed", "failed", "done", "failed"]
     errors = [job.result.error if job.result else None for job in jobs]
     assert errors[0] == "The file is no PDF. Save it again."
-    assert errors[1] == jobs_module.INSIDE
+    assert errors[1] == "Something inside failed. The server's log says what."
     assert "304 characters" in str(errors[3])
     assert "Rename the file" in str(errors[3])
     assert len(jobs[3].name) < 80

@@ -51,9 +51,10 @@ def test_pages_are_kept_while_their_document_is(chatbot: Chatbot, monkeypatch: p
     (version,) = chatbot.library.scope([])
     pages = PageImages(chatbot)
     found = pages.get(version, 1, "ceiling is three")
-    assert found.located
+    assert found.top is not None
+    assert 0.05 < found.top < 0.1
     assert pages.get(version, 1, "ceiling is three") is found
-    assert not pages.get(version, 2, "ceiling is three").located
+    assert pages.get(version, 2, "ceiling is three").top is None
     monkeypatch.setattr(images, "MOST_IMAGES", 1)
     pages.get(version, 2, "")
     assert pages.get(version, 1, "ceiling is three") is not found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
 from chatbot.store.spool import NewFile
 from chatbot.ui import shared
@@ -142,6 +144,22 @@ def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path)
     while app.title[0].value != "Chat" and time.monotonic() < end:
         time.sleep(0.2)
         app.run()
+    assert app.title[0].value == "Chat"
+
+
+def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, open_house = threading.Event(), shared._open_house
+
+    def slowly(settings: Settings) -> House:
+        assert go.wait(60)
+        return open_house(settings)
+
+    monkeypatch.setattr(shared, "_open_house", slowly)
+    app = run()
+    assert app.title[0].value == "Starting …"
+    go.set()
+    shared.opening().wait(60)
+    app.run()
     assert app.title[0].value == "Chat"
 
 
