@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["body_span", "line_shape", "page_labels", "roman_value", "running_lines"]
+__all__ = ["line_shape", "page_labels", "roman_value", "running_lines", "running_spans"]
 
 # Headers and footers are within the first and last lines; three takes a running title set in two lines with the number below.
 EDGE_LINES = 3
@@ -62,16 +62,15 @@ def running_lines(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(whole | {start for start, count in beginnings.items() if count >= max(SUPPORT, SHARE * len(texts))})
 
 
-def body_span(text: str, running: frozenset[str]) -> tuple[int, int]:
-    """(start, end) of a page's text without the running lines and bare page numbers at its edges; running: see running_lines."""
-    lines = text.splitlines(keepends=True)
-    first, last = 0, len(lines)
-    while first < last and first < EDGE_LINES and _runs(lines[first], running):
-        first += 1
-    while last > first and len(lines) - last < EDGE_LINES and _runs(lines[last - 1], running):
-        last -= 1
-    start = sum(map(len, lines[:first]))
-    return start, start + sum(map(len, lines[first:last]))
+def running_spans(text: str, running: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    """(start, end) of the lines at a page's edges that are running heads, feet and bare page numbers; running: see running_lines."""
+    spans, at = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            spans.append((at, at + len(line)))
+        at += len(line)
+    edge = spans[:EDGE_LINES] + spans[max(EDGE_LINES, len(spans) - EDGE_LINES) :]
+    return tuple(span for span in edge if _runs(text[slice(*span)], running))
 
 
 def _runs(line: str, running: frozenset[str]) -> bool:

@@ -44,7 +44,7 @@ class Page:
     number: physical, 1-based. label: the printed page number or None; label_source: "printed" (found in a header or footer
     series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr" or "none" (blank or unreadable).
     confidence: mean OCR word confidence 0-100, None for text. words: only for OCR pages, whose boxes cannot be had again cheaply.
-    problem: why this page was not read, None where it was. body: offsets of the text without running headers and footers.
+    problem: why this page was not read, None where it was. running: offsets of running heads and feet.
     """
 
     number: int
@@ -55,7 +55,7 @@ class Page:
     confidence: float | None = None
     words: tuple[Word, ...] = field(default=(), repr=False)
     problem: str | None = None
-    body: tuple[int, int] = (0, 0)
+    running: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

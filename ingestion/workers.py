@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError, EncryptedError, ReaderDiedError
-from ingestion.labels import body_span, page_labels, running_lines
+from ingestion.labels import page_labels, running_lines, running_spans
 from ingestion.records import DocumentInfo, Page, Rect, Word
 from ingestion.text_quality import join_line_breaks, needs_reading_again, vocabulary
 
@@ -153,7 +153,7 @@ def read_document(
     labels, running = page_labels(texts, info.labels), running_lines(texts)
     placed = zip(pages, labels, strict=True)
     return Reading(
-        info, tuple(replace(page, label=label, label_source=source, body=body_span(page.text, running)) for page, (label, source) in placed)
+        info, tuple(replace(page, label=label, label_source=source, running=running_spans(page.text, running)) for page, (label, source) in placed)
     )
 
 

@@ -124,11 +124,18 @@ class _Answer:
     def _citation(self, mark: _Mark, key: str) -> Citation:
         """The passage of the cited page that the statement at the key rests on."""
         hit = self.prompt.sources[key]
-        (first, last), reason, quote = self._passage(*self._statement(mark), hit)
+        (first, last), reason, quote = self._copied(mark, hit) or self._passage(*self._statement(mark), hit)
         if reason and not quote and (paragraph := self._paragraph(mark)):
             (first, last), reason, quote = self._passage(*paragraph, hit)
         where = (hit.document, hit.page, hit.page_label)
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence)
+
+    def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
+        """As _passage, where all that the paragraph says since the key before is copied from the page, a list with its items, say."""
+        start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1)
+        view = view_of(hit)
+        span = _locate(view.text, view.words, self.blanked[start:end]) if "\n" in self.blanked[start:end].strip() else None
+        return (span, "", view.text[slice(*span)]) if span else None
 
     def _statement(self, mark: _Mark) -> tuple[int, int]:
         """The words since the key before; the whole sentence where those are too few, as after "According to"."""

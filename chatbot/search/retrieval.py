@@ -152,7 +152,7 @@ class Retriever:
             chunk_id=f"{chunk.version}:{chunk.ordinal}",
             text=chunk.text,
             page_text=page.text,
-            body=page.text[slice(*page.body)],
+            body=page.body,
             context=chunk.context,
             score=round(score, 6),
             scores={name: round(value, 4) for name, value in parts.items()},

@@ -32,7 +32,7 @@ create table version (id integer primary key, document integer not null referenc
 create index version_document on version(document);
 create index version_sha on version(sha256);
 create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
-    confidence real, words blob, problem text, body_start integer not null, body_end integer not null, primary key (version, number)) without rowid;
+    confidence real, words blob, problem text, running text not null, primary key (version, number)) without rowid;
 create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
     context text not null, primary key (version, ordinal)) without rowid;
 create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
@@ -57,7 +57,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as kept. body: offsets of the text without running headers and footers. words: boxes of OCR words only."""
+    """A page as kept. running: offsets of running heads and feet. words: boxes of OCR words only."""
 
     number: int
     text: str
@@ -65,8 +65,14 @@ class StoredPage:
     label_source: str | None
     method: str
     confidence: float | None
-    body: tuple[int, int]
+    running: tuple[tuple[int, int], ...]
     words: tuple[Word, ...] = ()
+
+    @property
+    def body(self) -> str:
+        """The text without running heads and feet."""
+        cuts = [0, *(offset for span in self.running for offset in span), len(self.text)]
+        return "".join(self.text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +174,8 @@ class Catalog:
         """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             connection.executemany(
-                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem, *p.body) for p in pages),
+                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                ((version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem, json.dumps(p.running)) for p in pages),
             )
             connection.executemany(
                 "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
@@ -253,10 +259,10 @@ class Catalog:
         """Some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
         rows = self._read(
-            f"select number, text, label, label_source, method, confidence, body_start, body_end from page where version = ? and number in ({marks})",
+            f"select number, text, label, label_source, method, confidence, running from page where version = ? and number in ({marks})",
             (version, *numbers),
         )
-        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], (r[6], r[7])) for r in rows}
+        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], tuple(map(tuple, json.loads(r[6])))) for r in rows}
 
     def report(self, version: int) -> list[PageReport]:
         """How each page of a version fared."""

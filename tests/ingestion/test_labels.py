@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.labels import body_span, page_labels, roman_value, running_lines
+from ingestion.labels import page_labels, roman_value, running_lines, running_spans
 
 BODY = "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a third line.\n"
 
@@ -42,7 +42,18 @@ def test_roman_values(text: str, value: int | None) -> None:
 
 def test_a_body_is_the_page_without_its_running_lines() -> None:
     bodies = [f"The {word} is used.\nMore about {word}.\n" for word in ("reserve", "levy", "grant", "fund", "bond")]
-    texts = [f"BUDGET BOOK 2025\n{body}Budget Book 2025-26 {n}.1 {body[4:8]}\n{n}" for n, body in enumerate(bodies, 1)]
+    texts = [f"BUDGET BOOK 2025\n{body}Budget Book 2025-26 {n}.1 {body[:3]}\n{n}" for n, body in enumerate(bodies, 1)]
     running = running_lines(texts)
-    assert [text[slice(*body_span(text, running))] for text in texts] == bodies
-    assert body_span("", running) == (0, 0)
+    cut = ["".join(text[start:end] for start, end in running_spans(text, running)) for text in texts]
+    assert [len(text) - len(gone) for text, gone in zip(texts, cut, strict=True)] == [len(body) for body in bodies]
+    assert all(body.split()[1] not in gone for body, gone in zip(bodies, cut, strict=True))
+    assert running_spans("", running) == ()
+
+
+def test_a_running_head_is_found_behind_a_footnote() -> None:
+    words = ["reserve", "levy", "grant", "fund", "bond"]
+    texts = [
+        f"{word} first.\n{word} second.\n{word} third.\nStatement of 2025 {word}\n1 {word} footnote.\nMinistry {n}" for n, word in enumerate(words)
+    ]
+    start, end = running_spans(texts[1], running_lines(texts))[0]
+    assert texts[1][start:end] == "Statement of 2025 levy\n"

@@ -445,3 +445,12 @@ def test_any_answer_is_checked_without_loss(answer):
 )
 def test_long_answers_take_no_more_than_their_length(answer):
     check_answer(answer, PROMPT)  # the suite's time limit is the assertion
+
+
+def test_a_list_copied_whole_is_quoted_whole() -> None:
+    page = "Rules\nThe rules may be suspended if:\n(a) output falls by 2.0 per cent;\n(b) a disaster is declared.\nThen more."
+    copied = page[page.index("The rules") : page.index("\nThen")]
+    prompt_ = prompt(hit(1, page))
+    shown, (citation,), _ = check_answer(f"{copied} [{next(iter(prompt_.sources))}]", prompt_)
+    assert (citation.verified, citation.quote) == (True, copied)
+    assert shown == f"{copied} [S1]"
