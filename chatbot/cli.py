@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chatbot.errors import ProjectError, QuestionError, StoreError
+from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ STARTED = time.perf_counter()
 DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
 # Terminal control must not come from a document or a model: everything but line ends and tabs is made visible.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+ROW_HINT = 'A line is {"id", "query", "documents": [NAME]?, "k": 3?, "history": [{"user", "assistant"}]?}.'
 MODES = ("hybrid", "vector", "keyword")
 
 
@@ -39,13 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except StoreError as error:
         return _complain(error, UNUSABLE)
+    except UsageError as error:
+        return _complain(error, USAGE)
     except ProjectError as error:
         return _complain(error, FAILED)
     except KeyboardInterrupt:
         print("\nStopped. What was finished is kept.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # a pipe that closed, a full disk behind standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):
+            print(_printable(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
         return FAILED
 
 
@@ -114,18 +119,14 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
     passwords = _passwords(options.passwords)
     paths = [inside for path in options.paths for inside in _walk(path)]
     if options.name is not None and len(paths) != 1:
-        raise QuestionError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
+        raise UsageError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
     return [Upload(path, options.name or "", passwords.get(path.name)) for path in paths]
 
 
 def _walk(path: Path) -> list[Path]:
-    """A file as it is; a folder's PDFs in name order."""
-    if not path.is_dir():
-        return [path]
-    inside = sorted(found for found in path.rglob("*") if found.suffix.casefold() == ".pdf" and found.is_file())
-    if not inside:
-        raise QuestionError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
-    return inside
+    """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported like a file that cannot be read."""
+    inside = sorted(found for found in path.rglob("*") if found.suffix.casefold() == ".pdf" and found.is_file()) if path.is_dir() else []
+    return inside or [path]
 
 
 def _passwords(path: Path | None) -> dict[str, str]:
@@ -208,11 +209,11 @@ def _restore(options: argparse.Namespace, settings: Settings) -> int:
 
 def _search(options: argparse.Namespace, settings: Settings) -> int:
     if options.raw and options.mode != "vector":
-        raise QuestionError("--raw goes with --mode vector.", hint="Add --mode vector.")
+        raise UsageError("--raw goes with --mode vector.", hint="Add --mode vector.")
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
         query = chatbot.standalone(row["query"], _history(row))
-        k = row.get("k", options.k)
+        k = options.k if row["k"] is None else row["k"]
         hits = chatbot.search(query, names=row["documents"], mode=options.mode, k=k, raw=options.raw)
         return {"id": row["id"], "search_query": query, "hits": [_hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]}
 
@@ -240,7 +241,7 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
         raise AssertionError("an ask ends in an answer")
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
-        history = tuple(_history(row)) if "history" in row else None
+        history = tuple(_history(row))
         return {"id": row["id"], **_answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history)))}
 
     if options.batch:
@@ -263,6 +264,8 @@ def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatb
             try:
                 row = _row(text, options)
                 line = {"id": row["id"]}
+                if row["wrong"]:
+                    raise QuestionError(f"Of the line, {' and '.join(row['wrong'])} cannot be used.", hint=ROW_HINT)
                 line = run(chatbot, row)
             except ProjectError as error:
                 line["error"] = str(error)
@@ -272,29 +275,40 @@ def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatb
 
 
 def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
-    """One query of a batch. Raises QuestionError where the line is not one."""
+    """One query of a batch; "wrong" names the parts that cannot be used. Raises QuestionError where the line is no JSON object."""
     try:
         row = json.loads(text)
-        assert isinstance(row["query"], str)
-        assert isinstance(row.get("k", 1), int)
-        documents = row.get("documents") or []
-        assert isinstance(documents, list) and all(isinstance(name, str) for name in documents)
-        _history(row)
-    except (ValueError, KeyError, TypeError, AssertionError, RecursionError) as error:
-        hint = 'A line is {"id", "query", "documents"?, "k"?, "history"?}.'
-        raise QuestionError("The line is not a query.", hint=hint) from error
-    return {**row, "id": row.get("id"), "documents": documents or options.document}
+    except (ValueError, RecursionError) as error:
+        raise QuestionError("The line is not JSON.", hint=ROW_HINT) from error
+    if not isinstance(row, dict):
+        raise QuestionError("The line is not an object.", hint=ROW_HINT)
+    documents, history = row.get("documents") or [], row.get("history") or []
+    checks = {
+        "id": not isinstance(row.get("id"), float),  # NaN and infinities are no JSON
+        "query": isinstance(row.get("query"), str),
+        "k": row.get("k") is None or type(row["k"]) is int,
+        "documents": isinstance(documents, list) and all(isinstance(name, str) for name in documents),
+        "history": isinstance(history, list) and all(_is_exchange(said) for said in history),
+    }
+    wrong = [name for name, right in checks.items() if not right]
+    identity = row.get("id") if "id" not in wrong else str(row["id"])
+    given = {"id": identity, "query": row.get("query"), "documents": documents or options.document, "history": history, "k": row.get("k")}
+    return {**given, "wrong": wrong}
+
+
+def _is_exchange(said: object) -> bool:
+    return isinstance(said, dict) and isinstance(said.get("user"), str) and isinstance(said.get("assistant"), str)
 
 
 def _history(row: dict[str, Any]) -> list[Exchange]:
     from chatbot.records import Exchange
 
-    return [Exchange(str(said["user"]), str(said["assistant"])) for said in row.get("history") or []]
+    return [Exchange(said["user"], said["assistant"]) for said in row["history"]]
 
 
 def _query(options: argparse.Namespace) -> str:
     if options.query is None:
-        raise QuestionError("There is no question.", hint="Give one in quotation marks, or --batch with JSON lines on standard input.")
+        raise UsageError("There is no question.", hint="Give one in quotation marks, or --batch with JSON lines on standard input.")
     return str(options.query)
 
 

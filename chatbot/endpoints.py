@@ -14,8 +14,9 @@ from chatbot.errors import ModelError
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from httpx2 import BaseTransport
     from openai import APIStatusError, OpenAI
 
 __all__ = [
@@ -32,6 +33,10 @@ __all__ = [
 OPENAI_URL = "https://api.openai.com/v1"
 # Enough for a provider's own sentence; a whole HTML error page would bury it.
 MOST_PROVIDER_CHARACTERS = 200
+# 2,048 vectors of 3,072 numbers, the largest answer there is, take 100 MB as text.
+MOST_ANSWER_BYTES = 128 * 2**20
+# The slowest local models write 2 tokens a second: 1,000 tokens in 500 s.
+LONGEST_ANSWER_SECONDS = 600.0
 # A reader is waiting: a longer pause is told rather than waited out.
 LONGEST_WAIT_SECONDS = 20.0
 
@@ -83,11 +88,12 @@ def check_endpoint(url: str, settings: Settings) -> None:
         )
 
 
-def open_client(settings: Settings) -> OpenAI:
+def open_client(settings: Settings, *, stop: Callable[[], bool] = lambda: False) -> OpenAI:
     """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises ModelError without connecting.
 
-    It neither retries nor follows redirects (a redirect could lead to an address that was refused); `settings.timeout` seconds bound the
-    connecting and every silence. It takes no key from the environment; proxies and certificates are the environment's.
+    It neither retries nor follows redirects (a redirect could lead to an address that was refused). `settings.timeout` seconds bound the
+    connecting and every silence; an answer that is too large, never ends, or is not wanted any more (`stop`) is broken off. It takes no
+    key from the environment; proxies and certificates are the environment's.
     """
     url, key = endpoint_url(settings), settings.api_key
     check_endpoint(url, settings)
@@ -98,9 +104,38 @@ def open_client(settings: Settings) -> OpenAI:
     import httpx2
     from openai import OpenAI
 
-    transport = httpx2.Client(timeout=settings.timeout, follow_redirects=False)
+    transport = httpx2.Client(timeout=settings.timeout, follow_redirects=False, transport=_bounded_transport(settings, stop))
     # Empty strings keep the client from looking in the environment; local servers ignore the stand-in for a key.
     return OpenAI(api_key=key or "none", admin_api_key="", base_url=url, timeout=settings.timeout, max_retries=0, http_client=transport)
+
+
+def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTransport:
+    """A transport whose answers end: by size, by time, or by `stop`, whatever the endpoint sends."""
+    import httpx2
+
+    class Bounded(httpx2.SyncByteStream):
+        def __init__(self, inner: httpx2.SyncByteStream) -> None:
+            self._inner = inner
+
+        def __iter__(self) -> Iterator[bytes]:
+            size, end = 0, time.monotonic() + max(LONGEST_ANSWER_SECONDS, settings.timeout)
+            for part in self._inner:
+                size += len(part)
+                if size > MOST_ANSWER_BYTES or time.monotonic() > end or stop():
+                    raise httpx2.ReadError("the answer does not end")
+                yield part
+
+        def close(self) -> None:
+            self._inner.close()
+
+    class Transport(httpx2.HTTPTransport):
+        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            answer = super().handle_request(request)
+            assert isinstance(answer.stream, httpx2.SyncByteStream)
+            answer.stream = Bounded(answer.stream)
+            return answer
+
+    return Transport()
 
 
 def endpoint_failures() -> tuple[type[Exception], ...]:

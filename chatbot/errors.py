@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingestion.errors import DocumentError, ProjectError
 
-__all__ = ["DocumentError", "ModelError", "NotFoundError", "ProjectError", "QuestionError", "SettingsError", "StoreError"]
+__all__ = ["DocumentError", "ModelError", "NotFoundError", "ProjectError", "QuestionError", "SettingsError", "StoreError", "UsageError"]
 
 
 class SettingsError(ProjectError):
@@ -13,6 +13,10 @@ class SettingsError(ProjectError):
 
 class StoreError(ProjectError):
     """The store cannot be used: held by another process, damaged, or of a newer version. Exit code 3."""
+
+
+class UsageError(ProjectError):
+    """Arguments that do not go together. Exit code 2."""
 
 
 class NotFoundError(ProjectError):

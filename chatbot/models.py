@@ -27,8 +27,8 @@ MOST_TRIES = 3
 FIRST_PAUSE_SECONDS = 0.5
 # How long a pressed stop button may go unnoticed during a pause.
 LONGEST_NAP_SECONDS = 0.1
-# No token of OpenAI's vocabularies is longer, so more text than this means that the endpoint ignores the limit.
-MOST_CHARACTERS_PER_TOKEN = 128
+# Four times what tokens of any language come to on average: more text than this means that the endpoint ignores the limit.
+MOST_CHARACTERS_PER_TOKEN = 16
 
 # OpenAI's newer models know only its new name for the limit, most local servers only the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
@@ -129,6 +129,8 @@ class OpenAIModel:
                 return (yield from self._attempt(body, max_tokens, stop, said))
             except EndpointError as error:
                 failure = error
+            if stop():
+                return "stopped"
             if said:
                 raise ModelError(f"The answer was cut: {failure.message}", hint=failure.hint) from None
             if failure.wait is None or tries == MOST_TRIES:
@@ -143,9 +145,10 @@ class OpenAIModel:
         if stop():
             return "stopped"
         finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
-        with open_client(self._settings) as client, closing(self._events(client, body, max_tokens)) as events:
+        with open_client(self._settings, stop=stop) as client, closing(self._events(client, body, max_tokens)) as events:
             for event in events:
                 piece, finish = _read(event)
+                piece = piece[: max(characters_left, 0)]
                 if piece and not stop():
                     said.append(piece)
                     yield piece

@@ -17,7 +17,6 @@ __all__ = [
     "NumberCheck",
     "PageRef",
     "Prompt",
-    "Recall",
     "Stage",
     "Token",
 ]
@@ -72,18 +71,6 @@ class Note:
     layer: str
     source: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """What a memory layer is asked: the question, its vector (unit, float32), whose it is, and when (seconds since the epoch)."""
-
-    question: str
-    vector: object
-    conversation: str
-    owner: str
-    documents: tuple[str, ...]
-    now: float
 
 
 @dataclass(frozen=True, slots=True)

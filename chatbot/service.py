@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from chatbot.answer.citations import check_answer
 from chatbot.answer.extractive import extract_answer
+from chatbot.answer.pages import forget_pages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
-from chatbot.errors import ModelError, QuestionError
+from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.memory.conversations import Conversations
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token
 from chatbot.search.refusal import REASONS, why_not
@@ -21,6 +22,7 @@ from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
+from chatbot.tokens import encodable
 from ingestion.records import PageReport, Rect
 from ingestion.render import locate_quote
 from ingestion.workers import Reader
@@ -38,6 +40,8 @@ LONGEST_QUESTION = 60_000
 # Pages that reach the prompt, as in the seed.
 PAGES_IN_PROMPT = 3
 NEAREST = 3
+# Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
+CALIBRATED = "minilm-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,11 @@ class Chatbot:
         self._model = model
         self._model_chosen = model is not None
         self.library = Library(settings, embedder or make_embedder(settings))
-        self.conversations = Conversations(settings.store / "conversations.sqlite3")
+        try:
+            self.conversations = Conversations(settings.store / "conversations.sqlite3")
+        except BaseException:
+            self.library.close()
+            raise
         self._retriever = Retriever(self.library)
         self._writing = threading.Lock()
 
@@ -94,13 +102,26 @@ class Chatbot:
         with self._writing:
             yield from self.library.add(uploads, progress=progress, cancelled=cancelled, started=started)
 
+    def read(
+        self, uploads: Sequence[Upload], *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]
+    ) -> Iterator[AddResult]:
+        """Read files up to where keyword search finds them; `resume` makes their vectors. See Library.read."""
+        with self._writing:
+            yield from self.library.read(uploads, progress=progress, cancelled=cancelled)
+
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
+        name = encodable(name)
         if not purge:
             self.library.remove(name)
             return
         with self._writing:
             self.library.remove(name, purge=True)
+        forget_pages()
+
+    def retire(self, name: str) -> None:
+        """Give a document up at once and beyond restoring; `remove` with purge, or the next `resume`, erases what it leaves."""
+        self.library.catalog.retire(name)
 
     def discard(self, version: int) -> None:
         """Erase one version whose addition was cancelled; where it was to replace another, that one stays."""
@@ -109,7 +130,7 @@ class Chatbot:
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
-        self.library.restore(name)
+        self.library.restore(encodable(name))
 
     def resume(
         self,
@@ -156,7 +177,9 @@ class Chatbot:
             yield notice
         hits = self._retriever.search(Query(query, vector, ask.names, "hybrid" if vector is not None else "keyword", PAGES_IN_PROMPT))
         prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
-        reason = why_not(hits) if self.library.catalog.active() else "no_documents"
+        reason = (
+            why_not(hits, calibrated=self.library.embedder.fingerprint.startswith(CALIBRATED)) if self.library.catalog.active() else "no_documents"
+        )
         answer = self._refusal(prompt, reason) if reason else (yield from self._answer(prompt, stop))
         answer = replace(answer, considered=tuple(hits), conversation=ask.conversation, fingerprint=self.library.embedder.fingerprint)
         if ask.conversation is not None:
@@ -165,7 +188,10 @@ class Chatbot:
 
     def page_image(self, version: int, page: int, quote: str = "", *, dpi: int = 110) -> tuple[bytes, tuple[Rect, ...]]:
         """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. Raises DocumentError, NotFoundError."""
-        stored = self.library.catalog.page(version, page)
+        try:
+            stored = self.library.catalog.page(version, page)
+        except KeyError as error:
+            raise NotFoundError("That page is not kept any more.", hint="Add the document again.") from error
         with Reader(self.library.file(version)) as reader:
             glyphs = [(word.text, word.box) for word in stored.words] if stored.method == "ocr" else reader.glyphs(page) if quote else []
             return reader.png(page, dpi=dpi), locate_quote(glyphs, quote) if quote else ()
@@ -214,7 +240,8 @@ class Chatbot:
                 said.append(piece)
                 yield Token(piece)
         except ModelError as error:
-            yield Notice(error.message, error.hint)
+            partial = f" It had said: {''.join(said)}" if said else ""
+            yield Notice(error.message + partial, error.hint)
             fallback = yield from self._extractive(prompt)
             return replace(fallback, error=str(error))
         finally:
@@ -258,4 +285,4 @@ def _checked(question: str) -> str:
         raise QuestionError(
             f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}, or add the text as a document."
         )
-    return question.replace("\x00", " ")
+    return encodable(question.replace("\x00", " "))

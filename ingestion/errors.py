@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DocumentError", "EncryptedError", "ProjectError", "ReaderDiedError"]
+__all__ = ["CancelledError", "DocumentError", "EncryptedError", "ProjectError", "ReaderDiedError"]
 
 
 class ProjectError(Exception):
@@ -23,6 +23,10 @@ class ProjectError(Exception):
 
 class DocumentError(ProjectError):
     """A file cannot be read as a PDF at all; nothing of it was stored."""
+
+
+class CancelledError(DocumentError):
+    """The caller asked to stop; nothing was kept."""
 
 
 class EncryptedError(DocumentError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ __all__ = ["PdfFile"]
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays under 160 MB.
 MOST_PIXELS = 40_000_000
 # Characters of one page kept; the densest real page measured has 14,000. More is a bomb or a broken file.
-MOST_CHARACTERS = 400_000
+MOST_CHARACTERS = 100_000
 # Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
 DRAWINGS_OF_A_TEXT = 60
 # Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
@@ -49,11 +51,12 @@ class PdfFile:
 
     def info(self) -> DocumentInfo:
         """Page count, title and the file's own page labels."""
-        if self._pdfium is None:
+        document = self._pdfium
+        if document is None:
             return DocumentInfo(self.count, None, (None,) * self.count, False)
-        title = (self._pdfium.get_metadata_value("Title") or "").strip()[:300] or None
-        labels = tuple((self._pdfium.get_page_label(index) or "")[:20] or None for index in range(self.count))
-        encrypted = raw.FPDF_GetSecurityHandlerRevision(self._pdfium.raw) != -1
+        title = _decoded(lambda: document.get_metadata_value("Title"), 300)
+        labels = tuple(_decoded(partial(document.get_page_label, index), 20) for index in range(self.count))
+        encrypted = raw.FPDF_GetSecurityHandlerRevision(document.raw) != -1
         return DocumentInfo(self.count, title, labels, encrypted)
 
     def text(self, number: int) -> tuple[str, str]:
@@ -154,6 +157,14 @@ def _check_header(path: Path) -> None:
         raise DocumentError("The file is empty (0 bytes).", hint="Download or export it again.")
     if b"%PDF" not in head:
         raise DocumentError("The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first.")
+
+
+def _decoded(read: Callable[[], str], most: int) -> str | None:
+    """A piece of metadata, at most `most` characters; None where it is missing or cannot be decoded."""
+    try:
+        return read().encode("utf-8", "replace").decode().strip()[:most] or None
+    except (UnicodeError, pdfium.PdfiumError):
+        return None
 
 
 def _box(page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, index: int) -> Rect:

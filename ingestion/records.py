@@ -34,7 +34,6 @@ class DocumentInfo:
     title: str | None
     labels: tuple[str | None, ...]
     encrypted: bool
-    outline: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,11 @@ MOST_UNREADABLE = 0.10
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
 UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 # PDFium writes U+FFFE, older builds U+0002, in place of a hyphen and line break; U+00AD is the soft hyphen itself.
-LINE_BREAK_HYPHEN = re.compile(r"(\w+)[\u0002\ufffe\u00ad]+\s*(\w+)")
-LEFT_OVER_HYPHEN = re.compile(r"[\u0002\ufffe\u00ad]")
+LINE_BREAK_HYPHEN = re.compile(r"[\u0002\ufffe\u00ad]+\s{0,8}")
+# Letters looked at on each side of a mark; longer runs are no words.
+LONGEST_PART = 40
+WORD_BEFORE = re.compile(r"\w+$")
+WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
 
@@ -38,16 +41,19 @@ def join_line_breaks(text: str, words: frozenset[str]) -> str:
     """
 
     def resolve(match: re.Match[str]) -> str:
-        first, second = match.group(1), match.group(2)
-        joined, hyphenated = (first + second).casefold(), f"{first}-{second}".casefold()
-        if hyphenated in words:
-            return f"{first}-{second}"
-        if joined in words:
-            return first + second
+        before = WORD_BEFORE.search(text[max(0, match.start() - LONGEST_PART) : match.start()])
+        after = WORD_AFTER.match(text[match.end() : match.end() + LONGEST_PART])
+        if before is None or after is None:
+            return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
+        first, second = before.group(), after.group()
+        if f"{first}-{second}".casefold() in words:
+            return "-"
+        if (first + second).casefold() in words:
+            return ""
         both_are_words = first.casefold() in words and second.casefold() in words
-        return f"{first}-{second}" if both_are_words or not second[0].islower() else first + second
+        return "-" if both_are_words or not second[0].islower() else ""
 
-    return LEFT_OVER_HYPHEN.sub("-", LINE_BREAK_HYPHEN.sub(resolve, text)) if LEFT_OVER_HYPHEN.search(text) else text
+    return LINE_BREAK_HYPHEN.sub(resolve, text)
 
 
 def needs_reading_again(text: str) -> bool:

@@ -11,9 +11,12 @@ import contextlib
 import json
 import os
 import select
+import shutil
+import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -22,12 +25,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ingestion.errors import DocumentError, EncryptedError, ReaderDiedError
+from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.labels import page_labels, running_lines, running_spans
 from ingestion.records import DocumentInfo, Page, Rect, Word
 from ingestion.text_quality import join_line_breaks, needs_reading_again, vocabulary
 
-__all__ = ["CancelledError", "Reader", "Reading", "read_document"]
+__all__ = ["Reader", "Reading", "read_document"]
 
 ROOT = Path(__file__).resolve().parent.parent
 # Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader may pass 1.5 GB.
@@ -40,12 +43,20 @@ OCR_SECONDS = 60.0
 OCR_DPI = 300
 # A second reading replaces the first only where it has this many times its letters.
 CLEARLY_MORE = 1.2
+# A file that ends its reader so often is made to; a file with more text than ten times the longest budget volumes is no document.
+MOST_DEATHS = 5
+MOST_CHARACTERS = 50_000_000
+GIVEN_UP = "The file made the reader fail too often, or has too much text; this page was not read."
 LARGEST_MESSAGE = 256 * 2**20
 Progress = Callable[[str, int, int], None]
+# However many documents are read at once, no more pages than there are cores are in OCR together.
+_OCR_PLACES = threading.BoundedSemaphore(len(os.sched_getaffinity(0)))
+# Seconds between two looks at whether to stop.
+LOOK_SECONDS = 0.25
 
 
-class CancelledError(Exception):
-    """The caller asked to stop; nothing was kept."""
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +70,20 @@ class Reading:
 class Reader:
     """One reading process holding one open PDF. Start-up 0.15 s. Calls from several threads take turns."""
 
-    def __init__(self, path: Path, *, password: str | None = None) -> None:
-        """Raises DocumentError, EncryptedError or ReaderDiedError where the file cannot be opened."""
+    def __init__(self, path: Path, *, password: str | None = None, cancelled: Callable[[], bool] = _never) -> None:
+        """cancelled: asked while waiting; true ends the process. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
         self._lock = threading.Lock()
+        self._cancelled = cancelled
+        # What tesseract leaves behind when it is killed goes with this folder.
+        self._folder = tempfile.mkdtemp(prefix="reader-")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "ingestion.workers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
-            env=_child_environment(),
+            env={**_child_environment(), "TMPDIR": self._folder},
+            start_new_session=True,  # an interrupt at the keyboard is the parent's to handle, and tesseract dies with its reader
         )
         try:
             self.info = _info(self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS))
@@ -101,7 +116,10 @@ class Reader:
             assert self._process.stdin and self._process.stdout
             try:
                 _send(self._process.stdin, request)
-                answer = _receive(self._process.stdout, time.monotonic() + seconds)
+                answer = _receive(self._process.stdout, time.monotonic() + seconds, self._cancelled)
+            except CancelledError:
+                self.close()
+                raise
             except TimeoutError:
                 self.close()
                 raise ReaderDiedError(_where(request, f"took longer than {seconds:.0f} seconds"), hint="Repair or re-export the PDF.") from None
@@ -115,8 +133,10 @@ class Reader:
 
     def close(self) -> None:
         """End the process; safe to call again."""
-        self._process.kill()
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 with contextlib.suppress(OSError):
@@ -135,7 +155,7 @@ def read_document(
     password: str | None = None,
     processes: int = 2,
     progress: Progress = lambda phase, done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = _never,
 ) -> Reading:
     """All pages of `path`: text first, then OCR of the pages without usable text, `processes` at a time.
 
@@ -143,7 +163,7 @@ def read_document(
     CancelledError; a page that cannot be read is a page with a problem.
     """
     info, pages = _read_texts(path, password, progress, cancelled)
-    again = [page.number for page in pages if page.problem is not None or needs_reading_again(page.text)]
+    again = [page.number for page in pages if page.problem != GIVEN_UP and (page.problem is not None or needs_reading_again(page.text))]
     if again:
         second = _read_images(path, password, again, processes, progress, cancelled)
         pages = [_better(page, second[page.number]) if page.number in second else page for page in pages]
@@ -158,19 +178,27 @@ def read_document(
 
 
 def _read_texts(path: Path, password: str | None, progress: Progress, cancelled: Callable[[], bool]) -> tuple[DocumentInfo, list[Page]]:
-    reader = Reader(path, password=password)
-    info, pages = reader.info, []
+    reader = Reader(path, password=password, cancelled=cancelled)
+    info, pages = reader.info, list[Page]()
+    deaths = characters = 0
     try:
         for number in range(1, info.pages + 1):
             if cancelled():
-                raise CancelledError
+                raise CancelledError("Cancelled.")
+            if deaths >= MOST_DEATHS or characters > MOST_CHARACTERS:
+                pages.append(Page(number, "", method="none", problem=GIVEN_UP))
+                continue
             try:
                 text, method = reader.text(number)
+                characters += len(text)
                 pages.append(Page(number, text, method=method))
+            except CancelledError:
+                raise
             except DocumentError as error:
                 pages.append(Page(number, "", method="none", problem=error.message))
                 if isinstance(error, ReaderDiedError):
-                    reader = Reader(path, password=password)
+                    deaths += 1
+                    reader = Reader(path, password=password, cancelled=cancelled)
             progress("reading", number, info.pages)
     finally:
         reader.close()
@@ -183,18 +211,24 @@ def _read_images(
     """number -> page as read from its image, or with the problem that stopped it."""
     local, readers = threading.local(), []
     done: dict[int, Page] = {}
+    deaths: list[int] = []
 
     def read(number: int) -> None:
         if cancelled():
             return
+        if len(deaths) >= MOST_DEATHS:
+            done[number] = Page(number, "", method="none", problem=GIVEN_UP)
+            return
         try:
-            if getattr(local, "reader", None) is None:
-                local.reader = Reader(path, password=password)
-                readers.append(local.reader)
-            done[number] = local.reader.ocr(number)
+            with _OCR_PLACES:
+                if getattr(local, "reader", None) is None:
+                    local.reader = Reader(path, password=password, cancelled=cancelled)
+                    readers.append(local.reader)
+                done[number] = local.reader.ocr(number)
         except DocumentError as error:
             done[number] = Page(number, "", method="none", problem=error.message)
             if isinstance(error, ReaderDiedError):
+                deaths.append(number)
                 local.reader = None
         progress("ocr", len(done), len(numbers))
 
@@ -205,7 +239,7 @@ def _read_images(
         for reader in readers:
             reader.close()
     if cancelled():
-        raise CancelledError
+        raise CancelledError("Cancelled.")
     return done
 
 
@@ -239,28 +273,32 @@ def _send(pipe: Any, message: dict[str, Any]) -> None:
     pipe.flush()
 
 
-def _receive(pipe: Any, deadline: float) -> dict[str, Any]:
-    """Raises TimeoutError past `deadline` (monotonic), EOFError where the child is gone, ValueError on nonsense."""
-    (size,) = struct.unpack(">I", _read_exactly(pipe, 4, deadline))
+def _receive(pipe: Any, deadline: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone, ValueError on nonsense."""
+    (size,) = struct.unpack(">I", _read_exactly(pipe, 4, deadline, cancelled))
     if size > LARGEST_MESSAGE:
         raise ValueError("message too large")
-    message = json.loads(_read_exactly(pipe, size, deadline))
+    message = json.loads(_read_exactly(pipe, size, deadline, cancelled))
     if not isinstance(message, dict):
         raise ValueError("not an object")
     return message
 
 
-def _read_exactly(pipe: Any, size: int, deadline: float) -> bytes:
+def _read_exactly(pipe: Any, size: int, deadline: float, cancelled: Callable[[], bool]) -> bytes:
     parts: list[bytes] = []
     while size:
-        ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
+        left = deadline - time.monotonic()
+        ready, _, _ = select.select([pipe], [], [], max(0.0, min(left, LOOK_SECONDS)))
+        if ready:
+            data = os.read(pipe.fileno(), min(size, 1 << 20))
+            if not data:
+                raise EOFError
+            parts.append(data)
+            size -= len(data)
+        elif left <= 0:
             raise TimeoutError
-        data = os.read(pipe.fileno(), min(size, 1 << 20))
-        if not data:
-            raise EOFError
-        parts.append(data)
-        size -= len(data)
+        elif cancelled():
+            raise CancelledError("Cancelled.")
     return b"".join(parts)
 
 

@@ -15,7 +15,7 @@ from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, sca
 from chatbot.numbers.grammar import YEAR, either, scale_of
 from chatbot.records import Hit
 
-__all__ = ["OnPage", "PageView", "Placed", "digits_of", "view_of", "words_around"]
+__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
 LONGEST_LINE = 300  # characters of a line that are looked at before a figure
@@ -78,6 +78,11 @@ class _Marks(NamedTuple):
 def view_of(hit: Hit) -> PageView:
     """The hit's page, read once and kept for the next figure; its chunk where the page text is missing."""
     return _view(hit.page_text or hit.text, hit.context)
+
+
+def forget_pages() -> None:
+    """Drop what was kept of pages, after one was erased."""
+    _view.cache_clear()
 
 
 def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

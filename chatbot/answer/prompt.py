@@ -75,10 +75,10 @@ def _said(text: str) -> str:
 
 def _excerpt(key: str, hit: Hit, tokens: int) -> str:
     """One labelled excerpt: the whole page where it fits, else the page from its best chunk on."""
-    printed = f", printed page {hit.page_label}" if hit.page_label else ""
+    printed = f", printed page {escape_keys(hit.page_label)}" if hit.page_label else ""
     label = f"[{key}] {escape_keys(hit.document)}, page {hit.page}{printed}, read by {hit.extraction_method}"
     page = escape_keys(hit.page_text)
     if count_tokens(page) > tokens:
         at = max(0, hit.page_text.find(hit.text))
         page = cut_to_tokens(escape_keys(hit.page_text[at:]), tokens)
-    return f"{label}\n<<<\n{page}\n>>>"
+    return f"{label}\n<<< {key}\n{page}\n{key} >>>"

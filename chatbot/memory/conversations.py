@@ -7,6 +7,8 @@ import secrets
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from chatbot.errors import NotFoundError, StoreError
@@ -36,6 +38,17 @@ class Conversations:
         except sqlite3.Error as error:
             raise StoreError(f"The conversations cannot be used: {error}.", hint=f"Move {path.name} away.") from error
 
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """One at a time; what SQLite cannot do is a StoreError."""
+        with self._lock:
+            try:
+                yield
+            except sqlite3.DatabaseError as error:
+                raise StoreError(
+                    f"The conversations cannot be used: {error}.", hint="Free disk space, or move conversations.sqlite3 away."
+                ) from error
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
@@ -45,7 +58,7 @@ class Conversations:
         conversation = conversation or secrets.token_urlsafe(12)
         if not CONVERSATION_ID.fullmatch(conversation):
             raise NotFoundError(f"{conversation[:80]!r} is not the id of a conversation.", hint="Use letters, digits, - and _, at most 64.")
-        with self._lock:
+        with self._using():
             self._connection.execute("insert into conversation values (?, ?, ?) on conflict(id) do nothing", (conversation, owner, time.time()))
             found = self._connection.execute("select owner from conversation where id = ?", (conversation,)).fetchone()
         if found[0] != owner:
@@ -54,7 +67,7 @@ class Conversations:
 
     def window(self, conversation: str, owner: str) -> list[Exchange]:
         """The last WINDOW exchanges, oldest first; empty for a conversation that is not there or not this owner's."""
-        with self._lock:
+        with self._using():
             rows = self._connection.execute(
                 "select user, assistant from exchange join conversation on id = conversation where conversation = ? and owner = ? order by number desc limit ?",
                 (conversation, owner, WINDOW),
@@ -63,7 +76,7 @@ class Conversations:
 
     def append(self, conversation: str, exchange: Exchange) -> None:
         """Add an exchange at the end."""
-        with self._lock:
+        with self._using():
             self._connection.execute(
                 "insert into exchange select ?, coalesce(max(number), 0) + 1, ?, ?, ? from exchange where conversation = ?",
                 (conversation, exchange.user, exchange.assistant, time.time(), conversation),

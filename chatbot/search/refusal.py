@@ -20,14 +20,17 @@ REASONS = {
 }
 
 
-def why_not(hits: Sequence[Hit]) -> str | None:
-    """None where the pages may answer, else a key of REASONS. hits: as found, with their parts "vector" and "coverage", both 0-1."""
+def why_not(hits: Sequence[Hit], *, calibrated: bool) -> str | None:
+    """None where the pages may answer, else a key of REASONS. hits: as found, with their parts "vector" and "coverage", both 0-1.
+
+    calibrated: whether the embedder is the one that the thresholds were taken from; another's cosines lie elsewhere, and words decide.
+    """
     if not hits:
         return "no_page"
-    likeness = max(hit.scores.get("vector", 0.0) for hit in hits)
     coverage = max(hit.scores.get("coverage", 0.0) for hit in hits)
-    if likeness == 0.0:  # searched by words alone
+    if not calibrated or "vector" not in hits[0].scores:
         return None if coverage >= LEAST_COVERAGE else "no_page"
+    likeness = max(hit.scores["vector"] for hit in hits)
     if likeness < LEAST_LIKENESS or (likeness < ENOUGH_LIKENESS and coverage < LEAST_COVERAGE):
         return "no_page"
     return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ WEIGHTS = {
 MOST_EXACT_CHUNKS = 20_000
 # Candidates from each index: the pages that end in the first ten were always among the first 60 chunks of one of them.
 CANDIDATES = 200
+# A page has four chunks or so: that many candidates for each page that is asked for.
+CANDIDATES_PER_HIT = 8
 MOST_HITS = 10_000
 Floats = NDArray[np.float32]
 
@@ -60,7 +63,13 @@ class Retriever:
 
     def search(self, query: Query) -> list[Hit]:
         """The best pages, at most `query.k`, best first, one hit a page; the order does not depend on k. Raises NotFoundError for an unknown document."""
-        _check(query)
+        _check(query.mode, query.k)
+        try:
+            return self._search(query)
+        except (KeyError, IndexError):  # a document was replaced or erased meanwhile: what is there now answers
+            return self._search(query)
+
+    def _search(self, query: Query) -> list[Hit]:
         scope = self._scope(query)
         words = content_terms(query.text)
         weights = self._term_weights(words, scope)
@@ -69,10 +78,12 @@ class Retriever:
         for version in scope.names:
             found.extend(self._score(version, query, scope, weights, most))
         found.sort(key=lambda row: (-row[0], row[1], row[2]))
-        return [self._hit(scope.names[row[1]], row, weights) for row in found[: query.k]]
+        meaning = query.vector is not None and query.mode != "keyword"
+        return [self._hit(scope.names[row[1]], row, weights, searched_by_meaning=meaning) for row in found[: query.k]]
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
         """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""
+        _check("vector", k)
         active = self._library.scope(names)
         found: list[tuple[float, int, int]] = []
         if names:
@@ -80,7 +91,7 @@ class Retriever:
                 scores = self._library.matrix(version).cosines(vector, len(self._pages(version)))
                 found.extend((float(score), version, ordinal) for ordinal, score in enumerate(scores))
         else:
-            found = [(score, version, ordinal) for version, ordinal, score in self._library.vectors.search(vector, 2 * k) if version in active]
+            found = [(score, version, ordinal) for version, ordinal, score in _live(partial(self._library.vectors.search, vector), active, k)]
         found.sort(key=lambda row: (-row[0], row[1], row[2]))
         chunks = [(score, self._library.catalog.chunk(version, ordinal)) for score, version, ordinal in found[:k]]
         return [self._as_hit(active[chunk.version], chunk, score, {"vector": score}) for score, chunk in chunks]
@@ -91,12 +102,13 @@ class Retriever:
         if query.names or sum(map(len, pages.values())) <= MOST_EXACT_CHUNKS:
             return _Scope(names, pages, None)
         keep: dict[int, set[int]] = {}
-        candidates = self._library.keywords.search(content_terms(query.text), CANDIDATES) if query.mode != "vector" else []
+        wanted, candidates = max(CANDIDATES, CANDIDATES_PER_HIT * query.k), list[tuple[int, int, float]]()
+        if query.mode != "vector":
+            candidates += _live(partial(self._library.keywords.search, content_terms(query.text)), names, wanted)
         if query.vector is not None and query.mode != "keyword":
-            candidates = candidates + self._library.vectors.search(query.vector, CANDIDATES)
+            candidates += _live(partial(self._library.vectors.search, query.vector), names, wanted)
         for version, ordinal, _ in candidates:
-            if version in names:
-                keep.setdefault(version, set()).add(ordinal)
+            keep.setdefault(version, set()).add(ordinal)
         arrays = {version: np.array(sorted(ordinals), np.int64) for version, ordinals in keep.items()}
         return _Scope({version: names[version] for version in arrays}, pages, arrays)
 
@@ -130,11 +142,15 @@ class Retriever:
         rows = zip(scored.total.tolist(), scored.pages.tolist(), kept[scored.best].tolist(), parts, strict=True)
         return [(total, version, page, best, part) for total, page, best, part in rows if total > 0]
 
-    def _hit(self, name: str, row: tuple[float, int, int, int, tuple[float, float, float]], weights: Mapping[str, float]) -> Hit:
+    def _hit(
+        self, name: str, row: tuple[float, int, int, int, tuple[float, float, float]], weights: Mapping[str, float], *, searched_by_meaning: bool
+    ) -> Hit:
         score, version, page, ordinal, parts = row
         by_page = self._library.lexicons(version)[1]
         there = sum(weight for word, weight in weights.items() if by_page.has(word, page - 1))
         named = dict(zip(("vector", "chunk_words", "page_words"), parts, strict=True))
+        if not searched_by_meaning:
+            del named["vector"]
         return self._as_hit(
             name, self._library.catalog.chunk(version, ordinal), score, {**named, "coverage": there / max(sum(weights.values()), 1e-9)}
         )
@@ -159,8 +175,19 @@ class Retriever:
         )
 
 
-def _check(query: Query) -> None:
-    if query.mode not in MODES:
-        raise QuestionError(f"There is no mode {query.mode!r}.", hint=f"Modes: {', '.join(MODES)}.")
-    if not 1 <= query.k <= MOST_HITS:
-        raise QuestionError(f"k is {query.k}.", hint=f"Ask for 1 to {MOST_HITS} pages.")
+def _live(search: Callable[[int], list[tuple[int, int, float]]], live: Mapping[int, str], wanted: int) -> list[tuple[int, int, float]]:
+    """The best `wanted` chunks of live versions: an index may still hold removed ones, so more is asked for until there are enough."""
+    limit = wanted
+    while True:
+        found = search(limit)
+        kept = [row for row in found if row[0] in live]
+        if len(kept) >= wanted or len(found) < limit // 2:  # a chunk of two windows is found twice and named once
+            return kept[:wanted]
+        limit *= 4
+
+
+def _check(mode: str, k: int) -> None:
+    if mode not in MODES:
+        raise QuestionError(f"There is no mode {mode!r}.", hint=f"Modes: {', '.join(MODES)}.")
+    if not 1 <= k <= MOST_HITS:
+        raise QuestionError(f"k is {k}.", hint=f"Ask for 1 to {MOST_HITS} pages.")

@@ -10,12 +10,17 @@ from chatbot.terms import content_terms
 
 __all__ = ["is_follow_up", "standalone_query"]
 
-# A question with fewer content terms than this cannot name measure, entity and period itself.
-FEW_TERMS = 4
-# Words that point back at what was said before.
+# A question of fewer content terms than this names no subject of its own: "Why?", "in 2026?", "the year before?".
+FEW_TERMS = 2
+# Characters that an earlier question may add to a query.
+LONGEST_CARRIED = 1_000
+# Words that point back at what was said before: at the beginning, or standing for something that was named. "That" and "there" do so
+# only where they are no conjunction ("a rule that …") and no existence ("are there …").
 POINTS_BACK = re.compile(
-    r"^(and|but|so|or|also|what about|how about|what if|why|then|ok|okay|same)\b"
-    r"|\b(it|its|they|them|their|this|that|these|those|there|he|she|one|ones|same|former|latter|previous|above|instead|compare[sd]?)\b",
+    r"^(and|but|so|or|also|then|ok|okay|same)\b|^(what|how) about\b|^what if\b"
+    r"|\b(it|its|they|them|their|these|those|he|she|ones|the same|former|latter|the previous one|instead)\b"
+    r"|\b(of|for|from|than|by|after|before|under|is|was|does|did) (this|that)\b(?=[\s?.,]*(?:$|[?.,]|in\b|for\b|by\b|from\b|compare))"
+    r"|\b(do|does|did) (this|that)\b|\bhow do .{0,30}compare\b",
     re.I,
 )
 
@@ -29,8 +34,8 @@ def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
     """The query to search: the question, preceded by the last question that stands alone where it is a follow-up."""
     if not is_follow_up(question, exchanges):
         return question
-    for index in range(len(exchanges) - 1, -1, -1):
-        if not is_follow_up(exchanges[index].user, exchanges[:index]):
-            between = [exchange.user for exchange in exchanges[max(index, len(exchanges) - 2) :]]
-            return " ".join(dict.fromkeys([exchanges[index].user, *between, question]))
-    return " ".join([exchanges[-1].user, question])
+    said = [exchange.user[:LONGEST_CARRIED] for exchange in exchanges]
+    for index in range(len(said) - 1, -1, -1):
+        if not is_follow_up(said[index], exchanges[:index]):
+            return " ".join(dict.fromkeys([said[index], said[-1], question]))
+    return " ".join([said[-1], question])

@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ BUSY_SECONDS = 20
 SCHEMA = """
 create table meta (key text primary key, value text not null) without rowid;
 create table document (id integer primary key, name text not null unique, active_version integer, removed_at real);
-create table version (id integer primary key, document integer not null references document(id), sha256 text not null, state text not null
+create table version (id integer primary key autoincrement, document integer not null references document(id), sha256 text not null, state text not null
     check (state in ('reading', 'keyword', 'embedding', 'ready', 'retired')), title text, pages integer not null default 0, chunks integer not null default 0,
     embedded_upto integer not null default 0, fingerprint text, added_at real not null);
 create index version_document on version(document);
@@ -107,12 +107,7 @@ class Catalog:
         self._local = threading.local()
         self._held: WeakSet[_Held] = WeakSet()
         self._write_lock = threading.RLock()
-        try:
-            self._prepare()
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"The catalogue {path.name} cannot be used: {error}.", hint="Run `python -m chatbot doctor`, or move the folder away."
-            ) from error
+        self._prepare()
 
     def close(self) -> None:
         """Close every connection; the object is not usable afterwards."""
@@ -136,10 +131,21 @@ class Catalog:
         """The live version of the document `name`."""
         return next(iter(self._versions("d.name = ? and d.removed_at is null and v.id = d.active_version", (name,))), None)
 
+    def newest(self, name: str) -> Version | None:
+        """The version that the document `name` has, or will have when its vectors are made."""
+        return next(
+            reversed(self._versions("d.name = ? and d.removed_at is null and v.id >= d.active_version and v.state != 'reading'", (name,))), None
+        )
+
+    def chunk_counts(self) -> dict[int, int]:
+        """version id -> how many chunks it has, of all versions whose words are to be found."""
+        return {row[0]: row[1] for row in self._read("select id, chunks from version where state not in ('reading', 'retired')")}
+
     def unfinished(self, fingerprint: str) -> list[Version]:
         """Versions that still need vectors of `fingerprint`, oldest first."""
         condition = (
-            "d.removed_at is null and v.state in ('keyword', 'embedding', 'ready') and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
+            "d.removed_at is null and v.id >= d.active_version and v.state in ('keyword', 'embedding', 'ready')"
+            " and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
         )
         return self._versions(condition, (fingerprint,))
 
@@ -156,9 +162,9 @@ class Catalog:
         rows = self._read("select version, sum(length(data)) / ? from vector where fingerprint = ? group by version", (4 * dimension, fingerprint))
         return {row[0]: row[1] for row in rows}
 
-    def hashes(self) -> set[str]:
-        """SHA-256 of every file that a version still needs."""
-        return {row[0] for row in self._read("select distinct sha256 from version")}
+    def hashes(self, versions: Sequence[int] | None = None) -> set[str]:
+        """SHA-256 of the files of these versions, of all there are by default."""
+        return {sha for version, sha in self._read("select id, sha256 from version") if versions is None or version in versions}
 
     def begin(self, name: str, sha256: str, title: str | None) -> int:
         """A new version in state "reading" of the document `name`, which is made if need be. Returns the version's id."""
@@ -175,7 +181,10 @@ class Catalog:
         with self._write() as connection:
             connection.executemany(
                 "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem, json.dumps(p.running)) for p in pages),
+                (
+                    (version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem, json.dumps(p.running))
+                    for p in pages
+                ),
             )
             connection.executemany(
                 "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
@@ -210,6 +219,13 @@ class Catalog:
             connection.execute("update version set state = 'retired' where document = ? and id < ?", (document, version))
             connection.execute("update document set active_version = ? where id = ?", (version, document))
 
+    def retire(self, name: str) -> bool:
+        """Give a document up beyond restoring, in one step; what it leaves is erased after. False where there is no such document."""
+        with self._write() as connection:
+            connection.execute("update document set active_version = null, removed_at = null where name = ?", (name,))
+            of_it = "document = (select id from document where name = ?)"
+            return connection.execute(f"update version set state = 'retired' where {of_it}", (name,)).rowcount > 0
+
     def restart_vectors(self, version: int) -> None:
         """Embedding of this version begins anew, for another fingerprint."""
         with self._write() as connection:
@@ -227,12 +243,13 @@ class Catalog:
             for version in versions:
                 for table, column in (("vector", "version"), ("lexicon", "version"), ("chunk", "version"), ("page", "version"), ("version", "id")):
                     connection.execute(f"delete from {table} where {column} = ?", (version,))
-            connection.execute("update document set active_version = null where active_version not in (select id from version)")
+            # Where the addition that revived a removed document is taken back, the document is removed again, and can be restored.
+            connection.execute(
+                "update document set removed_at = ?, active_version = (select max(id) from version where document = document.id"
+                " and state in ('keyword', 'embedding', 'ready')) where active_version not in (select id from version)",
+                (time.time(),),
+            )
             connection.execute("delete from document where id not in (select document from version)")
-
-    def versions_of(self, name: str) -> list[int]:
-        """Ids of all versions of the document `name`, removed or not."""
-        return [row[0] for row in self._read("select v.id from version v join document d on d.id = v.document where d.name = ?", (name,))]
 
     def documents(self) -> list[DocumentRow]:
         """All documents in the order they were added, removed ones among them."""
@@ -300,6 +317,10 @@ class Catalog:
         """A remembered value of the store itself."""
         return next((row[0] for row in self._read("select value from meta where key = ?", (key,))), None)
 
+    def compact(self) -> None:
+        """Write the log back into the file, so that what was erased stands in neither."""
+        self._read("pragma wal_checkpoint(truncate)")
+
     def set_meta(self, key: str, value: str) -> None:
         """Remember a value of the store itself."""
         with self._write() as connection:
@@ -337,25 +358,42 @@ class Catalog:
         held: _Held | None = getattr(self._local, "held", None)
         if held is None:
             connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;")
+            connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on;")
             held = self._local.held = _Held(connection)
             self._held.add(held)
         return held.connection
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._connection().execute(statement, arguments).fetchall()
+        try:
+            return self._connection().execute(statement, arguments).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._unusable(error) from error
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
         with self._write_lock:
-            connection = self._connection()
-            connection.execute("begin immediate")
             try:
-                yield connection
-            except BaseException:
-                connection.execute("rollback")
-                raise
-            connection.execute("commit")
+                connection = self._connection()
+                connection.execute("begin immediate")
+                try:
+                    yield connection
+                except BaseException:
+                    with suppress(sqlite3.Error):  # a full disk has rolled back already
+                        connection.execute("rollback")
+                    raise
+                connection.execute("commit")
+            except sqlite3.DatabaseError as error:
+                raise self._unusable(error) from error
+
+    def _unusable(self, error: sqlite3.Error) -> StoreError:
+        """What an SQLite error means for the user."""
+        text = str(error)
+        if "full" in text:
+            return StoreError("The disk is full.", hint="Free some space and try again; nothing stored is lost.", retryable=True)
+        if "readonly" in text or "unable to open" in text:
+            return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+        hint = f"Move {self._path.parent} away and add the documents again; their copies stand in the documents folder."
+        return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)
 
 
 def _pack(words: Sequence[Word]) -> bytes | None:

@@ -8,13 +8,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from chatbot.errors import DocumentError, NotFoundError, ProjectError
+from chatbot.errors import ProjectError
 from chatbot.store.library import AddResult, Upload
 from chatbot.store.spool import NewFile, Spool, Spooled
 
@@ -33,13 +32,15 @@ CLOSE_SECONDS = 10.0
 class Chatbot(Protocol):
     """What the queue calls; see chatbot.service.Chatbot."""
 
-    def add(
+    def read(
         self, uploads: Sequence[Upload], *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]
     ) -> Iterator[AddResult]: ...
 
     def resume(self, *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None: ...
 
     def discard(self, version: int) -> None: ...
+
+    def retire(self, name: str) -> None: ...
 
     def remove(self, name: str, *, purge: bool = False) -> None: ...
 
@@ -70,10 +71,6 @@ class Job:
     def cancellable(self) -> bool:
         """It can still be made as if it had never been asked for; what an earlier process left cannot."""
         return not self.finished and (self.phase != "embedding" or self.result is not None)
-
-
-class _CancelledError(DocumentError):
-    """Raised out of a progress report, which is where reading can be left."""
 
 
 @dataclass(slots=True)
@@ -124,6 +121,12 @@ class Additions:
         with self._changed:
             return tuple(task.job for task in self._tasks)
 
+    def wake(self) -> None:
+        """Look again for vectors to make, after a document was restored."""
+        with self._changed:
+            self._embedding_due, self._not_before = True, 0.0
+            self._changed.notify_all()
+
     def cancel(self, job: int) -> None:
         """Stop a job and forget what it has done so far; one that is finished or unknown stays as it is."""
         with self._changed:
@@ -140,9 +143,8 @@ class Additions:
             self._tasks = [task for task in self._tasks if not task.job.finished]
 
     def erase(self, name: str) -> None:
-        """Hide a document now, and erase it for good as soon as the queue's thread is free."""
-        with suppress(NotFoundError):  # it may be hidden already
-            self._chatbot.remove(name)
+        """Give a document up now, beyond restoring, and erase what it leaves as soon as the queue's thread is free, or at the next start."""
+        self._chatbot.retire(name)
         with self._changed:
             if name not in self._erasures:
                 self._erasures.append(name)
@@ -213,12 +215,10 @@ class Additions:
         assert task.path is not None
         upload = Upload(task.path, task.job.name, task.password)
         progress, results = partial(self._report, task), list[AddResult]()
-        problem = _try(lambda: results.extend(self._chatbot.add([upload], progress=progress, cancelled=lambda: True)))
+        problem = _try(lambda: results.extend(self._chatbot.read([upload], progress=progress, cancelled=lambda: task.cancelled or self._closing)))
         return results[0] if results else AddResult(task.job.name, "failed", error=problem)
 
     def _report(self, task: _Task, name: str, phase: str, done: int, total: int) -> None:
-        if task.cancelled or self._closing:
-            raise _CancelledError("Cancelled.")
         with self._changed:
             task.become(phase=phase, done=done, total=total)
 

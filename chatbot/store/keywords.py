@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ class KeywordIndex:
             folder.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, str(folder))
         except (ValueError, OSError) as error:
-            raise StoreError(f"The keyword index cannot be opened: {error}", hint="Run `python -m chatbot rebuild`.") from error
+            raise StoreError(f"The keyword index cannot be opened: {error}", hint=f"Delete {folder}; the next `add` makes it anew.") from error
         self._index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
         self._index.config_reader("manual")
 
@@ -75,17 +74,6 @@ class KeywordIndex:
     def count(self) -> int:
         """How many chunks there are."""
         return int(self._index.searcher().num_docs)
-
-    def clear(self) -> None:
-        """Delete everything."""
-        writer: Any = self._index.writer(HEAP_BYTES, 1)
-        writer.delete_all_documents()
-        self._finish(writer)
-
-    @staticmethod
-    def erase(folder: Path) -> None:
-        """Delete the index's folder, to be made anew."""
-        shutil.rmtree(folder, ignore_errors=True)
 
     def _delete(self, writer: Any, version: int) -> None:
         # By query: delete_documents_by_term makes a signed term of a Python int, and deletes nothing from an unsigned field.

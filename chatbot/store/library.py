@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import struct
+import threading
 import time
+import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import DocumentError, ModelError, NotFoundError, ProjectError, StoreError
+from chatbot.errors import DocumentError, NotFoundError, ProjectError, StoreError
 from chatbot.records import DocumentRow
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, Version
@@ -38,6 +42,7 @@ EMBED_BATCH = 64
 # Bytes of vectors and term counts held ready: some 200 filings.
 CACHE_BYTES = 512 * 2**20
 COPY_BYTES = 1 << 20
+PARTIAL_COPY = re.compile(r"[0-9a-f]{64}\.\d+\.partial")
 # Remembered in the catalogue: the fingerprint for which Chroma was last seen to hold what the catalogue holds.
 ALIGNED = "vectors_aligned"
 Progress = Callable[[str, str, int, int], None]
@@ -89,6 +94,7 @@ class _Candidate:
     name: str
     digest: str
     error: ProjectError | None = None
+    repeated: bool = False
 
 
 class Library:
@@ -131,7 +137,8 @@ class Library:
         active = self.catalog.active(names)
         missing = [name for name in names if name not in active.values()]
         if missing:
-            known = ", ".join(sorted(self.catalog.active().values())[:5]) or "none yet"
+            there = sorted(self.catalog.active().values())
+            known = (", ".join(there[:5]) or "none yet") + (f" and {len(there) - 5} more" if len(there) > 5 else "")
             raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=f"Documents: {known}. See `python -m chatbot list`.")
         return active
 
@@ -145,7 +152,10 @@ class Library:
 
     def lexicons(self, version: int) -> tuple[Lexicon, Lexicon]:
         """(over chunks, over pages) of a version, kept ready."""
-        return self._lexicons.get(version, lambda: unpack_lexicons(self.catalog.lexicon(version)))
+        try:
+            return self._lexicons.get(version, lambda: unpack_lexicons(self.catalog.lexicon(version)))
+        except (zlib.error, struct.error, UnicodeDecodeError) as error:
+            raise StoreError("The stored terms of a document are damaged.", hint="Remove that document and add it again.") from error
 
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
         """(chunks,) physical page of each chunk of a version, kept ready."""
@@ -173,21 +183,45 @@ class Library:
         started: time.perf_counter() from which the first file's seconds count. A file that fails costs the others nothing.
         """
         read: list[AddResult] = []
-        for result in self._read_all(self._candidates(uploads), progress, started if started is not None else time.perf_counter()):
+        for result in self.read(uploads, progress=progress, cancelled=cancelled, started=started):
             if result.status in {"failed", "unchanged"}:
                 yield result
             else:
                 read.append(result)
         for result in read:
             yield self._finish(result, progress, cancelled)
-        self.sweep()
+
+    def read(
+        self, uploads: Sequence[Upload], *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never, started: float | None = None
+    ) -> Iterator[AddResult]:
+        """Read files up to where keyword search finds them; `resume` makes their vectors. Arguments as in `add`.
+
+        Files are read ahead in as many threads as there are cores and stored in order; leaving the iterator stops the reading.
+        """
+        start = started if started is not None else time.perf_counter()
+        left = threading.Event()
+        ahead: deque[tuple[_Candidate, Future[Reading] | AddResult]] = deque()
+        pool = ThreadPoolExecutor(self._settings.threads)
+        try:
+            pool.submit(prepare)
+            for candidate in self._candidates(uploads):
+                ahead.append((candidate, self._begin(pool, candidate, progress, lambda: left.is_set() or cancelled())))
+                if len(ahead) > self._settings.threads:
+                    yield self._settle(*ahead.popleft(), start=start)
+                    start = time.perf_counter()
+            while ahead:
+                yield self._settle(*ahead.popleft(), start=start)
+                start = time.perf_counter()
+        finally:
+            left.set()
+            pool.shutdown(cancel_futures=True)
 
     def _finish(self, result: AddResult, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
         """The result with its vectors made, or with a warning why they are not; the document is found by its words either way."""
         start = time.perf_counter()
         try:
             self._embed(result.version, lambda done, total: progress(result.document, "embedding", done, total), cancelled)
-        except ModelError as error:
+        except ProjectError as error:
             result = replace(result, warning=f"Found by its words only, its vectors could not be made: {error}")
         return replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
 
@@ -206,6 +240,7 @@ class Library:
             try:
                 name = display_name(upload.name or upload.path.name)
                 digest = self._hash(upload.path)
+                repeated = name in seen
                 other = seen.setdefault(name, (upload.path, digest))
                 if other[1] != digest:
                     message = f"{upload.path} and {other[0]} are different files of one name, {name}."
@@ -213,11 +248,15 @@ class Library:
             except ProjectError as error:
                 yield _Candidate(upload, name, "", error)
             else:
-                yield _Candidate(upload, name, digest)
+                yield _Candidate(upload, name, digest, repeated=repeated)
 
     def _hash(self, path: Path) -> str:
         """SHA-256 of the file. Raises DocumentError where it cannot be read or is too large."""
         try:
+            if path.is_dir():
+                raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
+            if path.exists() and not path.is_file():
+                raise DocumentError(f"{path} is not a file.", hint="Add PDF files only.")
             size = path.stat().st_size
             if size > self._settings.max_upload_mb * 2**20:
                 limit = f"the limit of {self._settings.max_upload_mb} MiB"
@@ -227,29 +266,17 @@ class Library:
         except OSError as error:
             raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
 
-    def _read_all(self, candidates: Iterable[_Candidate], progress: Progress, start: float) -> Iterator[AddResult]:
-        """Read files ahead in as many threads as there are cores and store them in order; start: when the first one's turn began."""
-        ahead: deque[tuple[_Candidate, Future[Reading] | AddResult]] = deque()
-        with ThreadPoolExecutor(self._settings.threads) as pool:
-            pool.submit(prepare)
-            for candidate in candidates:
-                ahead.append((candidate, self._begin(pool, candidate, progress)))
-                if len(ahead) > self._settings.threads:
-                    yield self._settle(*ahead.popleft(), start=start)
-                    start = time.perf_counter()
-            while ahead:
-                yield self._settle(*ahead.popleft(), start=start)
-                start = time.perf_counter()
-
-    def _begin(self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress) -> Future[Reading] | AddResult:
+    def _begin(
+        self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress, cancelled: Callable[[], bool]
+    ) -> Future[Reading] | AddResult:
         """The reading under way, or the result where there is nothing to read."""
         name = candidate.name
         try:
             if candidate.error is not None:
                 raise candidate.error
-            live = self.catalog.find(name)
-            if live is not None and live.sha256 == candidate.digest:
-                return self._result(live, "unchanged")
+            newest = self.catalog.newest(name)
+            if candidate.repeated or (newest is not None and newest.sha256 == candidate.digest):
+                return AddResult(name, "unchanged")
             copy = self._keep(candidate.upload.path, candidate.digest)
         except ProjectError as error:
             return AddResult(name, "failed", error=str(error))
@@ -260,17 +287,21 @@ class Library:
             password=candidate.upload.password,
             processes=self._settings.threads,
             progress=lambda phase, done, total: progress(name, phase, done, total),
+            cancelled=cancelled,
         )
 
     def _settle(self, candidate: _Candidate, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
         """The result once the reading is done and stored."""
         if isinstance(reading, AddResult):
-            return replace(reading, seconds=round(time.perf_counter() - start, 3))
+            newest = self.catalog.newest(candidate.name) if reading.status == "unchanged" else None
+            known = self._result(newest, "unchanged") if newest else reading
+            return replace(known, seconds=round(time.perf_counter() - start, 3))
         try:
             read = reading.result()
             replaced = self.catalog.find(candidate.name) is not None
             version = self._store(candidate.name, candidate.digest, read)
         except ProjectError as error:
+            self._drop_copies({candidate.digest})
             return AddResult(candidate.name, "failed", seconds=round(time.perf_counter() - start, 3), error=str(error))
         stored = self.catalog.version(version)
         assert stored is not None
@@ -319,7 +350,6 @@ class Library:
         if stored is None or stored.state == "retired":
             return
         fingerprint = self.embedder.fingerprint
-        self.catalog.set_meta(ALIGNED, "")
         if stored.fingerprint not in (None, fingerprint):
             self.catalog.restart_vectors(version)
             stored = replace(stored, embedded_upto=0)
@@ -331,6 +361,7 @@ class Library:
             made = self.embedder.embed([window for texts in windows for window in texts])
             parts = np.split(made, np.cumsum([len(texts) for texts in windows])[:-1])
             rows = [(chunk.ordinal, part) for chunk, part in zip(chunks, parts, strict=True)]
+            self.catalog.set_meta(ALIGNED, "")
             self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks))
             self.vectors.upsert(version, rows)
             progress(at + len(chunks), stored.chunks)
@@ -346,11 +377,13 @@ class Library:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError."""
-        known = self.catalog.versions_of(name)
-        if not self.catalog.remove(name, time.time()) and not (purge and known):
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
         if purge:
-            self._erase(known)
+            if not self.catalog.retire(name):
+                raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+            self.sweep()
+            self.catalog.compact()
+        elif not self.catalog.remove(name, time.time()):
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
 
     def restore(self, name: str) -> None:
         """Bring a removed document back. Raises NotFoundError where it was not removed or has been erased."""
@@ -366,23 +399,40 @@ class Library:
     def sweep(self) -> None:
         """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
         self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
+        self._align_keywords()
         if self.catalog.meta(ALIGNED) != self.embedder.fingerprint or not self.vectors.exists():
             self._align_vectors()
-            self.catalog.set_meta(ALIGNED, self.embedder.fingerprint)
+            if not self.without_vectors():
+                self.vectors.drop_others()
+                self.catalog.set_meta(ALIGNED, self.embedder.fingerprint)
 
     def _erase(self, versions: Sequence[int]) -> None:
         if versions:
             self.keywords.remove(versions)
             self.vectors.remove(versions)
+            self.vectors.drop_others()
+            erased = self.catalog.hashes(versions)
             self.catalog.erase(versions)
+            self._drop_copies(erased)
             for version in versions:
                 self._matrices.drop(version)
                 self._lexicons.drop(version)
                 self._chunk_pages.drop(version)
-        needed = self.catalog.hashes()
-        for path in self._settings.documents.glob("*.pdf"):
-            if len(path.stem) == 64 and path.stem not in needed:
+        for path in self._settings.documents.glob("*.partial"):
+            if PARTIAL_COPY.fullmatch(path.name):
                 path.unlink(missing_ok=True)
+
+    def _drop_copies(self, hashes: set[str]) -> None:
+        """Delete kept copies that no version needs any more. Others in the folder are never touched: the store can be made anew from them."""
+        for digest in hashes - self.catalog.hashes():
+            (self._settings.documents / f"{digest}.pdf").unlink(missing_ok=True)
+
+    def _align_keywords(self) -> None:
+        """Give the keyword index the chunks it lacks, from the stored text."""
+        expected = self.catalog.chunk_counts()
+        if self.keywords.count() != sum(expected.values()):
+            for version in expected:
+                self.keywords.add(version, [terms(f"{chunk.context}\n{chunk.text}") for chunk in self.catalog.chunks(version)])
 
     def _align_vectors(self) -> None:
         """Give Chroma the rows it lacks and take those it should not have; the vectors themselves are in the catalogue."""

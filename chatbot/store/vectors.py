@@ -8,14 +8,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
 
-__all__ = ["ChromaIndex", "LeastRecentlyUsed", "Matrix", "VectorIndex", "matrix_of"]
+__all__ = ["ChromaIndex", "LeastRecentlyUsed", "Matrix", "matrix_of"]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
@@ -23,24 +23,8 @@ Value = TypeVar("Value")
 BATCH = 1_000
 
 
-class VectorIndex(Protocol):
-    """Approximate nearest chunks over all documents. Vectors are unit float32 rows; scores are cosines in [-1, 1]."""
-
-    def upsert(self, version: int, rows: Sequence[tuple[int, Vectors]]) -> None:
-        """Store (ordinal, windows of shape (w, dimension)); rows of the same ordinal are replaced."""
-
-    def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, cosine) of at most `limit` nearest chunks, best first, each once."""
-
-    def remove(self, versions: Iterable[int]) -> None:
-        """Delete all rows of these versions."""
-
-    def count(self) -> int:
-        """How many windows there are."""
-
-
 class ChromaIndex:
-    """A persistent Chroma collection in cosine space, one for each embedder. chromadb is imported at first use."""
+    """A persistent Chroma collection in cosine space, one for each embedder; vectors are unit float32 rows. chromadb is imported at first use."""
 
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
         self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
@@ -62,7 +46,7 @@ class ChromaIndex:
         threading.Thread(target=self._try_open, name="chroma-import", daemon=True).start()
 
     def upsert(self, version: int, rows: Sequence[tuple[int, Vectors]]) -> None:
-        """See VectorIndex. Raises StoreError where Chroma refuses."""
+        """Store (ordinal, windows of shape (w, dimension)); rows of the same ordinal are replaced. Raises StoreError."""
         flat = [(f"{version}:{ordinal}:{window}", vector, ordinal) for ordinal, windows in rows for window, vector in enumerate(windows)]
         for at in range(0, len(flat), BATCH):
             part = flat[at : at + BATCH]
@@ -70,7 +54,7 @@ class ChromaIndex:
             self._collection().upsert(ids=[row[0] for row in part], embeddings=np.stack([row[1] for row in part]), metadatas=metadatas)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
-        """See VectorIndex."""
+        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once."""
         collection = self._collection()
         if not collection.count():
             return []
@@ -82,12 +66,12 @@ class ChromaIndex:
         return [(version, ordinal, score) for (version, ordinal), score in best.items()]
 
     def remove(self, versions: Iterable[int]) -> None:
-        """See VectorIndex."""
+        """Delete all rows of these versions."""
         for version in versions:
             self._collection().delete(where={"version": version})
 
     def count(self) -> int:
-        """See VectorIndex."""
+        """How many windows there are."""
         return int(self._collection().count())
 
     def ids(self, version: int) -> set[str]:
@@ -126,7 +110,10 @@ class ChromaIndex:
                 except StoreError:
                     raise
                 except Exception as error:  # chromadb raises its own, sqlite's and Rust's
-                    raise StoreError(f"The vector index cannot be opened: {str(error)[:200]}", hint="Run `python -m chatbot rebuild`.") from error
+                    raise StoreError(
+                        f"The vector index cannot be opened: {str(error)[:200]}",
+                        hint=f"Delete {self._folder}; the next `add` makes it anew from the catalogue.",
+                    ) from error
             return self._found
 
     def _open(self) -> Any:
@@ -141,7 +128,10 @@ class ChromaIndex:
             self._name, configuration={"hnsw": {"space": "cosine"}}, metadata=wanted, embedding_function=None
         )
         if dict(collection.metadata or {}) != wanted:
-            raise StoreError(f"The vector index was made by {collection.metadata}, not {wanted}.", hint="Run `python -m chatbot rebuild`.")
+            raise StoreError(
+                f"The vector index was made by {collection.metadata}, not {wanted}.",
+                hint=f"Delete {self._folder}; the next `add` makes it anew from the catalogue.",
+            )
         return collection
 
 

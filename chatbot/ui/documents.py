@@ -190,7 +190,7 @@ def _draw_row(row: DocumentRow, house: House) -> None:
             _button("Pages", row, f"How each page of {name} was read", ask_for, "report", row.name)
             _button("Remove", row, f"Remove {name}", ask_for, "remove", row.name)
         else:
-            _button("Restore", row, f"Bring {name} back", _attempt, house.chatbot.restore, row.name)
+            _button("Restore", row, f"Bring {name} back", _attempt, house.restore, row.name)
             _button("Erase", row, f"Erase {name} for good", ask_for, "erase", row.name)
 
 

@@ -58,7 +58,7 @@ class Guard:
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
-        if not _is_allowed(host, self._allowed_hosts()):
+        if not _is_allowed(host, self._allowed_hosts()) or (scope["type"] == "websocket" and not _is_same_origin(headers.get("origin"), host)):
             await _refuse(scope, send)
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
@@ -83,6 +83,12 @@ def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
         if entry == "*" or (name and name == entry) or (entry.startswith("*.") and name.endswith(entry[1:])):
             return True
     return False
+
+
+def _is_same_origin(origin: str | None, host: str) -> bool:
+    """Whether a socket is opened by our own pages: cookies do not tell ports apart, so another server on this machine must not pass.
+    A client that is no browser sends no origin."""
+    return origin is None or urlsplit(origin).netloc.lower() == host.lower()
 
 
 def _policy(host: str, scripts: str) -> bytes:

@@ -31,6 +31,11 @@ class House:
     asked: Asked
     images: PageImages
 
+    def restore(self, name: str) -> None:
+        """Bring a removed document back; vectors it still lacks are made."""
+        self.chatbot.restore(name)
+        self.additions.wake()
+
     def close(self) -> None:
         """Stop what is on its way and give the store free."""
         self.asked.close()

@@ -107,16 +107,20 @@ def test_a_batch_gives_one_line_a_query_in_order_and_goes_on_after_a_bad_one(hom
         json.dumps({"id": "b", "query": "", "k": 1}),
         json.dumps({"id": "c", "query": "And the anchor?", "history": [{"user": "What is the debt policy?", "assistant": "…"}]}),
         json.dumps({"id": "d", "query": "debt", "documents": ["Missing.pdf"]}),
+        json.dumps({"id": "e", "query": "debt", "k": True, "history": [{"user": None}]}),
+        json.dumps({"id": "f", "query": "debt \ud800", "k": None}),
     ]
     done = run(home, "search", "--batch", stdin="\n".join(rows))
     found = lines(done)
     assert done.returncode == 1
-    assert [line["id"] for line in found] == ["a", None, "b", "c", "d"]
+    assert [line["id"] for line in found] == ["a", None, "b", "c", "d", "e", "f"]
     assert len(found[0]["hits"]) == 1
     assert (found[1]["line"], "error" in found[1]) == (2, True)
     assert "empty" in found[2]["error"]
     assert found[3]["search_query"].startswith("What is the debt policy?")
     assert "Missing.pdf" in found[4]["error"]
+    assert "k and history" in found[5]["error"]
+    assert "hits" in found[6]
     assert [line["id"] for line in lines(run(home, "ask", "--batch", stdin=rows[0]))] == ["a"]
 
 
@@ -133,7 +137,10 @@ def test_remove_and_restore(home: Path) -> None:
         (["ask", "x" * 100_000], 1, "100,000 characters"),
         (["ask", "debt?", "--document", "No.pdf"], 1, "No.pdf"),
         (["search", "debt", "-k", "0"], 1, "k is 0"),
-        (["search"], 1, "no question"),
+        (["search"], 2, "no question"),
+        (["search", "debt", "--raw"], 2, "--mode vector"),
+        (["search", "debt", "--raw", "--mode", "vector", "-k", "0"], 1, "k is 0"),
+        (["remove", "\udcff"], 1, "no document"),
         (["remove", "No.pdf"], 1, "No.pdf"),
         (["add", "missing.pdf"], 1, "missing.pdf"),
         (["add", "nowhere/"], 1, "nowhere"),

@@ -1,5 +1,7 @@
 """Text quality: what is normalised, how line-end hyphens are joined, which pages are read again."""
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,3 +31,10 @@ def test_pages_to_read_again() -> None:
     assert needs_reading_again("12")
     assert needs_reading_again("".join(chr(ord(letter) % 29 + 1) for letter in prose))
     assert needs_reading_again("(cid:12)(cid:44)(cid:9)" * 30)
+
+
+def test_joining_takes_no_more_than_the_texts_length() -> None:
+    text = "x" * 200_000 + "\ufffe" + "y" * 200_000 + "\ufffe" * 50_000
+    start = time.perf_counter()
+    join_line_breaks(text, frozenset())
+    assert time.perf_counter() - start < 1

@@ -2,13 +2,14 @@
 
 import contextlib
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from ingestion.errors import DocumentError, EncryptedError
+from ingestion.errors import CancelledError, DocumentError, EncryptedError
 from ingestion.render import locate_quote
-from ingestion.workers import CancelledError, Reader, _child_environment, read_document
+from ingestion.workers import Reader, _child_environment, read_document
 from tests.pdfs import make_pdf, make_scan
 
 PAGES = [
@@ -109,3 +110,27 @@ def test_the_policy_paper_whose_own_labels_are_wrong(shared: Path) -> None:
     assert [(page.label, page.label_source) for page in reading.pages] == [(str(number), "printed") for number in range(5, 11)]
     assert "Government" in reading.pages[0].text
     assert "Governm ent" not in reading.pages[0].text
+
+
+def test_a_title_that_cannot_be_decoded_costs_only_the_title(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "a.pdf", PAGES)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"/Title (untitled)", b"/Title <FEFFD800>"))
+    assert path.read_bytes() != data
+    assert len(read_document(path).pages) == 4
+
+
+def test_a_reader_leaves_nothing_behind(tmp_path: Path) -> None:
+    reader = Reader(make_pdf(tmp_path / "a.pdf", PAGES))
+    folder = Path(reader._folder)
+    assert folder.is_dir()
+    reader.close()
+    assert not folder.exists()
+
+
+def test_cancelling_ends_a_page_that_is_being_read_within_a_second(tmp_path: Path) -> None:
+    path = make_scan(tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))] * 4)
+    begun = time.perf_counter()
+    with pytest.raises(CancelledError):
+        read_document(path, cancelled=lambda: time.perf_counter() - begun > 1.0)
+    assert time.perf_counter() - begun < 3.0

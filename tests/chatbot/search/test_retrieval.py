@@ -1,6 +1,7 @@
 """Retrieval over a real store: one hit a page, an order that does not depend on k, scopes, modes, candidates of large libraries."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -57,7 +58,20 @@ def test_bad_arguments_are_named(library: Library, given: dict[str, object]) -> 
 def test_candidates_of_a_large_library_give_the_same_first_pages(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = search(library, "pension fund of the ministry", k=3)
     monkeypatch.setattr(retrieval, "MOST_EXACT_CHUNKS", 1)
+    monkeypatch.setattr(retrieval, "CANDIDATES", 4)
+    monkeypatch.setattr(retrieval, "CANDIDATES_PER_HIT", 2)
     assert search(library, "pension fund of the ministry", k=3) == exact
+
+
+def test_removed_documents_take_no_place_among_the_nearest(tmp_path: Path) -> None:
+    library = Library(Settings(home=tmp_path / "home"), HashEmbedder(dimension=256))
+    many = make_pdf(tmp_path / "many.pdf", [f"The excise duty of case {n} is set by law." for n in range(60)])
+    one = make_pdf(tmp_path / "one.pdf", ["The excise duty is mentioned here among many other things of little weight."])
+    list(library.add([Upload(many), Upload(one)]))
+    library.remove("many.pdf")
+    vector = library.embedder.embed(["excise duty of case"])[0]
+    assert [hit.document for hit in Retriever(library).raw(vector, [], 1)] == ["one.pdf"]
+    library.close()
 
 
 def test_raw_is_the_plain_top_k_of_chunks(library: Library) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.errors import DocumentError, ModelError, NotFoundError
+from chatbot.errors import DocumentError, ModelError
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store import jobs as jobs_module
@@ -48,21 +48,21 @@ class Script:
         if self.gated:
             assert self.gate(step).acquire(timeout=10)
 
-    def add(self, uploads: Sequence[Upload], *, progress: Progress, cancelled: Callable[[], bool]) -> Iterator[AddResult]:
+    def read(self, uploads: Sequence[Upload], *, progress: Progress, cancelled: Callable[[], bool]) -> Iterator[AddResult]:
         for upload in uploads:
             name = upload.name
             self.bytes.append(upload.path.read_bytes())
             self.modes.append(stat.S_IMODE(upload.path.stat().st_mode))
             if name in self.failing:
                 raise self.failing.pop(name)
-            try:
-                for page in range(1, self.pages + 1):
-                    self.pass_through(f"read {name}")
-                    progress(name, "reading", page, self.pages)
-            except DocumentError as error:
-                yield AddResult(name, "failed", error=str(error))
+            for page in range(1, self.pages + 1):
+                self.pass_through(f"read {name}")
+                if cancelled():
+                    break
+                progress(name, "reading", page, self.pages)
+            if cancelled():
+                yield AddResult(name, "failed", error="Cancelled.")
                 continue
-            assert cancelled()
             version = next(self._versions)
             self.unembedded.append((version, name))
             self.done.append(f"read {name}")
@@ -84,9 +84,10 @@ class Script:
         self.unembedded = [row for row in self.unembedded if row[0] != version]
         self.done.append(f"discarded {version}")
 
+    def retire(self, name: str) -> None:
+        self.done.append(f"hid {name}")
+
     def remove(self, name: str, *, purge: bool = False) -> None:
-        if name == "gone.pdf" and not purge:
-            raise NotFoundError("There is no document 'gone.pdf'.")
         self.done.append(f"{'erased' if purge else 'hid'} {name}")
 
 
@@ -281,7 +282,7 @@ def test_with_the_real_chatbot(chatbot: Chatbot, tmp_path: Path) -> None:
         assert (row.name, row.state, row.pages, row.embedded) == ("Rules.pdf", "ready", 5, row.chunks)
         additions.erase("Rules.pdf")
         end = time.monotonic() + 20
-        while chatbot.documents() and time.monotonic() < end:
+        while additions.erasing() and time.monotonic() < end:
             time.sleep(0.01)
         assert chatbot.documents() == []
         assert list((tmp_path / "home" / "documents").glob("*.pdf")) == []
@@ -293,7 +294,7 @@ def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, tmp_pa
     path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
     list(chatbot.add([Upload(path)]))
     make_pdf(path, ["The deficit ceiling is two per cent."])
-    (result,) = chatbot.add([Upload(path)], cancelled=lambda: True)
+    (result,) = chatbot.read([Upload(path)], progress=lambda *_: None, cancelled=lambda: False)
     assert result.status == "replaced"
     chatbot.discard(result.version)
     (hit,) = chatbot.search("deficit ceiling", mode="keyword")

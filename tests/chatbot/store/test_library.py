@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +57,7 @@ def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Li
     assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
     assert len(texts(library)) == 1
     assert "two per cent" in texts(library)[0]
+    library.sweep()
     assert library.vectors.count() == library.keywords.count() == 1
     assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 1
 
@@ -245,3 +246,131 @@ def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp
     again.resume()
     assert [row.state for row in again.documents()] == ["ready"] * 2
     again.close()
+
+
+def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_comes(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    list(library.read([Upload(path)]))
+    library.remove("Rules.pdf")
+    make_pdf(path, SECOND)
+    (coming,) = library.read([Upload(path)])
+    assert "two per cent" in texts(library)[0]
+    library.discard(coming.version)
+    library.resume()
+    library.sweep()
+    assert texts(library) == []
+    library.restore("Rules.pdf")
+    assert "three per cent" in texts(library)[0]
+
+
+def test_the_last_addition_wins_while_a_replacement_is_pending(library: Library, tmp_path: Path) -> None:
+    first, second = make_pdf(tmp_path / "a.pdf", FIRST), make_pdf(tmp_path / "b.pdf", SECOND)
+    add(library, Upload(first, "Rules.pdf"))
+    list(library.read([Upload(second, "Rules.pdf")]))
+    assert [result.status for result in library.read([Upload(first, "Rules.pdf")])] == ["replaced"]
+    library.resume()
+    assert "three per cent" in texts(library)[0]
+
+
+def test_the_same_file_twice_in_one_call_is_read_once(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    (tmp_path / "copy").mkdir()
+    twin = make_pdf(tmp_path / "copy" / "Rules.pdf", FIRST)
+    assert [result.status for result in library.add([Upload(path), Upload(twin)])] == ["unchanged", "added"]
+    assert library.embedder.calls == 1  # type: ignore[attr-defined]
+
+
+def test_ids_are_never_used_again(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    (before,) = library.scope([])
+    library.remove("Rules.pdf", purge=True)
+    add(library, Upload(make_pdf(tmp_path / "Other.pdf", SECOND)))
+    (after,) = library.scope([])
+    assert after > before
+
+
+def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The zygomorphic clause is three per cent of all output in the year."])))
+    library.remove("Rules.pdf", purge=True)
+    kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+    assert [path.name for path in kept if b"zygomorphic" in path.read_bytes()] == []
+
+
+def test_a_purge_that_was_interrupted_is_finished_later(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    library.catalog.retire("Rules.pdf")
+    assert library.documents() == []
+    with pytest.raises(NotFoundError):
+        library.restore("Rules.pdf")
+    library.sweep()
+    assert library.keywords.count() == library.vectors.count() == 0
+    assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
+
+
+def test_files_that_are_not_the_librarys_are_never_deleted(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    library = Library(Settings(home=home), HashEmbedder())
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    library.close()
+    own = home / "documents" / f"{'x' * 64}.pdf"
+    own.write_bytes(b"mine")
+    for path in (home / "chroma_db").glob("catalog.sqlite3*"):
+        path.unlink()
+    again = Library(Settings(home=home), HashEmbedder())
+    add(again, Upload(make_pdf(tmp_path / "Other.pdf", SECOND)))
+    again.sweep()
+    again.close()
+    assert len(list((home / "documents").glob("*.pdf"))) == 3
+
+
+def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    library.close()
+    shutil.rmtree(tmp_path / "home" / "chroma_db" / "keywords")
+    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again.sweep()
+    assert [(version, ordinal) for version, ordinal, _ in again.keywords.search(["anchor"], 5)] == [(1, 0)]
+    again.close()
+
+
+def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pdf")
+    results = list(library.add([Upload(tmp_path / "pipe.pdf"), Upload(Path("/dev/zero")), Upload(tmp_path)]))
+    assert [result.status for result in results] == ["failed"] * 3
+    assert "not a file" in (results[0].error or "")
+
+
+STEPS = ["begin", "fill", "searchable", "add_vectors", "ready"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_document(tmp_path: Path, step: str, when: str) -> None:
+    """The step fails as a killed process would, leaving everything as it is; the store is then opened anew."""
+    home, path = tmp_path / "home", make_pdf(tmp_path / "Rules.pdf", FIRST)
+    library = Library(Settings(home=home), HashEmbedder())
+    add(library, Upload(path))
+    make_pdf(path, SECOND)
+    library.catalog.__dict__[step] = _ending(getattr(library.catalog, step), when)
+    with pytest.raises(KeyboardInterrupt):
+        add(library, Upload(path))
+    library.close()
+    again = Library(Settings(home=home), HashEmbedder())
+    assert len(texts(again)) == 1
+    again.resume()
+    again.sweep()
+    (text,) = texts(again)
+    stored_before = STEPS.index(step) > STEPS.index("searchable") or (step, when) == ("searchable", "after")
+    assert ("two per cent" in text) == stored_before
+    assert again.vectors.count() == again.keywords.count() == 1
+    assert len(list((home / "documents").glob("*.pdf"))) <= 2
+    again.close()
+
+
+def _ending(call: Callable[..., object], when: str) -> Callable[..., object]:
+    def ended(*arguments: object) -> object:
+        if when == "after":
+            call(*arguments)
+        raise KeyboardInterrupt
+
+    return ended

@@ -43,7 +43,7 @@ def test_another_embedder_gets_a_collection_of_its_own(index: ChromaIndex, tmp_p
 
 def test_a_folder_that_is_no_folder_is_refused_with_a_fix(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="rebuild"):
+    with pytest.raises(StoreError, match="Delete"):
         ChromaIndex(tmp_path / "file", fingerprint="hand", dimension=3).count()
 
 
