@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from chatbot.answer.keys import KEY, KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.pages import PageView, view_of
-from chatbot.answer.words import MIN_QUOTE_WORDS, STOP_WORDS, Words, comparable_words, longest_figure_run, longest_run, span_of
+from chatbot.answer.words import (
+    MIN_QUOTE_WORDS,
+    STOP_WORDS,
+    TELLING_WORDS,
+    Words,
+    comparable_words,
+    longest_figure_run,
+    longest_run,
+    span_of,
+    telling_words,
+)
 from chatbot.numbers import Figure, find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 
@@ -21,6 +31,7 @@ UNKNOWN_KEY = "no such source was given"
 NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 PARAPHRASED = "paraphrased: no passage of the page could be located"
 NOT_LOCATED = "no passage of the page could be located"
+FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
@@ -170,7 +181,9 @@ class _Answer:
             return _quoted_passage(quoted, view)
         figures = find_figures(statement)
         if span := _unquoted_passage(words, figures, view):
-            return span, "", view.text[slice(*span)]
+            quote = view.text[slice(*span)]
+            tells = telling_words(comparable_words(quote)) >= min(TELLING_WORDS, telling_words(words))
+            return span, "" if tells else FIGURE_ALONE, quote
         stated = all(figures_stating(figure, view) for figure in figures)
         return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
 

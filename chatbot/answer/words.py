@@ -8,7 +8,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["MIN_QUOTE_WORDS", "STOP_WORDS", "Words", "comparable_words", "longest_figure_run", "longest_run", "span_of"]
+__all__ = [
+    "MIN_QUOTE_WORDS",
+    "STOP_WORDS",
+    "TELLING_WORDS",
+    "Words",
+    "comparable_words",
+    "longest_figure_run",
+    "longest_run",
+    "span_of",
+    "telling_words",
+]
 
 MIN_QUOTE_WORDS = 4  # fewer words in a row stand on a page by chance
 FIGURE_RUN_WORDS = 2  # … but a figure with a word beside it does not
@@ -16,6 +26,14 @@ CONTENT_WORDS = 2  # a run of "at the end of the" says nothing; this many words 
 STOP_WORDS = frozenset(
     """a an and are as at be been but by for from had has have in is it its of on or that the their there these this those to was were which will with
     would not no than then so such into over under more most other some any all also can may end during year years per cent""".split()
+)
+
+TELLING_WORDS = 2  # a figure with its scale and currency, or a date, may stand on a page for anything: so many words must say what it is
+# Words that go with any figure and tell nothing of what it is.
+_OF_ANY_FIGURE = frozenset(
+    """million millions billion billions thousand trillion crore lakh bn mn percent percentage point points basis us usd eur gbp rs rm inr dollar dollars euro euros
+    crown crowns rupee rupees ringgit pound pounds january february march april june july august september october november december quarter fiscal fy about
+    around approximately nearly almost""".split()
 )
 
 _JOINERS = "-\u2010\u2011\u2013\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x02"  # hyphens of all kinds, those of broken lines included
@@ -48,6 +66,11 @@ def comparable_words(text: str) -> Words:
         position += len(word) + 1
     texts = tuple(word[0] for word in found)
     return Words(texts, tuple(word[1] for word in found), tuple(word[2] for word in found), f" {' '.join(texts)} ", tuple(offsets))
+
+
+def telling_words(words: Words) -> int:
+    """How many of the words say something: no stop words, numbers, scales, currencies or months."""
+    return sum(word.isalpha() and word not in STOP_WORDS and word not in _OF_ANY_FIGURE for word in words.texts)
 
 
 def span_of(sought: tuple[str, ...], words: Words) -> tuple[int, int] | None:

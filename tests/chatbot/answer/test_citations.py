@@ -219,7 +219,6 @@ def test_a_quotation_from_another_page_is_not_this_page_s():
             "In short, the fiscal deficit is estimated to be 4.4 per cent of output [S1-7f3a].",
             "The fiscal deficit is\nestimated to be 4.4 per cent of",
         ),
-        ("Growth. The rate stands at 5.50 per cent [S1-7f3a].", "5.50 per cent"),
         ("Total assets were $59,268 million [S2-7f3a].", "Total assets 59,268 55,556 52,100 49,800"),
         ("Total expenditure is estimated at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is estimated at ` 50.65 lakh crore"),
         ("According to [S1-7f3a], the fiscal deficit is estimated to be small.", "The fiscal deficit is\nestimated to be"),
@@ -454,3 +453,15 @@ def test_a_list_copied_whole_is_quoted_whole() -> None:
     shown, (citation,), _ = check_answer(f"{copied} [{next(iter(prompt_.sources))}]", prompt_)
     assert (citation.verified, citation.quote) == (True, copied)
     assert shown == f"{copied} [S1]"
+
+
+@pytest.mark.parametrize(
+    "false",
+    ["The reserve is 2,050 million crowns", "It was set on 18 June 2024", "The ceiling is -1,900 million crowns"],
+)
+def test_a_figure_or_date_alone_verifies_no_statement(false: str) -> None:
+    page = "The reserve is 1,900 million crowns.\nIn the year before, drawings reached 2,050 million crowns, as voted on 18 June 2024."
+    given = prompt(hit(1, page))
+    _, (citation,), _ = check_answer(f"{false} [{next(iter(given.sources))}].", given)
+    assert not citation.verified
+    assert citation.quote in page
