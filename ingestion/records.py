@@ -43,7 +43,7 @@ class Page:
     number: physical, 1-based. label: the printed page number or None; label_source: "printed" (found in a header or footer
     series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr" or "none" (blank or unreadable).
     confidence: mean OCR word confidence 0-100, None for text. words: only for OCR pages, whose boxes cannot be had again cheaply.
-    problem: why this page was not read, None where it was. running: offsets of running heads and feet.
+    problem: why this page was not read, None where it was. running: offsets of running heads and feet. contents: it is a page of contents.
     """
 
     number: int
@@ -55,6 +55,7 @@ class Page:
     words: tuple[Word, ...] = field(default=(), repr=False)
     problem: str | None = None
     running: tuple[tuple[int, int], ...] = ()
+    contents: bool = False
 
 
 @dataclass(frozen=True, slots=True)

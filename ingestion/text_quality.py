@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["join_line_breaks", "needs_reading_again", "normalise", "vocabulary"]
+__all__ = ["is_contents", "join_line_breaks", "needs_reading_again", "normalise", "vocabulary"]
 
 # A running header and a page number alone come to about this many letters: a page with fewer carries its content as an image.
 FEWEST_LETTERS = 40
 # Real pages measured up to .03 of such characters (bullets from symbol fonts); broken encodings start at .2.
 MOST_UNREADABLE = 0.10
+# A page of contents has at least this many entries; fewer may stand on any page.
+FEWEST_ENTRIES = 4
+LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
+ENTRY = re.compile(r"[^\W\d_]{3}.*\s[\divxl]{1,5}$", re.I)
+CONTENTS = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
 UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 # PDFium writes U+FFFE, older builds U+0002, in place of a hyphen and line break; U+00AD is the soft hyphen itself.
@@ -21,6 +26,19 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
+
+
+def is_contents(text: str) -> bool:
+    """True for a page of contents or a list of tables: it names every subject and says nothing of any.
+
+    Most of its lines lead by dots to a page number, or it calls itself contents and most of its lines end in one.
+    """
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    leading = sum(bool(LEADER.search(line)) for line in lines)
+    if leading >= FEWEST_ENTRIES and leading >= len(lines) / 3:
+        return True
+    ending = sum(bool(ENTRY.search(line)) for line in lines)
+    return ending >= FEWEST_ENTRIES and ending >= len(lines) / 2 and any(CONTENTS.match(line) for line in lines[:5])
 
 
 def normalise(text: str) -> str:

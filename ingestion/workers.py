@@ -28,7 +28,7 @@ from typing import Any, BinaryIO
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.labels import page_labels, running_lines, running_spans
 from ingestion.records import DocumentInfo, Page, Rect, Word
-from ingestion.text_quality import join_line_breaks, needs_reading_again, vocabulary
+from ingestion.text_quality import is_contents, join_line_breaks, needs_reading_again, vocabulary
 
 __all__ = ["Reader", "Reading", "read_document"]
 
@@ -171,10 +171,11 @@ def read_document(
     pages = [replace(page, text=join_line_breaks(page.text, words)) for page in pages]
     texts = [page.text for page in pages]
     labels, running = page_labels(texts, info.labels), running_lines(texts)
-    placed = zip(pages, labels, strict=True)
-    return Reading(
-        info, tuple(replace(page, label=label, label_source=source, running=running_spans(page.text, running)) for page, (label, source) in placed)
+    finished = (
+        replace(page, label=label, label_source=source, running=running_spans(page.text, running), contents=is_contents(page.text))
+        for page, (label, source) in zip(pages, labels, strict=True)
     )
+    return Reading(info, tuple(finished))
 
 
 def _read_texts(path: Path, password: str | None, progress: Progress, cancelled: Callable[[], bool]) -> tuple[DocumentInfo, list[Page]]:

@@ -54,6 +54,7 @@ ASKS_LIST = re.compile(
 # A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
 ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
+LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
 
 
@@ -116,6 +117,8 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
     """(paragraph or row, is it a table row): lines of prose joined, rows and headings by themselves."""
     prose: list[str] = []
     for line in map(str.strip, text.split("\n")):
+        if LEADER.search(line):  # an entry of a table of contents
+            continue
         row, starts = _is_row(line), bool(BULLET.match(line))
         if prose and (not line or row or starts or _ends_block(prose[-1], line)):
             yield " ".join(prose), False

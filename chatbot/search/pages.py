@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BEST_COSINE", "CHUNK_WORDS_WEIGHT", "PAGE_WORDS_WEIGHT", "VECTOR_WEIGHT", "WORST_COSINE", "PageScores", "score_pages"]
+__all__ = ["BEST_COSINE", "CHUNK_WORDS_WEIGHT", "CONTENTS_SHARE", "PAGE_WORDS_WEIGHT", "VECTOR_WEIGHT", "WORST_COSINE", "PageScores", "score_pages"]
 
 Floats = NDArray[np.float32]
 # Weights of the three parts, each scaled to about 0-1 by fixed bounds so that a score does not depend on what else was found.
@@ -15,6 +15,8 @@ Floats = NDArray[np.float32]
 VECTOR_WEIGHT = 2.0
 CHUNK_WORDS_WEIGHT = 0.5
 PAGE_WORDS_WEIGHT = 0.5
+# What a page of contents keeps of its score: it names the subject of the question as well as the page that answers, and answers nothing.
+CONTENTS_SHARE = 0.5
 # Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8.
 WORST_COSINE = 0.1
 BEST_COSINE = 0.8

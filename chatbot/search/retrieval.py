@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import QuestionError
 from chatbot.records import Hit
-from chatbot.search.pages import CHUNK_WORDS_WEIGHT, PAGE_WORDS_WEIGHT, VECTOR_WEIGHT, score_pages
+from chatbot.search.pages import CHUNK_WORDS_WEIGHT, CONTENTS_SHARE, PAGE_WORDS_WEIGHT, VECTOR_WEIGHT, score_pages
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.lexicon import K1, inverse_frequency
 from chatbot.store.library import Library
@@ -138,8 +138,9 @@ class Retriever:
         chunk_words, page_words = by_chunk.scores(weights) / np.float32(most), by_page.scores(weights) / np.float32(most)
         kept = scope.keep[version] if scope.keep is not None else np.arange(len(pages))
         scored = score_pages(cosines[kept], chunk_words[kept], page_words, pages[kept], weights=WEIGHTS[query.mode])
+        total = np.where(np.isin(scored.pages, self._library.contents_pages(version)), CONTENTS_SHARE * scored.total, scored.total)
         parts = zip(scored.vector.tolist(), scored.chunk_words.tolist(), scored.page_words.tolist(), strict=True)
-        rows = zip(scored.total.tolist(), scored.pages.tolist(), kept[scored.best].tolist(), parts, strict=True)
+        rows = zip(total.tolist(), scored.pages.tolist(), kept[scored.best].tolist(), parts, strict=True)
         return [(total, version, page, best, part) for total, page, best, part in rows if total > 0]
 
     def _hit(

@@ -32,7 +32,7 @@ create table version (id integer primary key autoincrement, document integer not
 create index version_document on version(document);
 create index version_sha on version(sha256);
 create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
-    confidence real, words blob, problem text, running text not null, primary key (version, number)) without rowid;
+    confidence real, words blob, problem text, running text not null, contents integer not null, primary key (version, number)) without rowid;
 create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
     context text not null, primary key (version, ordinal)) without rowid;
 create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
@@ -180,9 +180,21 @@ class Catalog:
         """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             connection.executemany(
-                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    (version, p.number, p.text, p.label, p.label_source, p.method, p.confidence, _pack(p.words), p.problem, json.dumps(p.running))
+                    (
+                        version,
+                        p.number,
+                        p.text,
+                        p.label,
+                        p.label_source,
+                        p.method,
+                        p.confidence,
+                        _pack(p.words),
+                        p.problem,
+                        json.dumps(p.running),
+                        p.contents,
+                    )
                     for p in pages
                 ),
             )
@@ -299,6 +311,10 @@ class Catalog:
     def chunk_pages(self, version: int) -> list[int]:
         """The page of each chunk, by ordinal."""
         return [row[0] for row in self._read("select page from chunk where version = ? order by ordinal", (version,))]
+
+    def contents_pages(self, version: int) -> list[int]:
+        """Numbers of the pages of contents."""
+        return [row[0] for row in self._read("select number from page where version = ? and contents", (version,))]
 
     def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
         """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""

@@ -118,6 +118,7 @@ class Library:
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
         self._lexicons: LeastRecentlyUsed[tuple[Lexicon, Lexicon]] = LeastRecentlyUsed(CACHE_BYTES // 2, size=_lexicon_bytes)
 
+        self._contents: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes + 100)
         self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
 
     def close(self) -> None:
@@ -160,6 +161,10 @@ class Library:
     def chunk_pages(self, version: int) -> NDArray[np.int64]:
         """(chunks,) physical page of each chunk of a version, kept ready."""
         return self._chunk_pages.get(version, lambda: np.array(self.catalog.chunk_pages(version), np.int64))
+
+    def contents_pages(self, version: int) -> NDArray[np.int64]:
+        """Numbers of a version's pages of contents, kept ready."""
+        return self._contents.get(version, lambda: np.array(self.catalog.contents_pages(version), np.int64))
 
     def without_vectors(self) -> list[Version]:
         """Live or coming versions that keyword search finds and vector search does not yet."""
@@ -418,6 +423,7 @@ class Library:
                 self._matrices.drop(version)
                 self._lexicons.drop(version)
                 self._chunk_pages.drop(version)
+                self._contents.drop(version)
         for path in self._settings.documents.glob("*.partial"):
             if PARTIAL_COPY.fullmatch(path.name):
                 path.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.text_quality import join_line_breaks, needs_reading_again, normalise, vocabulary
+from ingestion.text_quality import is_contents, join_line_breaks, needs_reading_again, normalise, vocabulary
 
 
 def test_line_ends_and_ligatures_are_normalised() -> None:
@@ -38,3 +38,10 @@ def test_joining_takes_no_more_than_the_texts_length() -> None:
     start = time.perf_counter()
     join_line_breaks(text, frozenset())
     assert time.perf_counter() - start < 1
+
+
+def test_pages_of_contents_are_known() -> None:
+    assert is_contents("Contents\n" + "\n".join(f"{n} Fiscal rules . . . . . . . . . {n + 3}" for n in range(1, 9)))
+    assert is_contents("CONTENTS\nPage No.\n" + "\n".join(f"Part {word} Direct Taxes {n}" for n, word in enumerate("abcdef", 20)))
+    assert not is_contents("Revenue by source\n" + "\n".join(f"Income tax of group {n} 1,204 1,310 {n}" for n in range(9)))
+    assert not is_contents("The deficit ceiling is 3.0 per cent of GDP in any year.\n" * 9)
