@@ -14,7 +14,7 @@ MOST_UNREADABLE = 0.10
 # A page of contents has at least this many entries; fewer may stand on any page.
 FEWEST_ENTRIES = 4
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
-ENTRY = re.compile(r"[^\W\d_]{3}.*\s[\divxl]{1,5}$", re.I)
+PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
 CONTENTS = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
 UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
@@ -37,8 +37,10 @@ def is_contents(text: str) -> bool:
     leading = sum(bool(LEADER.search(line)) for line in lines)
     if leading >= FEWEST_ENTRIES and leading >= len(lines) / 3:
         return True
-    ending = sum(bool(ENTRY.search(line)) for line in lines)
-    return ending >= FEWEST_ENTRIES and ending >= len(lines) / 2 and any(CONTENTS.match(line) for line in lines[:5])
+    if not any(CONTENTS.match(line) for line in lines[:5]):
+        return False
+    ending = sum(bool(PAGE_NUMBER.fullmatch(line.rsplit(None, 1)[-1])) and " " in line for line in lines)
+    return ending >= FEWEST_ENTRIES and ending >= len(lines) / 2
 
 
 def normalise(text: str) -> str:

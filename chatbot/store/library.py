@@ -285,7 +285,6 @@ class Library:
             copy = self._keep(candidate.upload.path, candidate.digest)
         except ProjectError as error:
             return AddResult(name, "failed", error=str(error))
-        self.vectors.preload()
         return pool.submit(
             read_document,
             copy,
@@ -305,6 +304,7 @@ class Library:
             read = reading.result()
             replaced = self.catalog.find(candidate.name) is not None
             version = self._store(candidate.name, candidate.digest, read)
+            self.vectors.preload()  # not before: its import would slow down what people wait for
         except ProjectError as error:
             self._drop_copies({candidate.digest})
             return AddResult(candidate.name, "failed", seconds=round(time.perf_counter() - start, 3), error=str(error))
