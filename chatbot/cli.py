@@ -235,7 +235,7 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     def answer(chatbot: Chatbot, ask: Ask) -> Answer:
         for event in chatbot.ask(ask):
             if isinstance(event, Notice):
-                print(_printable(f"Note: {event.text} {event.hint}".strip()), file=sys.stderr)
+                print(_printable(f"Note: {ProjectError(event.text, hint=event.hint)}"), file=sys.stderr)
             elif isinstance(event, Answer):
                 return event
         raise AssertionError("an ask ends in an answer")

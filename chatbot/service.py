@@ -240,7 +240,7 @@ class Chatbot:
                 said.append(piece)
                 yield Token(piece)
         except ModelError as error:
-            partial = f" It had said: {''.join(said)}" if said else ""
+            partial = f" It had said: “{''.join(said)}”." if said else ""
             yield Notice(error.message + partial, error.hint)
             fallback = yield from self._extractive(prompt)
             return replace(fallback, error=str(error))

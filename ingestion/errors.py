@@ -18,7 +18,8 @@ class ProjectError(Exception):
         self.retryable = retryable
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        ended = self.message if self.message.endswith((".", "!", "?", "…")) or not self.hint else f"{self.message}."
+        return f"{ended} {self.hint}".strip()
 
 
 class DocumentError(ProjectError):

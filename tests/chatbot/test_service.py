@@ -103,7 +103,7 @@ def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
 
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
     answer, events = ask(make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")])))
-    assert "the line broke. It had said: The deficit" in notices(events)
+    assert "the line broke. It had said: “The deficit”." in notices(events)
     assert (answer.model, answer.error) == ("extractive", "the line broke. Ask again.")
     assert "The deficit ceiling is 3.0 per cent" in answer.text
 
