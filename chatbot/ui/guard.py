@@ -88,7 +88,10 @@ def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
 def _is_same_origin(origin: str | None, host: str) -> bool:
     """Whether a socket is opened by our own pages: cookies do not tell ports apart, so another server on this machine must not pass.
     A client that is no browser sends no origin."""
-    return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+    try:
+        return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False
 
 
 def _policy(host: str, scripts: str) -> bytes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.server
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +15,7 @@ from email.utils import formatdate
 
 import pytest
 
+from chatbot import endpoints
 from chatbot.endpoints import check_endpoint, clean_text, endpoint_host
 from chatbot.errors import ModelError
 from chatbot.models import LLM, OpenAIModel, Reply, make_model
@@ -533,3 +537,46 @@ def test_the_setting_chooses_the_model() -> None:
     model = make_model(Settings(chat_model="gpt-4o", api_key=KEY))
     assert model is not None
     assert (model.name, model.host) == ("gpt-4o", "api.openai.com")
+
+
+class Endless(http.server.BaseHTTPRequestHandler):
+    """Sends nothing but comments of an event stream, without end."""
+
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b": keepalive\n\n" * 100)
+                self.wfile.flush()
+                time.sleep(0.05)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def endless() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
+    started = time.monotonic()
+    model = OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=5))
+    reply = model.stream(QUESTION, max_tokens=9, stop=lambda: time.monotonic() - started > 0.5)
+    assert list(reply) == []
+    assert reply.finish == "stopped"
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MOST_ANSWER_BYTES", 10_000), ("LONGEST_ANSWER_SECONDS", 0.5)])
+def test_an_answer_without_end_is_broken_off(endless: str, limit: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, limit, value)
+    started = time.monotonic()
+    with pytest.raises(ModelError, match="does not end"):
+        list(OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=0.5)).stream(QUESTION, max_tokens=9))
+    assert time.monotonic() - started < 10

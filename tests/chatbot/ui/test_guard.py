@@ -93,3 +93,18 @@ def test_the_headers_of_every_answer() -> None:
     assert re.search(r"script-src 'self' 'wasm-unsafe-eval' 'sha256-[\w+/=]{44}';", policy)
     assert "unsafe-eval" not in policy.replace("wasm-unsafe-eval", "")
     assert not re.search(r"script-src[^;]*unsafe-inline", policy)
+
+
+@pytest.mark.parametrize(
+    ("origin", "served"),
+    [
+        ("http://localhost:8501", True),
+        ("http://LOCALHOST:8501", True),
+        ("http://localhost:8799", False),
+        ("http://127.0.0.1:8501", False),
+        ("http://[::1", False),
+        ("null", False),
+    ],
+)
+def test_a_socket_is_opened_by_our_own_pages_only(origin: str, served: bool) -> None:
+    assert (ask(kind="websocket", origin=origin)[0]["type"] == "websocket.accept") is served
