@@ -23,9 +23,9 @@ from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.tokens import encodable
+from ingestion.reader import Reader
 from ingestion.records import PageReport, Rect
 from ingestion.render import locate_quote
-from ingestion.workers import Reader
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ingestion.records import Page
+
 __all__ = ["line_shape", "page_labels", "roman_value", "running_lines", "running_spans"]
 
 # Headers and footers are within the first and last lines; three takes a running title set in two lines with the number below.
@@ -36,13 +38,13 @@ def roman_value(text: str) -> int | None:
     return sum(-value if any(later > value for later in digits[i + 1 : i + 2]) else value for i, value in enumerate(digits))
 
 
-def page_labels(texts: Sequence[str], embedded: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
+def page_labels(pages: Sequence[Page], embedded: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
     """(label, source) for each page in physical order; source "printed", "pdf" (the file's own labels) or None.
 
     A number counts as printed only where at least SUPPORT near pages carry one with the same offset to the physical page.
     """
-    candidates = [_candidates(text) for text in texts]
-    printed = [_printed(candidates, index) for index in range(len(texts))]
+    candidates = [_candidates(page.text) for page in pages]
+    printed = [_printed(candidates, index) for index in range(len(pages))]
     trusted = _trusted(printed, embedded)
     return [(label, "printed") if label else (own, "pdf") if own and trusted else (None, None) for label, own in zip(printed, embedded, strict=True)]
 

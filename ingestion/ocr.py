@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
-from ingestion.records import Rect, Word
+from ingestion.records import Page, Rect, Word
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["OcrReading", "find_tesseract", "read_image"]
+__all__ = ["OcrReading", "find_tesseract", "read_image", "read_pictures"]
 
 # Seconds one page may take; a dense A4 page at 300 dpi takes 3 to 6 on one core.
 PAGE_SECONDS = 50
@@ -62,7 +63,7 @@ def read_image(image: Image) -> OcrReading:
 
 def _reading(table: dict[str, list[Any]], width: int, height: int) -> OcrReading:
     words: list[Word] = []
-    lines: dict[tuple[int, int, int], list[str]] = {}
+    lines: dict[tuple[int, int, int], list[int]] = {}
     for i, raw in enumerate(table["text"]):
         text, confidence = str(raw).strip(), float(table["conf"][i])
         if not text or confidence < 0:
@@ -70,17 +71,30 @@ def _reading(table: dict[str, list[Any]], width: int, height: int) -> OcrReading
         left, top = table["left"][i], table["top"][i]
         box = Rect(left / width, top / height, (left + table["width"][i]) / width, (top + table["height"][i]) / height)
         words.append(Word(text, box, confidence))
-        lines.setdefault((table["block_num"][i], table["par_num"][i], table["line_num"][i]), []).append(text)
+        lines.setdefault((table["block_num"][i], table["par_num"][i], table["line_num"][i]), []).append(len(words) - 1)
     mean = sum(word.confidence or 0.0 for word in words) / len(words) if words else 0.0
-    return OcrReading(_lay_out(lines), tuple(words), round(mean, 1))
+    text, placed = _lay_out(words, lines)
+    return OcrReading(text, placed, round(mean, 1))
 
 
-def _lay_out(lines: dict[tuple[int, int, int], list[str]]) -> str:
-    out: list[str] = []
+def _lay_out(words: list[Word], lines: dict[tuple[int, int, int], list[int]]) -> tuple[str, tuple[Word, ...]]:
+    """The text, lines and paragraphs as laid out, and the words with their offsets in it."""
+    text = ""
+    placed: list[Word] = []
     block: tuple[int, int] | None = None
-    for (block_number, paragraph, _), words in lines.items():
-        if block not in (None, (block_number, paragraph)):
-            out.append("")
+    for (block_number, paragraph, _), indexes in lines.items():
+        text += "" if block is None else "\n" if block == (block_number, paragraph) else "\n\n"
         block = (block_number, paragraph)
-        out.append(" ".join(words))
-    return "\n".join(out)
+        for place, index in enumerate(indexes):
+            text += " " if place else ""
+            placed.append(replace(words[index], start=len(text), end=len(text) + len(words[index].text)))
+            text += words[index].text
+    return text, tuple(placed)
+
+
+def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
+    """The page with the text of these pictures after its own, as "text+ocr"; as it is where they hold no text.
+
+    image: the whole page; pictures: where on it they stand.
+    """
+    return page

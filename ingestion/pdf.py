@@ -12,8 +12,8 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
-from ingestion.records import DocumentInfo, Rect
-from ingestion.text_quality import normalise
+from ingestion.records import DocumentInfo, Rect, Word
+from ingestion.text_quality import normalise, normalised_words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -59,13 +59,17 @@ class PdfFile:
         encrypted = raw.FPDF_GetSecurityHandlerRevision(document.raw) != -1
         return DocumentInfo(self.count, title, labels, encrypted)
 
-    def text(self, number: int) -> tuple[str, str]:
-        """(normalised text, method "text" or "text-pypdf") of a page. Raises DocumentError where neither reader can."""
+    def text(self, number: int) -> tuple[str, str, list[Word]]:
+        """(normalised text, method "text" or "text-pypdf", words with boxes and offsets) of a page; pypdf gives no words.
+
+        Raises DocumentError where neither reader can.
+        """
         try:
-            return normalise(self._pdfium_text(number)[:MOST_CHARACTERS]), "text"
+            text, words = self._pdfium_text(number)
+            return text, "text", words
         except pdfium.PdfiumError as error:
             try:
-                return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf"
+                return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf", []
             except Exception as second:  # pypdf raises anything on a broken page
                 raise DocumentError(
                     f"Page {number} cannot be read: {error}; {type(second).__name__}", hint="Repair or re-export the PDF."
@@ -79,7 +83,8 @@ class PdfFile:
         text_page = page.get_textpage()
         try:
             count = min(text_page.count_chars(), MOST_CHARACTERS)
-            return [(chr(raw.FPDFText_GetUnicode(text_page, i)), _box(page, text_page, i)) for i in range(count)]
+            place = _placing(page)
+            return [(chr(raw.FPDFText_GetUnicode(text_page, i)), place(*_corners(text_page, i))) for i in range(count)]
         finally:
             text_page.close()
             page.close()
@@ -99,6 +104,10 @@ class PdfFile:
         shown: Image = image.convert("RGB")
         return shown
 
+    def pictures(self, number: int) -> tuple[Rect, ...]:
+        """Where page `number` has images that may be pictures of text. Empty where PDFium cannot read the page."""
+        return ()
+
     def may_show_text(self, number: int) -> bool:
         """False where a page has neither an image nor drawings enough to carry text that its text layer lacks."""
         if self._pdfium is None:
@@ -114,13 +123,16 @@ class PdfFile:
         finally:
             page.close()
 
-    def _pdfium_text(self, number: int) -> str:
+    def _pdfium_text(self, number: int) -> tuple[str, list[Word]]:
         if self._pdfium is None:
             raise pdfium.PdfiumError("not open")
         page = self._pdfium[number - 1]
         text_page = page.get_textpage()
         try:
-            return str(text_page.get_text_range())
+            plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
+            text, spans = normalised_words(plain)
+            boxes = _Boxes(page, text_page, plain)
+            return text, [Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans]
         finally:
             text_page.close()
             page.close()
@@ -167,16 +179,56 @@ def _decoded(read: Callable[[], str], most: int) -> str | None:
         return None
 
 
-def _box(page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, index: int) -> Rect:
-    """A character's box as fractions of the shown page, rotation and crop box included."""
+class _Boxes:
+    """Boxes of stretches of one page's text as fractions of the shown page, rotation and crop box included."""
+
+    def __init__(self, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, plain: str) -> None:
+        """plain: the page's text as PDFium gives it."""
+        self._text_page = text_page
+        # PDFium's text leaves out characters that it counts; only then must each place be asked for.
+        self._in_step = text_page.count_chars() == len(plain)
+        self._place = _placing(page)
+        self._box = raw.FS_RECTF()
+
+    def around(self, start: int, end: int) -> Rect:
+        """The box around the first and last character of plain[start:end], which stand on one line."""
+        first, last = self._of(start), self._of(end - 1)
+        return Rect(min(first.x0, last.x0), min(first.y0, last.y0), max(first.x1, last.x1), max(first.y1, last.y1))
+
+    def _of(self, index: int) -> Rect:
+        at = index if self._in_step else raw.FPDFText_GetCharIndexFromTextIndex(self._text_page, index)
+        box = self._box
+        if not raw.FPDFText_GetLooseCharBox(self._text_page, at, box):
+            return Rect(0.0, 0.0, 0.0, 0.0)
+        return self._place(box.left, box.top, box.right, box.bottom)
+
+
+def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rect]:
+    """Points of a page to fractions of it as shown: PDFium's own mapping is linear, so three points tell it."""
+    origin_x, origin_y = _shown(page, 0.0, 0.0)
+    a, b = (there - at for there, at in zip(_shown(page, 100.0, 0.0), (origin_x, origin_y), strict=True))
+    c, d = (there - at for there, at in zip(_shown(page, 0.0, 100.0), (origin_x, origin_y), strict=True))
+
+    def place(left: float, top: float, right: float, bottom: float) -> Rect:
+        x0, y0 = origin_x + (a * left + c * top) / 100, origin_y + (b * left + d * top) / 100
+        x1, y1 = origin_x + (a * right + c * bottom) / 100, origin_y + (b * right + d * bottom) / 100
+        return Rect(_share(min(x0, x1)), _share(min(y0, y1)), _share(max(x0, x1)), _share(max(y0, y1)))
+
+    return place
+
+
+def _corners(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
+    """(left, top, right, bottom) of a character's tight box, in points."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
-    x0, y0 = _shown(page, left.value, top.value)
-    x1, y1 = _shown(page, right.value, bottom.value)
-    return Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+    return left.value, top.value, right.value, bottom.value
 
 
 def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
     across, down = ctypes.c_int(), ctypes.c_int()
     raw.FPDF_PageToDevice(page, 0, 0, DEVICE, DEVICE, 0, x, y, across, down)
-    return min(1.0, max(0.0, across.value / DEVICE)), min(1.0, max(0.0, down.value / DEVICE))
+    return across.value / DEVICE, down.value / DEVICE
+
+
+def _share(value: float) -> float:
+    return 0.0 if value < 0.0 else 1.0 if value > 1.0 else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Chunk", "DocumentInfo", "Page", "PageReport", "Rect", "Word"]
+__all__ = ["Cell", "Chunk", "DocumentInfo", "Line", "Page", "PageReport", "Rect", "Row", "Table", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,64 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word with its place. confidence: 0-100 from OCR, None where the PDF itself gives the text."""
+    """One word with its place. confidence: 0-100 from OCR, None where the PDF itself gives the text.
+
+    start, end: its offsets in the page's text, -1 where they are not known.
+    """
 
     text: str
     box: Rect
     confidence: float | None = None
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page's text with the box around its words. start, end: offsets in the page's text."""
+
+    start: int
+    end: int
+    box: Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table. text: as printed, digits that extraction had split rejoined. start, end: offsets in the page's text
+    from the first of its words to the last; other cells' words may stand between them."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table. label: its words in the first column, continuation lines joined. section: the heading rows above it that
+    it belongs to, outermost first, joined by " > ". cells: one for each value column, None where there is nothing. start, end: offsets
+    in the page's text of all its words."""
+
+    label: str
+    cells: tuple[Cell | None, ...]
+    section: str = ""
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a page. caption: its title as printed, "" without one. unit: lines such as "(in millions, except per share)".
+
+    heads: one for each value column, spanning heads first ("Year ended June 30, > 2024"). continued: heads, caption and unit are
+    those of the table on the page before. box: around all of it.
+    """
+
+    caption: str
+    unit: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    box: Rect
+    continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +94,10 @@ class Page:
     """One page as read.
 
     number: physical, 1-based. label: the printed page number or None; label_source: "printed" (found in a header or footer
-    series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr" or "none" (blank or unreadable).
-    confidence: mean OCR word confidence 0-100, None for text. words: only for OCR pages, whose boxes cannot be had again cheaply.
-    problem: why this page was not read, None where it was. running: offsets of running heads and feet. contents: it is a page of contents.
+    series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr", "text+ocr" (text, and pictures on the page
+    read by OCR) or "none" (blank or unreadable). confidence: mean OCR word confidence 0-100, None for text. words: only those read by OCR,
+    whose boxes cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this page was not
+    read, None where it was. running: offsets of running heads and feet. contents: it is a page of contents.
     """
 
     number: int
@@ -53,6 +107,8 @@ class Page:
     method: str = "text"
     confidence: float | None = None
     words: tuple[Word, ...] = field(default=(), repr=False)
+    lines: tuple[Line, ...] = field(default=(), repr=False)
+    tables: tuple[Table, ...] = field(default=(), repr=False)
     problem: str | None = None
     running: tuple[tuple[int, int], ...] = ()
     contents: bool = False

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import replace
 
-__all__ = ["is_contents", "join_line_breaks", "needs_reading_again", "normalise", "vocabulary"]
+from ingestion.records import Page
+
+__all__ = ["better_reading", "is_contents", "join_line_breaks", "needs_reading_again", "normalise", "normalised_words", "vocabulary"]
 
 # A running header and a page number alone come to about this many letters: a page with fewer carries its content as an image.
 FEWEST_LETTERS = 40
 # Real pages measured up to .03 of such characters (bullets from symbol fonts); broken encodings start at .2.
 MOST_UNREADABLE = 0.10
+# A second reading replaces the first only where it has this many times its letters.
+CLEARLY_MORE = 1.2
 # A page of contents has at least this many entries; fewer may stand on any page.
 FEWEST_ENTRIES = 4
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
@@ -26,6 +33,7 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
+NO_SPACE = re.compile(r"[^\s\x00]+")
 
 
 def is_contents(text: str) -> bool:
@@ -49,31 +57,60 @@ def normalise(text: str) -> str:
     return re.sub(r"[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
 
+def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
+    """(normalise(text), for each word its start and end in that, and its (start, end) in `text`)."""
+    parts: list[str] = []
+    spans: list[tuple[int, int, tuple[int, int]]] = []
+    length = at = 0
+    for match in NO_SPACE.finditer(text):
+        gap, word = normalise(text[at : match.start()]), match.group().translate(LIGATURES)
+        parts += (gap, word)
+        spans.append((length + len(gap), length + len(gap) + len(word), match.span()))
+        length, at = length + len(gap) + len(word), match.end()
+    return "".join([*parts, normalise(text[at:])]), spans
+
+
 def vocabulary(texts: list[str]) -> frozenset[str]:
     """The case-folded words, hyphenated ones whole, of normalised page texts."""
     return frozenset(word.casefold() for text in texts for word in WORD.findall(text))
 
 
-def join_line_breaks(text: str, words: frozenset[str]) -> str:
-    """`text` with every hyphen at a line end either removed or kept, as the document itself writes that word elsewhere.
+def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[int], int]]:
+    """`text` with every hyphen at a line end either removed or kept, as the document itself writes that word elsewhere, and a
+    function from offsets in `text` to offsets in that.
 
     words: see vocabulary. Seen joined: joined. Seen hyphenated, or both halves seen as words: the hyphen stays. Else joined.
     """
+    parts: list[str] = []
+    ends, shifts = [0], [0]
+    at = 0
+    for match in LINE_BREAK_HYPHEN.finditer(text):
+        put = _resolved(text, match, words)
+        parts += (text[at : match.start()], put)
+        at = match.end()
+        ends.append(at)
+        shifts.append(shifts[-1] + len(put) - len(match.group()))
 
-    def resolve(match: re.Match[str]) -> str:
-        before = WORD_BEFORE.search(text[max(0, match.start() - LONGEST_PART) : match.start()])
-        after = WORD_AFTER.match(text[match.end() : match.end() + LONGEST_PART])
-        if before is None or after is None:
-            return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
-        first, second = before.group(), after.group()
-        if f"{first}-{second}".casefold() in words:
-            return "-"
-        if (first + second).casefold() in words:
-            return ""
-        both_are_words = first.casefold() in words and second.casefold() in words
-        return "-" if both_are_words or not second[0].islower() else ""
+    def moved(offset: int) -> int:
+        # What ends at a mark, which a word does when the mark is part of it, ends where the mark's place begins or ends.
+        return offset if offset < 0 else offset + shifts[bisect_right(ends, offset) - 1]
 
-    return LINE_BREAK_HYPHEN.sub(resolve, text)
+    return "".join([*parts, text[at:]]), moved
+
+
+def _resolved(text: str, match: re.Match[str], words: frozenset[str]) -> str:
+    """What comes in place of one mark."""
+    before = WORD_BEFORE.search(text[max(0, match.start() - LONGEST_PART) : match.start()])
+    after = WORD_AFTER.match(text[match.end() : match.end() + LONGEST_PART])
+    if before is None or after is None:
+        return "-" + match.group().lstrip("\u0002\ufffe\u00ad")
+    first, second = before.group(), after.group()
+    if f"{first}-{second}".casefold() in words:
+        return "-"
+    if (first + second).casefold() in words:
+        return ""
+    both_are_words = first.casefold() in words and second.casefold() in words
+    return "-" if both_are_words or not second[0].islower() else ""
 
 
 def needs_reading_again(text: str) -> bool:
@@ -83,3 +120,15 @@ def needs_reading_again(text: str) -> bool:
         return True
     broken = len(UNREADABLE.findall(text)) + sum(len(match) for match in CID.findall(text))
     return broken > MOST_UNREADABLE * len(text)
+
+
+def better_reading(first: Page, second: Page) -> Page:
+    """Of two readings of one page, text layer and image, the one with clearly more letters; the text layer wins a tie, a problem
+    loses to anything readable."""
+    if first.problem is not None and second.problem is not None:
+        return first
+    if second.method == "none" and first.problem is None:
+        return first if first.text.strip() or second.problem is None else replace(first, problem=second.problem, method="none")
+    broken = first.problem is not None or (needs_reading_again(first.text) and len(first.text) > len(second.text))
+    letters = [sum(map(str.isalnum, page.text)) for page in (first, second)]
+    return second if letters[1] > letters[0] * CLEARLY_MORE or (broken and letters[1] > 0) else first

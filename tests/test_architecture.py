@@ -34,7 +34,7 @@ BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in (
 HEAVY = ("anthropic", "chromadb", "langchain", "langchain_core", "langchain_text_splitters", "mcp", "onnxruntime", "openai", "pandas", "streamlit")
 
 # The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads any.
-MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/workers.py"}
+MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reader.py"}
 
 # Written in pieces, so that this file does not say what it forbids.
 HOSTS = [a + b for a, b in (("py", "pi.org"), ("python", "hosted.org"), ("npm", "js.org"), ("deb.", "debian.org"), ("proxy.", "golang.org"))]

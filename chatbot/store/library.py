@@ -30,8 +30,8 @@ from chatbot.store.names import display_name
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
 from chatbot.terms import terms
 from ingestion.chunks import chunk_pages, prepare
+from ingestion.document import Circumstances, Reading, read_document
 from ingestion.records import Chunk
-from ingestion.workers import Reading, read_document
 
 __all__ = ["AddResult", "Library", "Upload"]
 
@@ -288,10 +288,12 @@ class Library:
         return pool.submit(
             read_document,
             copy,
-            password=candidate.upload.password,
-            processes=self._settings.threads,
-            progress=lambda phase, done, total: progress(name, phase, done, total),
-            cancelled=cancelled,
+            Circumstances(
+                password=candidate.upload.password,
+                processes=self._settings.threads,
+                progress=lambda phase, done, total: progress(name, phase, done, total),
+                cancelled=cancelled,
+            ),
         )
 
     def _settle(self, candidate: _Candidate, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:

@@ -3,17 +3,22 @@
 import pytest
 
 from ingestion.labels import page_labels, roman_value, running_lines, running_spans
+from ingestion.records import Page
 
 BODY = "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a third line.\n"
 
 
+def pages(texts: list[str]) -> list[Page]:
+    return [Page(number, text) for number, text in enumerate(texts, 1)]
+
+
 def labels(texts: list[str], embedded: list[str | None] | None = None) -> list[str | None]:
-    return [label for label, _ in page_labels(texts, embedded or [None] * len(texts))]
+    return [label for label, _ in page_labels(pages(texts), embedded or [None] * len(texts))]
 
 
 def test_a_footer_series_beats_wrong_embedded_labels() -> None:
     texts = [f"{BODY}2005-06 Budget Paper No. 3 {number} Strategies" for number in range(5, 11)]
-    found = page_labels(texts, [str(number) for number in range(1, 7)])
+    found = page_labels(pages(texts), [str(number) for number in range(1, 7)])
     assert found == [(str(number), "printed") for number in range(5, 11)]
 
 
@@ -32,7 +37,7 @@ def test_a_constant_number_is_no_series() -> None:
 
 
 def test_embedded_labels_serve_where_nothing_is_printed() -> None:
-    assert page_labels([BODY] * 4, ["i", "ii", "1", "2"]) == [("i", "pdf"), ("ii", "pdf"), ("1", "pdf"), ("2", "pdf")]
+    assert page_labels(pages([BODY] * 4), ["i", "ii", "1", "2"]) == [("i", "pdf"), ("ii", "pdf"), ("1", "pdf"), ("2", "pdf")]
 
 
 @pytest.mark.parametrize(("text", "value"), [("i", 1), ("iv", 4), ("IX", 9), ("xiv", 14), ("xl", 40), ("", None), ("vx", None), ("mix", None)])

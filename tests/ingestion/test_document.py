@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
+from ingestion.reader import Reader, _child_environment
 from ingestion.render import locate_quote
-from ingestion.workers import Reader, _child_environment, read_document
 from tests.pdfs import make_pdf, make_scan
 
 PAGES = [
@@ -49,8 +50,8 @@ def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_p
     with pytest.raises(EncryptedError, match="password"):
         read_document(locked)
     with pytest.raises(EncryptedError, match="wrong"):
-        read_document(locked, password="no")
-    assert read_document(locked, password="sesame").info.pages == 4
+        read_document(locked, Circumstances(password="no"))
+    assert read_document(locked, Circumstances(password="sesame")).info.pages == 4
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_a_dead_reader_is_an_error_that_names_the_page(tmp_path: Path) -> None:
 
 def test_cancelling_stops_the_reading(tmp_path: Path) -> None:
     with pytest.raises(CancelledError):
-        read_document(make_pdf(tmp_path / "a.pdf", PAGES), cancelled=lambda: True)
+        read_document(make_pdf(tmp_path / "a.pdf", PAGES), Circumstances(cancelled=lambda: True))
 
 
 def test_the_child_gets_no_keys() -> None:
@@ -132,5 +133,5 @@ def test_cancelling_ends_a_page_that_is_being_read_within_a_second(tmp_path: Pat
     path = make_scan(tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))] * 4)
     begun = time.perf_counter()
     with pytest.raises(CancelledError):
-        read_document(path, cancelled=lambda: time.perf_counter() - begun > 1.0)
+        read_document(path, Circumstances(cancelled=lambda: time.perf_counter() - begun > 1.0))
     assert time.perf_counter() - begun < 3.0

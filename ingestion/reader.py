@@ -1,0 +1,171 @@
+"""One reading process and how it is spoken to: limits on time, restarts and what may go in; parses nothing of a PDF itself.
+
+Parent and child speak length-prefixed JSON over pipes. The child gets a minimal environment (no keys), its password by pipe,
+and its limits before PDFium loads.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
+from ingestion.records import DocumentInfo, Page, Rect
+from ingestion.wire import page_from, page_to, write_message
+
+__all__ = ["Reader"]
+
+ROOT = Path(__file__).resolve().parent.parent
+# Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
+OPEN_SECONDS = 20.0
+PAGE_SECONDS = 10.0
+OCR_SECONDS = 60.0
+LARGEST_MESSAGE = 256 * 2**20
+# Seconds between two looks at whether to stop.
+LOOK_SECONDS = 0.25
+
+
+def _never() -> bool:
+    return False
+
+
+class Reader:
+    """One reading process holding one open PDF. Start-up 0.15 s. Calls from several threads take turns."""
+
+    def __init__(self, path: Path, *, password: str | None = None, cancelled: Callable[[], bool] = _never) -> None:
+        """cancelled: asked while waiting; true ends the process. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
+        self._lock = threading.Lock()
+        self._cancelled = cancelled
+        # What tesseract leaves behind when it is killed goes with this folder.
+        self._folder = tempfile.mkdtemp(prefix="reader-")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ingestion.workers"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+            env={**_child_environment(), "TMPDIR": self._folder},
+            start_new_session=True,  # an interrupt at the keyboard is the parent's to handle, and tesseract dies with its reader
+        )
+        try:
+            self.info = _info(self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS))
+        except BaseException:
+            self.close()
+            raise
+
+    def text(self, number: int) -> tuple[Page, tuple[Rect, ...]]:
+        """Page `number`, physical, 1-based, as its text layer has it, and where it has pictures that may hold text."""
+        answer = self.call({"op": "text", "page": number}, PAGE_SECONDS)
+        return page_from(answer["read"]), tuple(Rect(*box) for box in answer["pictures"])
+
+    def ocr(self, number: int) -> Page:
+        """Page `number` read from its image; method "none" where the page shows nothing that could be text."""
+        return page_from(self.call({"op": "ocr", "page": number}, OCR_SECONDS)["read"])
+
+    def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
+        """The page with the text that its pictures hold after its own, as it is where they hold none."""
+        boxes = [[box.x0, box.y0, box.x1, box.y1] for box in pictures]
+        answer = self.call({"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}, OCR_SECONDS)
+        return page_from(answer["read"])
+
+    def glyphs(self, number: int) -> list[tuple[str, Rect]]:
+        """Characters of page `number` with their boxes, in text order."""
+        return [(text, Rect(*box)) for text, box in self.call({"op": "glyphs", "page": number}, PAGE_SECONDS)["glyphs"]]
+
+    def png(self, number: int, *, dpi: int = 110) -> bytes:
+        """Page `number` as a PNG."""
+        return base64.b64decode(self.call({"op": "png", "page": number, "dpi": dpi}, PAGE_SECONDS * 2)["png"])
+
+    def call(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """One request and its answer. Raises what the child raised, ReaderDiedError where it died or took longer than `seconds`."""
+        with self._lock:
+            assert self._process.stdin and self._process.stdout
+            try:
+                write_message(self._process.stdin, request)
+                answer = _receive(self._process.stdout, time.monotonic() + seconds, self._cancelled)
+            except CancelledError:
+                self.close()
+                raise
+            except TimeoutError:
+                self.close()
+                raise ReaderDiedError(_where(request, f"took longer than {seconds:.0f} seconds"), hint="Repair or re-export the PDF.") from None
+            except (OSError, EOFError, ValueError):
+                self.close()
+                raise ReaderDiedError(_where(request, "made the reader fail or run out of memory"), hint="Repair or re-export the PDF.") from None
+        if "error" in answer:
+            kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
+            raise kind(answer["error"], hint=answer["hint"])
+        return answer
+
+    def close(self) -> None:
+        """End the process; safe to call again."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _info(answer: dict[str, Any]) -> DocumentInfo:
+    return DocumentInfo(answer["pages"], answer["title"], tuple(answer["labels"]), answer["encrypted"])
+
+
+def _where(request: dict[str, Any], what: str) -> str:
+    return f"Page {request['page']} {what}." if "page" in request else f"Opening the file {what}."
+
+
+def _child_environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH") if name in os.environ}
+    return {**kept, "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
+
+
+def _receive(pipe: Any, deadline: float, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """Raises TimeoutError past `deadline` (monotonic), CancelledError, EOFError where the child is gone, ValueError on nonsense."""
+    (size,) = struct.unpack(">I", _read_exactly(pipe, 4, deadline, cancelled))
+    if size > LARGEST_MESSAGE:
+        raise ValueError("message too large")
+    message = json.loads(_read_exactly(pipe, size, deadline, cancelled))
+    if not isinstance(message, dict):
+        raise ValueError("not an object")
+    return message
+
+
+def _read_exactly(pipe: Any, size: int, deadline: float, cancelled: Callable[[], bool]) -> bytes:
+    parts: list[bytes] = []
+    while size:
+        left = deadline - time.monotonic()
+        ready, _, _ = select.select([pipe], [], [], max(0.0, min(left, LOOK_SECONDS)))
+        if ready:
+            data = os.read(pipe.fileno(), min(size, 1 << 20))
+            if not data:
+                raise EOFError
+            parts.append(data)
+            size -= len(data)
+        elif left <= 0:
+            raise TimeoutError
+        elif cancelled():
+            raise CancelledError("Cancelled.")
+    return b"".join(parts)

@@ -1,0 +1,90 @@
+"""Pages as plain JSON values and back, and how such values go over a pipe; knows no process and no store."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import IO, Any
+
+from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
+
+__all__ = ["page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
+
+# Digits after the point: a hundred-thousandth of a page is finer than a pixel at 1,000 dpi.
+DIGITS = 5
+PLAIN = [field.name for field in fields(Page) if field.name not in {"words", "lines", "tables", "running"}]
+
+
+def write_message(pipe: IO[bytes], message: dict[str, Any]) -> None:
+    """Send a message: four bytes of length, big-endian, and JSON."""
+    data = json.dumps(message).encode()
+    pipe.write(struct.pack(">I", len(data)) + data)
+    pipe.flush()
+
+
+def page_to(page: Page) -> dict[str, Any]:
+    """A page as JSON values."""
+    plain: dict[str, Any] = {name: getattr(page, name) for name in PLAIN}
+    lines = [(line.start, line.end, *_box_to(line.box)) for line in page.lines]
+    return {**plain, "running": page.running, "words": words_to(page.words), "lines": lines, "tables": tables_to(page.tables)}
+
+
+def page_from(values: dict[str, Any]) -> Page:
+    """The page of page_to. Raises KeyError, TypeError or ValueError where the values are not one."""
+    return Page(
+        **{name: values[name] for name in PLAIN},
+        running=tuple((start, end) for start, end in values["running"]),
+        words=words_from(values["words"]),
+        lines=tuple(Line(start, end, Rect(*box)) for start, end, *box in values["lines"]),
+        tables=tables_from(values["tables"]),
+    )
+
+
+def words_to(words: Iterable[Word]) -> list[list[Any]]:
+    """Words as JSON values."""
+    return [[word.text, *_box_to(word.box), word.confidence, word.start, word.end] for word in words]
+
+
+def words_from(values: Iterable[Sequence[Any]]) -> tuple[Word, ...]:
+    """The words of words_to."""
+    return tuple(Word(text, Rect(x0, y0, x1, y1), confidence, start, end) for text, x0, y0, x1, y1, confidence, start, end in values)
+
+
+def tables_to(tables: Iterable[Table]) -> list[dict[str, Any]]:
+    """Tables as JSON values."""
+    return [
+        {
+            "caption": table.caption,
+            "unit": table.unit,
+            "heads": table.heads,
+            "rows": [
+                [row.label, [cell and [cell.text, cell.start, cell.end] for cell in row.cells], row.section, row.start, row.end] for row in table.rows
+            ],
+            "box": _box_to(table.box),
+            "continued": table.continued,
+        }
+        for table in tables
+    ]
+
+
+def tables_from(values: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
+    """The tables of tables_to."""
+    return tuple(
+        Table(
+            table["caption"],
+            table["unit"],
+            tuple(table["heads"]),
+            tuple(
+                Row(label, tuple(cell and Cell(*cell) for cell in cells), section, start, end) for label, cells, section, start, end in table["rows"]
+            ),
+            Rect(*table["box"]),
+            table["continued"],
+        )
+        for table in values
+    )
+
+
+def _box_to(box: Rect) -> list[float]:
+    return [round(side, DIGITS) for side in (box.x0, box.y0, box.x1, box.y1)]
