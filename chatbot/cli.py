@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
+import getpass
 import json
 import os
 import re
@@ -29,6 +31,10 @@ DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 ROW_HINT = 'A line is {"id", "query", "documents": [NAME]?, "k": 3?, "history": [{"user", "assistant"}]?}.'
 MODES = ("hybrid", "vector", "keyword")
+PASSWORD_TRIES = 3
+# What `list` tells of a document, beside its name.
+LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages"]
+LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     restore = _command(commands, "restore", _restore, "bring a removed document back")
     restore.add_argument("name", metavar="NAME")
 
+    rebuild = _command(commands, "rebuild", _rebuild, "make the store anew from the kept copies, or from the text it holds")
+    rebuild.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add; a protected file without one keeps the text it has")
+    doctor = _command(commands, "doctor", _doctor, "finish what a stop left, then check the store; prints nothing when it is sound")
+    doctor.add_argument("--repair", action="store_true", help="mend what can be mended")
+
     search = _command(commands, "search", _search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("-k", type=int, default=3, help="how many pages (default 3)")
@@ -106,11 +117,35 @@ def _add(options: argparse.Namespace, settings: Settings) -> int:
     uploads = _uploads(options)
     failed = False
     with _chatbot(settings) as chatbot, _progress() as progress:
+        locked: list[str] = []
         for result in chatbot.add(uploads, progress=progress, started=STARTED):
+            if result.needs_password and _interactive():
+                locked.append(result.document)
+                continue
             failed |= result.status == "failed"
             _emit(_add_line(result), _add_text(result), as_json=options.json)
-        chatbot.resume()
+        for upload in [upload for upload in uploads if (upload.name or upload.path.name) in locked]:
+            failed |= not _add_locked(chatbot, upload, options)
+        for result in chatbot.resume(progress=progress):
+            print(_printable(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
+
+
+def _interactive() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -> bool:
+    """Ask for a protected file's password by its name, a few times; False where it was not given."""
+    name = upload.name or upload.path.name
+    for _ in range(PASSWORD_TRIES):
+        password = getpass.getpass(_printable(f"Password for {name} (Enter leaves it out): "), sys.stderr)
+        result = next(iter(chatbot.add([dataclasses.replace(upload, password=password or None)])))
+        if not (result.needs_password and password):
+            break
+        print("That password does not open it.", file=sys.stderr)
+    _emit(_add_line(result), _add_text(result), as_json=options.json)
+    return result.status != "failed"
 
 
 def _uploads(options: argparse.Namespace) -> list[Upload]:
@@ -174,16 +209,13 @@ def _list(options: argparse.Namespace, settings: Settings) -> int:
     path = settings.store / "catalog.sqlite3"
     rows: list[DocumentRow] = []
     if path.exists():
-        catalog = Catalog(path)
+        catalog = Catalog(path, read_only=True)  # beside a running chat too, waiting for nobody
         rows = catalog.documents()
         catalog.close()
     for row in rows:
-        line = {
-            field: getattr(row, field)
-            for field in ("name", "id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "added_at", "removed_at")
-        }
-        line = {"document": line.pop("name"), **line}
-        _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}", as_json=options.json)
+        line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
+        same = f" (the same file as {row.same_as})" if row.same_as else ""
+        _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{same}", as_json=options.json)
     if not rows:
         print("No documents yet. Add some: python -m chatbot add FOLDER", file=sys.stderr)
     return DONE
@@ -202,6 +234,32 @@ def _restore(options: argparse.Namespace, settings: Settings) -> int:
         chatbot.restore(options.name)
     _emit({"document": options.name, "status": "restored"}, "Restored.", as_json=options.json)
     return DONE
+
+
+def _rebuild(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.rebuilding import rebuild
+
+    passwords, failed = _passwords(options.passwords), False
+    with _progress() as progress:
+        for result in rebuild(settings, passwords, progress=progress):
+            failed |= result.status == "failed"
+            _emit(_add_line(result), _add_text(result), as_json=options.json)
+    return FAILED if failed else DONE
+
+
+def _doctor(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.doctor import examine
+
+    found = False
+    with _chatbot(settings) as chatbot, _progress() as progress:
+        for finding in examine(chatbot.library, repair=options.repair, progress=progress):
+            found |= not finding.mended
+            line = {"document": finding.document, "problem": finding.problem, "fix": finding.fix, **({"mended": True} if finding.mended else {})}
+            text = f"{'mended' if finding.mended else 'problem'}    {finding.document or 'store'}: {finding.problem}. {finding.fix}"
+            _emit(line, text, as_json=options.json)
+    if not found:
+        print("The store is sound.", file=sys.stderr)
+    return FAILED if found else DONE
 
 
 # --- searching and asking -------------------------------------------------------------------------------------------------------

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from ingestion.errors import DocumentError, ProjectError
+from ingestion.errors import CancelledError, DocumentError, EncryptedError, ProjectError
 
-__all__ = ["DocumentError", "ModelError", "NotFoundError", "ProjectError", "QuestionError", "SettingsError", "StoreError", "UsageError"]
+__all__ = [
+    "CancelledError",
+    "DocumentError",
+    "EncryptedError",
+    "ModelError",
+    "NotFoundError",
+    "ProjectError",
+    "QuestionError",
+    "SettingsError",
+    "StoreError",
+    "UsageError",
+]
 
 
 class SettingsError(ProjectError):

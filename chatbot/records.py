@@ -184,7 +184,11 @@ Event = Stage | Token | Notice | Answer
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors stand, of chunks."""
+    """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors stand, of chunks.
+
+    Times in seconds since the epoch. replaced_at: since when it has this version, None for a first one. same_as: the document added before
+    that has the very same file. protected: the file opens with a password only.
+    """
 
     name: str
     id: str
@@ -197,3 +201,6 @@ class DocumentRow:
     failed_pages: int
     added_at: float
     removed_at: float | None = None
+    replaced_at: float | None = None
+    same_as: str | None = None
+    protected: bool = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -71,7 +70,6 @@ class Chatbot:
             self.library.close()
             raise
         self._retriever = Retriever(self.library)
-        self._writing = threading.Lock()
 
     def close(self) -> None:
         """Give the store free."""
@@ -99,34 +97,13 @@ class Chatbot:
         started: float | None = None,
     ) -> Iterator[AddResult]:
         """Add files; see Library.add. progress(document, phase, done, total): phase "reading", "ocr" or "embedding"."""
-        with self._writing:
-            yield from self.library.add(uploads, progress=progress, cancelled=cancelled, started=started)
-
-    def read(
-        self, uploads: Sequence[Upload], *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]
-    ) -> Iterator[AddResult]:
-        """Read files up to where keyword search finds them; `resume` makes their vectors. See Library.read."""
-        with self._writing:
-            yield from self.library.read(uploads, progress=progress, cancelled=cancelled)
+        yield from self.library.add(uploads, progress=progress, cancelled=cancelled, started=started)
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
-        name = encodable(name)
-        if not purge:
-            self.library.remove(name)
-            return
-        with self._writing:
-            self.library.remove(name, purge=True)
-        forget_pages()
-
-    def retire(self, name: str) -> None:
-        """Give a document up at once and beyond restoring; `remove` with purge, or the next `resume`, erases what it leaves."""
-        self.library.catalog.retire(name)
-
-    def discard(self, version: int) -> None:
-        """Erase one version whose addition was cancelled; where it was to replace another, that one stays."""
-        with self._writing:
-            self.library.discard(version)
+        self.library.remove(encodable(name), purge=purge)
+        if purge:
+            forget_pages()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
@@ -137,11 +114,9 @@ class Chatbot:
         *,
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Finish what was left: vectors that are missing, rows nobody needs. progress, cancelled: as in add."""
-        with self._writing:
-            self.library.resume(progress=progress, cancelled=cancelled)
-            self.library.sweep()
+    ) -> list[AddResult]:
+        """Finish what an earlier process left; see Library.resume. progress, cancelled: as in add."""
+        return self.library.resume(progress=progress, cancelled=cancelled)
 
     def report(self, name: str) -> list[PageReport]:
         """How each page of a live document fared."""
@@ -186,14 +161,17 @@ class Chatbot:
             self._remember(ask, answer)
         yield replace(answer, seconds=round(time.perf_counter() - started, 3))
 
-    def page_image(self, version: int, page: int, quote: str = "", *, dpi: int = 110) -> tuple[bytes, tuple[Rect, ...]]:
-        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. Raises DocumentError, NotFoundError."""
+    def page_image(self, version: int, page: int, quote: str = "", *, dpi: int = 110, password: str | None = None) -> tuple[bytes, tuple[Rect, ...]]:
+        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. Raises DocumentError,
+        NotFoundError, and EncryptedError where the file needs a password, which is never stored."""
         try:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
             raise NotFoundError("That page is not kept any more.", hint="Add the document again.") from error
-        with Reader(self.library.file(version)) as reader:
+        with Reader(self.library.file(version), password=password) as reader:
             glyphs = [(word.text, word.box) for word in stored.words] if stored.method == "ocr" else reader.glyphs(page) if quote else []
+            # What was read from a picture on a page of text is not among the characters of the file.
+            glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
             return reader.png(page, dpi=dpi), locate_quote(glyphs, quote) if quote else ()
 
     def model(self) -> LLM | None:

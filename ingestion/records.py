@@ -132,7 +132,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it was read."""
+    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it was read; tables: how many."""
 
     number: int
     label: str | None
@@ -141,3 +141,4 @@ class PageReport:
     characters: int
     confidence: float | None
     problem: str | None
+    tables: int = 0

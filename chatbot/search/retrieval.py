@@ -13,6 +13,7 @@ from chatbot.errors import QuestionError
 from chatbot.records import Hit
 from chatbot.search.pages import CHUNK_WORDS_WEIGHT, CONTENTS_SHARE, PAGE_WORDS_WEIGHT, VECTOR_WEIGHT, score_pages
 from chatbot.store.catalog import StoredChunk
+from chatbot.store.damage import IndexDamagedError
 from chatbot.store.lexicon import K1, inverse_frequency
 from chatbot.store.library import Library
 from chatbot.terms import content_terms
@@ -102,15 +103,23 @@ class Retriever:
         if query.names or sum(map(len, pages.values())) <= MOST_EXACT_CHUNKS:
             return _Scope(names, pages, None)
         keep: dict[int, set[int]] = {}
+        try:
+            candidates = self._candidates(query, names)
+        except IndexDamagedError:  # whoever changes the store next makes the index anew; until then each chunk is scored
+            return _Scope(names, pages, None)
+        for version, ordinal, _ in candidates:
+            keep.setdefault(version, set()).add(ordinal)
+        arrays = {version: np.array(sorted(ordinals), np.int64) for version, ordinals in keep.items()}
+        return _Scope({version: names[version] for version in arrays}, pages, arrays)
+
+    def _candidates(self, query: Query, names: Mapping[int, str]) -> list[tuple[int, int, float]]:
+        """(version, ordinal, score) of the chunks that the indexes name."""
         wanted, candidates = max(CANDIDATES, CANDIDATES_PER_HIT * query.k), list[tuple[int, int, float]]()
         if query.mode != "vector":
             candidates += _live(partial(self._library.keywords.search, content_terms(query.text)), names, wanted)
         if query.vector is not None and query.mode != "keyword":
             candidates += _live(partial(self._library.vectors.search, query.vector), names, wanted)
-        for version, ordinal, _ in candidates:
-            keep.setdefault(version, set()).add(ordinal)
-        arrays = {version: np.array(sorted(ordinals), np.int64) for version, ordinals in keep.items()}
-        return _Scope({version: names[version] for version in arrays}, pages, arrays)
+        return candidates
 
     def _pages(self, version: int) -> NDArray[np.int64]:
         return self._library.chunk_pages(version)

@@ -1,131 +1,102 @@
-"""The truth in SQLite: documents, versions, pages, chunks, vectors and lexicons; the indexes beside it can be made anew from it."""
+"""The truth in SQLite: documents, their versions and what waits to be added; the indexes beside it can be made anew from it."""
 
 from __future__ import annotations
 
-import json
-import sqlite3
-import threading
 import time
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
-from weakref import WeakSet
 
-from chatbot.errors import StoreError
 from chatbot.records import DocumentRow
-from ingestion.records import Chunk, Page, PageReport, Rect, Word
+from chatbot.store.contents import CONTENTS_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
 
-__all__ = ["Catalog", "StoredChunk", "StoredPage", "Version"]
+__all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 1
-# Seconds a reader waits for the writer's transaction; the longest one, 2,000 pages, takes 1.
-BUSY_SECONDS = 20
-SCHEMA = """
+SCHEMA_VERSION = 2
+# A document's active version is what is searched; the one before it can be brought back for a while. Several documents may have one
+# version: the same bytes under several names. A coming version waits for its vectors before it takes its document's place.
+SCHEMA = (
+    """
 create table meta (key text primary key, value text not null) without rowid;
-create table document (id integer primary key, name text not null unique, active_version integer, removed_at real);
-create table version (id integer primary key autoincrement, document integer not null references document(id), sha256 text not null, state text not null
-    check (state in ('reading', 'keyword', 'embedding', 'ready', 'retired')), title text, pages integer not null default 0, chunks integer not null default 0,
-    embedded_upto integer not null default 0, fingerprint text, added_at real not null);
+create table document (id integer primary key, name text not null unique, active_version integer, removed_at real,
+    previous_version integer, replaced_at real, previous_removed_at real);
+create table version (id integer primary key autoincrement, document integer not null, sha256 text not null, state text not null
+    check (state in ('reading', 'keyword', 'embedding', 'ready')), coming integer not null default 1, title text, protected integer not null default 0,
+    pages integer not null default 0, chunks integer not null default 0, embedded_upto integer not null default 0, fingerprint text, added_at real not null);
 create index version_document on version(document);
 create index version_sha on version(sha256);
-create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
-    confidence real, words blob, problem text, running text not null, contents integer not null, primary key (version, number)) without rowid;
-create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
-    context text not null, primary key (version, ordinal)) without rowid;
-create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
-    primary key (version, fingerprint, ordinal)) without rowid;
-create table lexicon (version integer primary key references version(id), data blob not null);
+create index document_active on document(active_version);
+create table waiting (id integer primary key autoincrement, name text not null, sha256 text not null, added_at real not null, problem text,
+    recovered integer not null default 0);
+create table erased (sha256 text primary key) without rowid;
 """
+    + CONTENTS_SCHEMA
+)
+COLUMNS = "v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected"
+# A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
+WANTED = (
+    "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
+    " or (v.coming and v.document = d.id and (d.removed_at is null or d.active_version is null)))"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A stored version. state: reading | keyword | embedding | ready | retired; embedded_upto: chunks whose vectors stand."""
+    """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready; embedded_upto: chunks whose
+    vectors stand; protected: its file opens with a password only."""
 
     id: int
     document: str
     sha256: str
     state: str
     title: str | None
+    pages: int
     chunks: int
     embedded_upto: int
     fingerprint: str | None
+    protected: bool
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPage:
-    """A page as kept. running: offsets of running heads and feet. words: boxes of OCR words only."""
+class Waiting:
+    """A file whose copy is kept and that is not added yet. problem: why it could not be, None while it only waits its turn.
 
-    number: int
-    text: str
-    label: str | None
-    label_source: str | None
-    method: str
-    confidence: float | None
-    running: tuple[tuple[int, int], ...]
-    words: tuple[Word, ...] = ()
+    recovered: its copy was found without a document; as the only trace of one it is not given up.
+    """
 
-    @property
-    def body(self) -> str:
-        """The text without running heads and feet."""
-        cuts = [0, *(offset for span in self.running for offset in span), len(self.text)]
-        return "".join(self.text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True))
+    id: int
+    name: str
+    sha256: str
+    added_at: float
+    problem: str | None
+    recovered: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk as kept; text is page.text[start:end]."""
-
-    version: int
-    ordinal: int
-    page: int
-    start: int
-    end: int
-    text: str
-    context: str
-
-
-class _Held:
-    """A thread's connection, closed when the thread ends: the browser's pages run in a new one each time."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-
-    def __del__(self) -> None:
-        self.connection.close()
-
-
-class Catalog:
+class Catalog(Contents):
     """The catalogue in one SQLite file. Reads from any thread; writes one at a time, each public method one transaction."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises StoreError where the file is damaged, cannot be written or comes from a newer version."""
-        self._path = path
-        self._local = threading.local()
-        self._held: WeakSet[_Held] = WeakSet()
-        self._write_lock = threading.RLock()
-        self._prepare()
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Raises StoreError where the file is damaged, cannot be written or comes from another version."""
+        super().__init__(path, SCHEMA, SCHEMA_VERSION, read_only=read_only)
 
-    def close(self) -> None:
-        """Close every connection; the object is not usable afterwards."""
-        for held in list(self._held):
-            held.connection.close()
-        self._held.clear()
-
-    # --- documents and versions -----------------------------------------------------------------------------------------
+    # --- what is there ------------------------------------------------------------------------------------------------------
 
     def active(self, names: Sequence[str] = ()) -> dict[int, str]:
-        """version id -> document name, of all live documents or of those in `names`."""
-        rows = self._read("select active_version, name from document where removed_at is null and active_version is not null order by id")
+        """version id -> document name, of all live documents or of those in `names`; of several names the first added."""
+        rows = self._read("select active_version, name from document where removed_at is null and active_version is not null order by id desc")
         wanted = set(names)
-        return {row[0]: row[1] for row in rows if not wanted or row[1] in wanted}
+        return dict(reversed({row[0]: row[1] for row in rows if not wanted or row[1] in wanted}.items()))
+
+    def names(self) -> list[str]:
+        """Names of all live documents in the order they were added."""
+        return [row[0] for row in self._read("select name from document where removed_at is null and active_version is not null order by id")]
 
     def version(self, version: int) -> Version | None:
         """One version, whatever its state."""
-        return next(iter(self._versions("v.id = ?", (version,))), None)
+        rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.id = ?", (version,))
+        return next((_version(row) for row in rows), None)
 
     def find(self, name: str) -> Version | None:
         """The live version of the document `name`."""
@@ -133,291 +104,279 @@ class Catalog:
 
     def newest(self, name: str) -> Version | None:
         """The version that the document `name` has, or will have when its vectors are made."""
-        return next(
-            reversed(self._versions("d.name = ? and d.removed_at is null and v.id >= d.active_version and v.state != 'reading'", (name,))), None
-        )
+        return next(reversed(self._versions(f"d.name = ? and {WANTED} order by v.coming, v.id", (name,))), None)
 
-    def chunk_counts(self) -> dict[int, int]:
-        """version id -> how many chunks it has, of all versions whose words are to be found."""
-        return {row[0]: row[1] for row in self._read("select id, chunks from version where state not in ('reading', 'retired')")}
+    def holding(self, sha256: str) -> Version | None:
+        """The newest version of these bytes whose words are found, or could be again, None where there is none."""
+        rows = self._read(
+            f"select {COLUMNS} from version v left join document d on d.id = v.document where v.sha256 = ? and v.state != 'reading' order by v.id desc",
+            (sha256,),
+        )
+        return next((_version(row) for row in rows), None)
 
     def unfinished(self, fingerprint: str) -> list[Version]:
         """Versions that still need vectors of `fingerprint`, oldest first."""
-        condition = (
-            "d.removed_at is null and v.id >= d.active_version and v.state in ('keyword', 'embedding', 'ready')"
-            " and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?)"
-        )
+        condition = f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?) group by v.id order by v.id"
         return self._versions(condition, (fingerprint,))
 
-    def left_over(self, removed_before: float) -> list[int]:
-        """Version ids that nothing needs any more: half-read, retired, or of documents removed before that time (seconds since the epoch)."""
+    def stored(self) -> list[Version]:
+        """Every version whose words are found, or can be again, oldest first."""
+        rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state != 'reading' order by v.id")
+        return [_version(row) for row in rows]
+
+    def chunk_counts(self) -> dict[int, int]:
+        """version id -> how many chunks it has, of all versions whose words are, or can again be, found."""
+        return dict(self._pairs("select id, chunks from version where state != 'reading'"))
+
+    def left_over(self, before: float) -> list[int]:
+        """Version ids that nothing needs any more: half-read, or of documents replaced or removed before that time (seconds since the epoch)."""
         rows = self._read(
-            "select v.id from version v join document d on d.id = v.document where v.state in ('reading', 'retired') or d.removed_at < ?",
-            (removed_before,),
+            """select v.id from version v where v.state = 'reading' or not exists (select 1 from document d where
+                   (d.active_version = v.id and (d.removed_at is null or d.removed_at >= ?1))
+                or (d.previous_version = v.id and d.replaced_at >= ?1 and (d.removed_at is null or d.removed_at >= ?1))
+                or (v.coming and v.document = d.id and (d.removed_at is null or d.active_version is null)))""",
+            (before,),
         )
         return [row[0] for row in rows]
 
-    def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
-        """version id -> how many vectors of `fingerprint` it has."""
-        rows = self._read("select version, sum(length(data)) / ? from vector where fingerprint = ? group by version", (4 * dimension, fingerprint))
-        return {row[0]: row[1] for row in rows}
+    def hashes(self) -> set[str]:
+        """SHA-256 of every file that a version or a waiting file has."""
+        return {row[0] for row in self._read("select sha256 from version union select sha256 from waiting")}
 
-    def hashes(self, versions: Sequence[int] | None = None) -> set[str]:
-        """SHA-256 of the files of these versions, of all there are by default."""
-        return {sha for version, sha in self._read("select id, sha256 from version") if versions is None or version in versions}
+    def hashes_of(self, name: str) -> set[str]:
+        """SHA-256 of the files that the document `name` has, had before, or will have."""
+        rows = self._read(
+            "select v.sha256 from document d join version v on v.id = d.active_version or v.id = d.previous_version or (v.coming and v.document = d.id)"
+            " where d.name = ?",
+            (name,),
+        )
+        return {row[0] for row in rows}
 
-    def begin(self, name: str, sha256: str, title: str | None) -> int:
-        """A new version in state "reading" of the document `name`, which is made if need be. Returns the version's id."""
-        with self._write() as connection:
-            connection.execute("insert into document(name) values (?) on conflict(name) do nothing", (name,))
-            document = connection.execute("select id from document where name = ?", (name,)).fetchone()[0]
-            made = connection.execute(
-                "insert into version(document, sha256, state, title, added_at) values (?, ?, 'reading', ?, ?)", (document, sha256, title, time.time())
-            )
-            return int(made.lastrowid or 0)
-
-    def fill(self, version: int, pages: Sequence[Page], chunks: Sequence[Chunk], lexicon: bytes) -> None:
-        """Pages, chunks and lexicon of a version, all or nothing."""
-        with self._write() as connection:
-            connection.executemany(
-                "insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (
-                        version,
-                        p.number,
-                        p.text,
-                        p.label,
-                        p.label_source,
-                        p.method,
-                        p.confidence,
-                        _pack(p.words),
-                        p.problem,
-                        json.dumps(p.running),
-                        p.contents,
-                    )
-                    for p in pages
-                ),
-            )
-            connection.executemany(
-                "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
-            )
-            connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
-            connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
-
-    def searchable(self, version: int) -> None:
-        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready."""
-        with self._write() as connection:
-            connection.execute("update version set state = 'keyword' where id = ?", (version,))
-            connection.execute(
-                "update document set active_version = ?, removed_at = null where id = (select document from version where id = ?)"
-                " and (active_version is null or removed_at is not null)",
-                (version, version),
-            )
-
-    def add_vectors(self, version: int, fingerprint: str, rows: Iterable[tuple[int, bytes]], upto: int) -> None:
-        """Vectors as (ordinal, float32 bytes of its windows), and how far embedding has come."""
-        with self._write() as connection:
-            connection.executemany("insert or replace into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in rows))
-            connection.execute(
-                "update version set state = 'embedding', fingerprint = ?, embedded_upto = ? where id = ?", (fingerprint, upto, version)
-            )
-
-    def ready(self, version: int, fingerprint: str) -> None:
-        """Make the version live and retire the one before, in one step; vectors of other fingerprints go."""
-        with self._write() as connection:
-            connection.execute("update version set state = 'ready', fingerprint = ? where id = ?", (fingerprint, version))
-            connection.execute("delete from vector where version = ? and fingerprint != ?", (version, fingerprint))
-            document = connection.execute("select document from version where id = ?", (version,)).fetchone()[0]
-            connection.execute("update version set state = 'retired' where document = ? and id < ?", (document, version))
-            connection.execute("update document set active_version = ? where id = ?", (version, document))
-
-    def retire(self, name: str) -> bool:
-        """Give a document up beyond restoring, in one step; what it leaves is erased after. False where there is no such document."""
-        with self._write() as connection:
-            connection.execute("update document set active_version = null, removed_at = null where name = ?", (name,))
-            of_it = "document = (select id from document where name = ?)"
-            return connection.execute(f"update version set state = 'retired' where {of_it}", (name,)).rowcount > 0
-
-    def restart_vectors(self, version: int) -> None:
-        """Embedding of this version begins anew, for another fingerprint."""
-        with self._write() as connection:
-            connection.execute("update version set embedded_upto = 0, fingerprint = null, state = 'keyword' where id = ?", (version,))
-
-    def remove(self, name: str, at: float | None) -> bool:
-        """Hide the document from `at` (seconds since the epoch), or with None bring it back. False where there is no such document."""
-        condition = "removed_at is null and active_version is not null" if at is not None else "removed_at is not null"
-        with self._write() as connection:
-            return connection.execute(f"update document set removed_at = ? where name = ? and {condition}", (at, name)).rowcount > 0
-
-    def erase(self, versions: Sequence[int]) -> None:
-        """Delete versions with all that belongs to them, and documents left without any."""
-        with self._write() as connection:
-            for version in versions:
-                for table, column in (("vector", "version"), ("lexicon", "version"), ("chunk", "version"), ("page", "version"), ("version", "id")):
-                    connection.execute(f"delete from {table} where {column} = ?", (version,))
-            # Where the addition that revived a removed document is taken back, the document is removed again, and can be restored.
-            connection.execute(
-                "update document set removed_at = ?, active_version = (select max(id) from version where document = document.id"
-                " and state in ('keyword', 'embedding', 'ready')) where active_version not in (select id from version)",
-                (time.time(),),
-            )
-            connection.execute("delete from document where id not in (select document from version)")
+    def names_of(self, sha256: str) -> list[tuple[str, float, float | None]]:
+        """(name, added at, removed at or None) of the documents whose active or coming version has these bytes; seconds since the epoch."""
+        rows = self._read(
+            "select d.name, v.added_at, d.removed_at from document d join version v on v.id = d.active_version or (v.coming and v.document = d.id)"
+            " where v.sha256 = ? and v.state != 'reading' order by d.id",
+            (sha256,),
+        )
+        return [(row[0], row[1], row[2]) for row in rows]
 
     def documents(self) -> list[DocumentRow]:
         """All documents in the order they were added, removed ones among them."""
         rows = self._read(
             """select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at, d.removed_at,
-                      (select count(*) from page where version = v.id and method = 'ocr'), (select count(*) from page where version = v.id and problem is not null)
+                      (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
+                      (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
+                      (select name from document where active_version = v.id and id < d.id order by id limit 1), v.protected
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
-            DocumentRow(row[0], row[1][:16], row[2], "removed" if row[8] else row[3], row[4], row[5], row[6], row[9], row[10], row[7], row[8])
+            DocumentRow(
+                name=row[0],
+                id=row[1][:16],
+                title=row[2],
+                state="removed" if row[8] else row[3],
+                pages=row[4],
+                chunks=row[5],
+                embedded=row[6],
+                ocr_pages=row[9],
+                failed_pages=row[10],
+                added_at=row[7],
+                removed_at=row[8],
+                replaced_at=row[11],
+                same_as=row[12],
+                protected=bool(row[13]),
+            )
             for row in rows
         ]
 
-    # --- pages, chunks, vectors ---------------------------------------------------------------------------------------------
+    # --- adding and replacing ---------------------------------------------------------------------------------------------------
 
-    def page(self, version: int, number: int) -> StoredPage:
-        """One page with its OCR words. Raises KeyError where there is none."""
-        found = self._read("select words from page where version = ? and number = ?", (version, number))
-        if not found:
-            raise KeyError((version, number))
-        return replace(self.pages(version, [number])[number], words=_unpack(found[0][0]))
+    def begin(self, name: str, sha256: str, title: str | None, *, protected: bool = False) -> int:
+        """A new version in state "reading" of the document `name`, which is made if need be. Returns the version's id."""
+        with self._write() as connection:
+            document = _document(connection, name)
+            made = connection.execute(
+                "insert into version(document, sha256, state, title, protected, added_at) values (?, ?, 'reading', ?, ?, ?)",
+                (document, sha256, title, protected, time.time()),
+            )
+            return int(made.lastrowid or 0)
 
-    def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
-        """Some pages of a version by number, without words."""
-        marks = ",".join("?" * len(numbers))
-        rows = self._read(
-            f"select number, text, label, label_source, method, confidence, running from page where version = ? and number in ({marks})",
-            (version, *numbers),
-        )
-        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], tuple(map(tuple, json.loads(r[6])))) for r in rows}
+    def searchable(self, version: int) -> None:
+        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready."""
+        with self._write() as connection:
+            connection.execute("update version set state = 'keyword' where id = ?", (version,))
+            found = connection.execute(
+                "select d.id, d.active_version is null or d.removed_at is not null from version v join document d on d.id = v.document where v.id = ?",
+                (version,),
+            )
+            for document, at_once in found.fetchall():
+                connection.execute("update version set coming = 0 where document = ? and id < ?", (document, version))
+                if at_once:
+                    _flip(connection, document, version)
 
-    def report(self, version: int) -> list[PageReport]:
-        """How each page of a version fared."""
-        rows = self._read(
-            "select number, label, label_source, method, length(text), confidence, problem from page where version = ? order by number", (version,)
-        )
-        return [PageReport(*row) for row in rows]
+    def add_vectors(self, version: int, fingerprint: str, rows: Iterable[tuple[int, bytes]], upto: int) -> bool:
+        """Vectors as (ordinal, float32 bytes of its windows), and how far embedding has come. False where the version is gone."""
+        with self._write() as connection:
+            found = connection.execute(
+                "update version set state = 'embedding', fingerprint = ?, embedded_upto = ? where id = ?", (fingerprint, upto, version)
+            )
+            if not found.rowcount:
+                return False
+            connection.executemany("insert or replace into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in rows))
+            return True
 
-    def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
-        """Chunks of a version by ordinal, from `start`, at most `limit`."""
-        return self._chunks("c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit))
+    def ready(self, version: int, fingerprint: str) -> None:
+        """All vectors stand: a coming version takes its document's place, in one step; vectors of other fingerprints go."""
+        with self._write() as connection:
+            found = connection.execute(
+                "update version set state = 'ready', fingerprint = ? where id = ? returning document, coming", (fingerprint, version)
+            )
+            for document, coming in found.fetchall():
+                connection.execute("delete from vector where version = ? and fingerprint != ?", (version, fingerprint))
+                if coming:
+                    _flip(connection, document, version)
 
-    def chunk(self, version: int, ordinal: int) -> StoredChunk:
-        """One chunk. Raises IndexError where there is none."""
-        return self._chunks("c.version = ? and c.ordinal = ?", (version, ordinal))[0]
+    def restart_vectors(self, version: int) -> None:
+        """Embedding of this version begins anew, for another fingerprint or because vectors are missing."""
+        with self._write() as connection:
+            connection.execute("update version set embedded_upto = 0, fingerprint = null, state = 'keyword' where id = ?", (version,))
 
-    def chunk_pages(self, version: int) -> list[int]:
-        """The page of each chunk, by ordinal."""
-        return [row[0] for row in self._read("select page from chunk where version = ? order by ordinal", (version,))]
+    def link(self, name: str, version: int) -> None:
+        """Let the document `name`, made if need be, have a version that is there already: the same bytes under another name, or back again."""
+        with self._write() as connection:
+            document = _document(connection, name)
+            connection.execute("update version set coming = 0 where document = ?", (document,))
+            _flip(connection, document, version)
 
-    def contents_pages(self, version: int) -> list[int]:
-        """Numbers of the pages of contents."""
-        return [row[0] for row in self._read("select number from page where version = ? and contents", (version,))]
+    # --- removing ---------------------------------------------------------------------------------------------------------------
 
-    def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
-        """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""
-        rows = self._read(
-            "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? order by ordinal", (version, fingerprint, start)
-        )
-        return [(row[0], row[1]) for row in rows]
+    def remove(self, name: str, at: float) -> bool:
+        """Hide the document from `at` (seconds since the epoch). False where there is no such live document."""
+        with self._write() as connection:
+            condition = "name = ? and removed_at is null and active_version is not null"
+            return connection.execute(f"update document set removed_at = ? where {condition}", (at, name)).rowcount > 0
 
-    def lexicon(self, version: int) -> bytes:
-        """The version's lexicon as packed. Raises KeyError where there is none."""
-        for row in self._read("select data from lexicon where version = ?", (version,)):
-            return bytes(row[0])
-        raise KeyError(version)
+    def restore(self, name: str) -> bool:
+        """Bring a removed document back; of one that is there, the version before the last replacement, which can be undone likewise.
+        False where there is neither."""
+        with self._write() as connection:
+            if connection.execute("update document set removed_at = null where name = ? and removed_at is not null", (name,)).rowcount:
+                return True
+            found = connection.execute(
+                "select id, previous_version from document where name = ? and previous_version is not null", (name,)
+            ).fetchone()
+            if found is None:
+                return False
+            connection.execute("update version set coming = 0 where document = ?", (found[0],))
+            _flip(connection, found[0], found[1])
+            return True
+
+    def retire(self, name: str) -> bool:
+        """Give a document up beyond restoring, and what waits under its name, in one step; what it leaves is erased after. False where
+        there is neither."""
+        with self._write() as connection:
+            connection.execute("update version set coming = 0 where document = (select id from document where name = ?)", (name,))
+            connection.execute("insert or ignore into erased select sha256 from waiting where name = ?", (name,))
+            waited = connection.execute("delete from waiting where name = ?", (name,)).rowcount
+            return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
+
+    def erase(self, versions: Sequence[int]) -> None:
+        """Delete versions with all that belongs to them, and documents left without any; their bytes are noted for erasing."""
+        with self._write() as connection:
+            for version in versions:
+                connection.execute("insert or ignore into erased select sha256 from version where id = ?", (version,))
+                for table in OF_A_VERSION:
+                    connection.execute(f"delete from {table} where version = ?", (version,))
+                connection.execute("delete from version where id = ?", (version,))
+            gone = "not in (select id from version)"
+            connection.execute(f"update document set previous_version = null, replaced_at = null where previous_version {gone}")
+            # Where an addition is taken back, what it had replaced stands again, removed if it had been.
+            connection.execute(
+                "update document set active_version = previous_version, removed_at = previous_removed_at, previous_version = null, replaced_at = null,"
+                f" previous_removed_at = null where active_version {gone}"
+            )
+            connection.execute("delete from document where active_version is null and id not in (select document from version where coming)")
+
+    def forget_previous(self, name: str) -> None:
+        """The version before cannot be brought back any more; `left_over` names it from now on."""
+        with self._write() as connection:
+            connection.execute("update document set previous_version = null, replaced_at = null where name = ?", (name,))
+
+    def to_erase(self) -> set[str]:
+        """SHA-256 of files whose copies nothing needs any more and that may still be there."""
+        rows = self._read("select sha256 from erased where sha256 not in (select sha256 from version union select sha256 from waiting)")
+        return {row[0] for row in rows}
+
+    def erased(self, hashes: Iterable[str]) -> None:
+        """The copies of these files are gone."""
+        with self._write() as connection:
+            connection.executemany("delete from erased where sha256 = ?", ((sha256,) for sha256 in hashes))
+            known = "(select sha256 from version union select sha256 from waiting)"
+            connection.execute(f"delete from erased where sha256 in {known}")
+            connection.execute("delete from draft where sha256 not in (select sha256 from waiting)")
+
+    # --- what waits -------------------------------------------------------------------------------------------------------------
+
+    def wait(self, name: str, sha256: str, *, recovered: bool = False) -> int:
+        """Note that a file waits to be added; its copy is kept. Returns an id. An earlier note of that name and these bytes goes."""
+        with self._write() as connection:
+            connection.execute("delete from waiting where name = ? and sha256 = ?", (name, sha256))
+            statement = "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?)"
+            made = connection.execute(statement, (name, sha256, time.time(), recovered))
+            return int(made.lastrowid or 0)
+
+    def waiting(self) -> list[Waiting]:
+        """What waits to be added, in the order it came."""
+        rows = self._read("select id, name, sha256, added_at, problem, recovered from waiting order by id")
+        return [Waiting(identity, name, sha256, at, problem, bool(recovered)) for identity, name, sha256, at, problem, recovered in rows]
+
+    def stop_waiting(self, waiting: int, problem: str | None = None) -> None:
+        """A waiting file is added or given up; with a `problem` it stays, to be tried again when the user has mended that."""
+        with self._write() as connection:
+            if problem is not None:
+                connection.execute("update waiting set problem = ? where id = ?", (problem, waiting))
+                return
+            connection.execute("insert or ignore into erased select sha256 from waiting where id = ?", (waiting,))
+            connection.execute("delete from waiting where id = ?", (waiting,))
+
+    # --- the store itself ---------------------------------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str | None:
         """A remembered value of the store itself."""
         return next((row[0] for row in self._read("select value from meta where key = ?", (key,))), None)
-
-    def compact(self) -> None:
-        """Write the log back into the file, so that what was erased stands in neither."""
-        self._read("pragma wal_checkpoint(truncate)")
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a value of the store itself."""
         with self._write() as connection:
             connection.execute("insert or replace into meta values (?, ?)", (key, value))
 
-    # --- inside -------------------------------------------------------------------------------------------------------------
-
     def _versions(self, condition: str, arguments: Sequence[Any]) -> list[Version]:
+        """Versions with the documents that have, or will have, them."""
+        order = "" if "order by" in condition else " order by v.id"
         rows = self._read(
-            "select v.id, d.name, v.sha256, v.state, v.title, v.chunks, v.embedded_upto, v.fingerprint from version v"
-            f" join document d on d.id = v.document where {condition} order by v.id",
-            arguments,
+            f"select {COLUMNS} from document d join version v on v.id = d.active_version or v.document = d.id where {condition}{order}", arguments
         )
-        return [Version(*row) for row in rows]
-
-    def _chunks(self, condition: str, arguments: Sequence[Any]) -> list[StoredChunk]:
-        rows = self._read(
-            "select c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
-            f" from chunk c join page p on p.version = c.version and p.number = c.page where {condition}",
-            arguments,
-        )
-        return [StoredChunk(*row) for row in rows]
-
-    def _prepare(self) -> None:
-        with self._write() as connection:
-            (found,) = connection.execute("pragma user_version").fetchone()
-            if found > SCHEMA_VERSION:
-                raise StoreError(f"The store is of version {found}, this program knows {SCHEMA_VERSION}.", hint="Update the program.")
-            if found == 0:
-                for statement in SCHEMA.split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
-
-    def _connection(self) -> sqlite3.Connection:
-        held: _Held | None = getattr(self._local, "held", None)
-        if held is None:
-            connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on;")
-            held = self._local.held = _Held(connection)
-            self._held.add(held)
-        return held.connection
-
-    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        try:
-            return self._connection().execute(statement, arguments).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from error
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        with self._write_lock:
-            try:
-                connection = self._connection()
-                connection.execute("begin immediate")
-                try:
-                    yield connection
-                except BaseException:
-                    with suppress(sqlite3.Error):  # a full disk has rolled back already
-                        connection.execute("rollback")
-                    raise
-                connection.execute("commit")
-            except sqlite3.DatabaseError as error:
-                raise self._unusable(error) from error
-
-    def _unusable(self, error: sqlite3.Error) -> StoreError:
-        """What an SQLite error means for the user."""
-        text = str(error)
-        if "full" in text:
-            return StoreError("The disk is full.", hint="Free some space and try again; nothing stored is lost.", retryable=True)
-        if "readonly" in text or "unable to open" in text:
-            return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
-        hint = f"Move {self._path.parent} away and add the documents again; their copies stand in the documents folder."
-        return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)
+        return [_version(row) for row in rows]
 
 
-def _pack(words: Sequence[Word]) -> bytes | None:
-    if not words:
-        return None
-    return zlib.compress(json.dumps([(w.text, w.box.x0, w.box.y0, w.box.x1, w.box.y1, w.confidence) for w in words]).encode())
+def _version(row: Sequence[Any]) -> Version:
+    identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected = row
+    return Version(identity, name or "", sha256, state, title, pages, chunks, upto, fingerprint, bool(protected))
 
 
-def _unpack(data: bytes | None) -> tuple[Word, ...]:
-    rows: list[list[Any]] = json.loads(zlib.decompress(data)) if data else []
-    return tuple(Word(text, Rect(*box), confidence) for text, *box, confidence in rows)
+def _document(connection: Connection, name: str) -> int:
+    """The id of a document, made if need be."""
+    connection.execute("insert into document(name) values (?) on conflict(name) do nothing", (name,))
+    return int(connection.execute("select id from document where name = ?", (name,)).fetchone()[0])
+
+
+def _flip(connection: Connection, document: int, version: int) -> None:
+    """Make a version live; the one before can be brought back."""
+    connection.execute("update version set coming = 0 where document = ? and id <= ?", (document, version))
+    connection.execute(
+        "update document set previous_version = active_version, replaced_at = case when active_version is null then null else ?1 end,"
+        " previous_removed_at = removed_at, active_version = ?2, removed_at = null where id = ?3 and coalesce(active_version, 0) != ?2",
+        (time.time(), version, document),
+    )
+    connection.execute("update document set removed_at = null where id = ?", (document,))

@@ -1,4 +1,4 @@
-"""The queue of additions: one thread that reads, embeds, cancels and erases in turn; outlives a page, knows no user interface."""
+"""The queue of additions: reads several files at once, makes vectors after, cancels, and takes up what an earlier process left."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import itertools
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
-from chatbot.errors import ProjectError
-from chatbot.store.library import AddResult, Upload
-from chatbot.store.spool import NewFile, Spool, Spooled
+from chatbot.errors import CancelledError, EncryptedError, ProjectError
+from chatbot.store.adding import AddResult, Taken, different_files, failed_upload
 
-__all__ = ["Additions", "Chatbot", "Job"]
+__all__ = ["Additions", "Job", "Library", "NewFile"]
 
 log = logging.getLogger(__name__)
 
@@ -25,32 +22,49 @@ log = logging.getLogger(__name__)
 MOST_FINISHED = 200
 # Seconds before vectors that could not be made are tried again.
 RETRY_SECONDS = 60.0
-# What closing waits for the page that is being read.
+# What closing waits for the page or batch that is being worked on.
 CLOSE_SECONDS = 10.0
+# Seconds of a phase before the time left is told: the first pages say little.
+TELLING_SECONDS = 1.0
 
 
-class Chatbot(Protocol):
-    """What the queue calls; see chatbot.service.Chatbot."""
+class Library(Protocol):
+    """What the queue calls; see chatbot.store.library.Library and chatbot.store.adding.Adding, whose steps these are."""
 
-    def read(
-        self, uploads: Sequence[Upload], *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]
-    ) -> Iterator[AddResult]: ...
+    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken: ...
 
-    def resume(self, *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None: ...
+    def left(self) -> list[Taken]: ...
+
+    def stuck(self) -> list[tuple[Taken, str]]: ...
+
+    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult: ...
+
+    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult: ...
+
+    def resume_vectors(self, *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None: ...
 
     def discard(self, version: int) -> None: ...
 
     def retire(self, name: str) -> None: ...
 
-    def remove(self, name: str, *, purge: bool = False) -> None: ...
+    def sweep(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file to add. name: display text, never a path. data: open at its start. password: for this reading only, never stored."""
+
+    name: str
+    data: BinaryIO
+    password: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | done | failed | cancelled.
+    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | password | done | failed | cancelled.
 
-    done, total: pages while reading, chunks while embedding. result: once it is read, and therefore searchable by words.
-    added_at: seconds since the epoch. problem: why its vectors have to wait, None while they need not.
+    done, total: pages while reading, chunks while embedding. seconds_left: of this phase, None where nobody can tell. result: once it
+    is read, and therefore searchable by words. added_at: seconds since the epoch. problem: why its vectors, or the user, are waited for.
     """
 
     id: int
@@ -58,9 +72,11 @@ class Job:
     phase: str
     done: int = 0
     total: int = 0
+    seconds_left: float | None = None
     result: AddResult | None = None
     added_at: float = 0.0
     problem: str | None = None
+    cancelling: bool = False
 
     @property
     def finished(self) -> bool:
@@ -68,58 +84,90 @@ class Job:
         return self.phase in {"done", "failed", "cancelled"}
 
     @property
+    def busy(self) -> bool:
+        """It goes on by itself."""
+        return not self.finished and self.phase != "password"
+
+    @property
     def cancellable(self) -> bool:
-        """It can still be made as if it had never been asked for; what an earlier process left cannot."""
-        return not self.finished and (self.phase != "embedding" or self.result is not None)
+        """It can still be made as if it had never been asked for; what an earlier process stored cannot."""
+        return not self.finished and not self.cancelling and (self.phase != "embedding" or self.result is not None)
 
 
 @dataclass(slots=True)
 class _Task:
-    """A job with what only the queue knows. path: the spooled bytes, gone once they are read. cancelled: asked for."""
+    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already."""
 
     job: Job
-    path: Path | None = None
-    password: str | None = None
+    taken: Taken | None = None
     cancelled: bool = False
     started: float = 0.0
+    phase_started: float = 0.0
+    phase_from: int = 0
 
     def become(self, **changes: object) -> None:
         self.job = replace(self.job, **changes)  # type: ignore[arg-type]
 
+    def advance(self, phase: str, done: int, total: int) -> None:
+        """Progress, and from it the time that is left."""
+        now = time.monotonic()
+        if phase != self.job.phase or done < self.job.done:
+            self.phase_started, self.phase_from = now, done
+        spent, made = now - self.phase_started, done - self.phase_from
+        left = spent / made * (total - done) if made > 0 and spent >= TELLING_SECONDS else None
+        self.become(phase=phase, done=done, total=total, seconds_left=left)
+
 
 class Additions:
-    """Additions one after another: every file is read, and so searchable by words, before the first one's vectors are made.
+    """Files are read `readers` at a time, and vectors made when nothing waits to be read as text; all in threads of its own.
 
-    What an earlier process left without vectors is taken up first. Safe from any thread.
+    What an earlier process left unread or without vectors is taken up first. Safe from any thread.
     """
 
-    def __init__(self, chatbot: Chatbot, folder: Path) -> None:
-        """folder: for uploaded bytes that wait; it is emptied, for its owner is the store's only one."""
-        self._chatbot, self._spool = chatbot, Spool(folder)
+    def __init__(self, library: Library, *, readers: int = 2) -> None:
+        self._library = library
         self._changed = threading.Condition()
         self._tasks: list[_Task] = []
-        self._erasures: deque[str] = deque()
         self._ids = itertools.count(1)
         self._closing = False
         self._embedding_due, self._not_before = True, 0.0
-        self._thread = threading.Thread(target=self._work, name="additions", daemon=True)
-        self._thread.start()
+        self._erasing: set[str] = set()
+        self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.left()]
+        self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.stuck()]
+        work = [self._embed_all, *[self._read_all] * max(1, readers)]
+        self._threads = [threading.Thread(target=target, name=f"additions-{number}", daemon=True) for number, target in enumerate(work)]
+        for thread in self._threads:
+            thread.start()
+
+    # --- what the pages call ----------------------------------------------------------------------------------------------------
 
     def enqueue(self, files: Sequence[NewFile]) -> list[int]:
         """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a failed job, the others go on."""
-        tasks = [self._task(spooled) for spooled in self._spool.take(files)]
+        tasks, digests = [], dict[str, str]()
+        for file in files:
+            tasks.append(self._take(file, digests))
+            with self._changed:
+                self._tasks.append(tasks[-1])
+                self._changed.notify_all()
         with self._changed:
-            self._tasks.extend(tasks)
             finished = [task for task in self._tasks if task.job.finished]
             for task in finished[:-MOST_FINISHED]:
                 self._tasks.remove(task)
-            self._changed.notify_all()
         return [task.job.id for task in tasks]
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs as they stand, in the order they were queued."""
         with self._changed:
             return tuple(task.job for task in self._tasks)
+
+    def unlock(self, job: int, password: str) -> None:
+        """Try a file again that waits for its password."""
+        with self._changed:
+            for task in self._tasks:
+                if task.job.id == job and task.job.phase == "password" and task.taken is not None:
+                    task.taken = replace(task.taken, password=password)
+                    task.become(phase="waiting", problem=None)
+            self._changed.notify_all()
 
     def wake(self) -> None:
         """Look again for vectors to make, after a document was restored."""
@@ -130,11 +178,8 @@ class Additions:
     def cancel(self, job: int) -> None:
         """Stop a job and forget what it has done so far; one that is finished or unknown stays as it is."""
         with self._changed:
-            for task in self._tasks:
-                if task.job.id == job and task.job.cancellable:
-                    task.cancelled = True
-                    if task.job.phase == "waiting":
-                        _end(task, "cancelled")
+            for task in [task for task in self._tasks if task.job.id == job and task.job.cancellable]:
+                self._stop(task)
             self._changed.notify_all()
 
     def clear_finished(self) -> None:
@@ -143,105 +188,184 @@ class Additions:
             self._tasks = [task for task in self._tasks if not task.job.finished]
 
     def erase(self, name: str) -> None:
-        """Give a document up now, beyond restoring, and erase what it leaves as soon as the queue's thread is free, or at the next start."""
-        self._chatbot.retire(name)
+        """Give a document up now, beyond restoring, with what is being added under its name; what it leaves is erased in a moment."""
         with self._changed:
-            if name not in self._erasures:
-                self._erasures.append(name)
+            for task in [task for task in self._tasks if task.job.name == name and not task.job.finished]:
+                self._stop(task)
+        self._library.retire(name)
+        with self._changed:
+            self._erasing.add(name)
             self._changed.notify_all()
 
     def erasing(self) -> frozenset[str]:
         """Names of documents that are about to be erased."""
         with self._changed:
-            return frozenset(self._erasures)
+            return frozenset(self._erasing)
 
     def close(self) -> None:
-        """Stop after the page or batch that is being worked on; what waits is dropped, what was read is kept."""
+        """Stop after the page or batch that is being worked on; what was read is kept, and what waits is taken up at the next start."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        self._thread.join(CLOSE_SECONDS)
-        for task in self._tasks:
-            _drop(task)
+        end = time.monotonic() + CLOSE_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
-    def _task(self, spooled: Spooled) -> _Task:
-        failed = AddResult(spooled.name, "failed", error=spooled.error) if spooled.error else None
-        job = Job(next(self._ids), spooled.name, "failed" if failed else "waiting", result=failed, added_at=time.time())
-        return _Task(job, spooled.path, spooled.password)
+    def _stop(self, task: _Task) -> None:
+        """Cancel a job. What only waits is cancelled by a thread of its own, for the others may be busy for minutes."""
+        task.cancelled = True
+        if task.job.phase in {"waiting", "password"}:
+            task.become(phase="reading", cancelling=True)
+            threading.Thread(target=self._read, args=(task,), name="additions-cancel", daemon=True).start()
+        else:
+            task.become(cancelling=True)
+            self._embedding_due = self._embedding_due or task.job.phase == "embedding"
 
-    def _work(self) -> None:
-        while (step := self._next()) is not None:
-            step()
+    # --- reading ----------------------------------------------------------------------------------------------------------------
 
-    def _next(self) -> Callable[[], None] | None:
-        """What to do next, waited for; None to end. Erasing comes first, then reading, and vectors last."""
+    def _job(self, name: str, phase: str) -> Job:
+        return Job(next(self._ids), name, phase, added_at=time.time())
+
+    def _take(self, file: NewFile, digests: dict[str, str]) -> _Task:
+        try:
+            taken = self._library.take(file.data, file.name, file.password)
+            if digests.setdefault(taken.name, taken.digest) != taken.digest:
+                self._library.give_up(taken)
+                raise different_files(taken.name, None, None)
+        except ProjectError as error:
+            hint = "Rename the file and add it again." if "--name" in error.hint else error.hint
+            result = failed_upload(file.name, ProjectError(error.message, hint=hint))
+            return _Task(replace(self._job(result.document, "failed"), result=result))
+        return _Task(self._job(taken.name, "waiting"), taken)
+
+    def _read_all(self) -> None:
+        while (task := self._next_waiting()) is not None:
+            self._read(task)
+
+    def _next_waiting(self) -> _Task | None:
+        """A file to read, waited for; None to end. Files that are to become versions of one document are read one after another."""
         with self._changed:
             while not self._closing:
-                if self._erasures:
-                    return partial(self._erase, self._erasures[0])
+                busy = {task.job.name for task in self._tasks if task.job.phase in {"reading", "ocr"}}
                 for task in self._tasks:
+                    if task.job.phase == "waiting" and task.job.name not in busy:
+                        task.become(phase="reading", done=0, total=0)
+                        task.phase_started = task.started = time.monotonic()
+                        return task
                     if task.job.phase == "waiting":
-                        task.become(phase="reading")
-                        return partial(self._read, task)
-                wait = self._not_before - time.monotonic()
-                if self._embedding_due and (wait <= 0 or self._cancelled_embedding()):
-                    return self._embed
-                self._changed.wait(wait if self._embedding_due else None)
+                        busy.add(task.job.name)
+                self._changed.wait()
             return None
-
-    def _erase(self, name: str) -> None:
-        _try(lambda: self._chatbot.remove(name, purge=True))
-        with self._changed:
-            self._erasures.remove(name)
-            for task in self._embedding():
-                if task.job.name == name:
-                    _end(task, "cancelled")
 
     def _read(self, task: _Task) -> None:
         """Read one file up to where its words are searchable."""
-        task.started = time.perf_counter()
-        result = self._add(task)
+        taken = task.taken
+        assert taken is not None
+        try:
+            if task.cancelled:
+                raise CancelledError("Cancelled.")
+            progress = partial(self._report, task)
+            result = self._library.read_taken(taken, progress=progress, cancelled=lambda: task.cancelled or self._closing)
+        except CancelledError:
+            if task.cancelled:
+                _try(partial(self._library.give_up, taken))
+                self._settle(task, phase="cancelled")
+        except EncryptedError as error:
+            task.taken = replace(taken, password=None)
+            _try(partial(self._library.give_up, taken, error, keep=True))
+            self._settle(task, phase="password", problem=error.message)
+        except Exception as error:
+            failure = _explained(error)
+            _try(partial(self._library.give_up, taken, failure))
+            self._settle(task, phase="failed", result=AddResult(taken.name, "failed", error=str(failure)))
+        else:
+            self._read_done(task, result)
+
+    def _read_done(self, task: _Task, result: AddResult) -> None:
         with self._changed:
-            _drop(task)
             if result.status in {"added", "replaced"}:
-                task.become(phase="embedding", done=0, total=result.chunks, result=result)
+                task.advance("embedding", 0, result.chunks)
+                task.become(result=result)
+                task.taken = None
                 self._embedding_due, self._not_before = True, 0.0
-            elif task.cancelled:
-                _end(task, "cancelled")
-            else:
-                _end(task, "failed" if result.status == "failed" else "done", result=result)
+                self._changed.notify_all()
+                return
+        self._settle(task, phase="done", result=result)
 
-    def _add(self, task: _Task) -> AddResult:
-        assert task.path is not None
-        upload = Upload(task.path, task.job.name, task.password)
-        progress, results = partial(self._report, task), list[AddResult]()
-        problem = _try(lambda: results.extend(self._chatbot.read([upload], progress=progress, cancelled=lambda: task.cancelled or self._closing)))
-        return results[0] if results else AddResult(task.job.name, "failed", error=problem)
-
-    def _report(self, task: _Task, name: str, phase: str, done: int, total: int) -> None:
+    def _settle(self, task: _Task, **changes: object) -> None:
         with self._changed:
-            task.become(phase=phase, done=done, total=total)
+            task.become(seconds_left=None, cancelling=False, **changes)
+            if task.job.finished:
+                task.taken = None
+            self._changed.notify_all()
 
-    def _embed(self) -> None:
-        """Make vectors until all are there or something else is more urgent."""
-        self._discard_cancelled()
-        problem = _try(lambda: self._chatbot.resume(progress=self._embedded, cancelled=self._urgent))
+    def _report(self, task: _Task, phase: str, done: int, total: int) -> None:
         with self._changed:
-            if problem:
-                self._not_before = time.monotonic() + RETRY_SECONDS
-                for task in self._embedding():
-                    task.become(problem=problem)
-            elif not self._urgent():
-                self._finish(self._embedding())
-                self._embedding_due = False
-        self._discard_cancelled()
+            task.advance(phase, done, total)
+
+    # --- vectors and erasing ----------------------------------------------------------------------------------------------------
+
+    def _embed_all(self) -> None:
+        while self._wait_for_embedding():
+            self._discard_cancelled()
+            with self._changed:
+                erasing = set(self._erasing)
+            if erasing:
+                _try(self._library.sweep)
+                with self._changed:
+                    self._erasing -= erasing
+                    self._finish([task for task in self._embedding() if task.job.name in erasing], phase="cancelled")
+            stopped = threading.Event()
+            with self._changed:
+                # What is read from here on makes it due again.
+                self._embedding_due, begun = False, self._embedding()
+            problem = _try(partial(self._make_vectors, stopped))
+            with self._changed:
+                if problem:
+                    self._embedding_due, self._not_before = True, time.monotonic() + RETRY_SECONDS
+                    for task in self._embedding():
+                        task.become(problem=problem, seconds_left=None)
+                elif stopped.is_set():
+                    self._embedding_due = True
+                else:
+                    self._finish([task for task in begun if task.job.phase == "embedding" and not task.cancelled])
+
+    def _make_vectors(self, stopped: threading.Event) -> None:
+        """Make vectors until all are there or something is more urgent, which sets `stopped`."""
+
+        def urgent() -> bool:
+            if self._urgent():
+                stopped.set()
+            return stopped.is_set()
+
+        self._library.resume_vectors(progress=self._embedded, cancelled=urgent)
+        if not urgent():
+            self._library.sweep()
+
+    def _wait_for_embedding(self) -> bool:
+        """True when there are vectors to make or rows to erase, waited for; False to end."""
+        with self._changed:
+            while not self._closing:
+                wait = self._not_before - time.monotonic()
+                if self._erasing or self._cancelled_embedding() or (self._embedding_due and wait <= 0 and not self._text_waits()):
+                    return True
+                self._changed.wait(max(0.05, wait) if self._embedding_due and wait > 0 else None)
+            return False
 
     def _urgent(self) -> bool:
         """Whether something must be done before more vectors are made. Asked between batches, when what was complete before is live."""
         with self._changed:
-            self._finish([task for task in self._embedding() if 0 < task.job.total <= task.job.done])
-            waiting = any(task.job.phase == "waiting" for task in self._tasks)
-            return self._closing or bool(self._erasures) or waiting or self._cancelled_embedding()
+            self._finish([task for task in self._embedding() if 0 < task.job.total <= task.job.done and not task.cancelled])
+            return self._pressing()
+
+    def _pressing(self) -> bool:
+        return self._closing or bool(self._erasing) or self._cancelled_embedding() or self._text_waits()
+
+    def _text_waits(self) -> bool:
+        """Whether a file is not yet searchable that soon could be; long OCR holds nobody's vectors up."""
+        reading = sum(task.job.phase in {"reading", "ocr"} for task in self._tasks)
+        waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < len(self._threads) - 1
+        return waiting or any(task.job.phase == "reading" for task in self._tasks)
 
     def _embedding(self) -> list[_Task]:
         return [task for task in self._tasks if task.job.phase == "embedding"]
@@ -254,46 +378,39 @@ class Additions:
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
             if task is None:
-                task = _Task(Job(next(self._ids), name, "embedding", added_at=time.time()))
+                task = _Task(self._job(name, "embedding"), started=time.monotonic())
                 self._tasks.append(task)
-            task.become(done=done, total=total, problem=None)
+            task.advance("embedding", done, total)
+            task.become(problem=None)
 
-    def _finish(self, tasks: Iterable[_Task]) -> None:
+    def _finish(self, tasks: Iterable[_Task], phase: str = "done") -> None:
         for task in tasks:
-            seconds = round(time.perf_counter() - task.started, 3)
+            seconds = round(time.monotonic() - task.started, 3)
             result = replace(task.job.result, seconds=seconds) if task.job.result else None
-            if not task.cancelled:
-                _end(task, "done", result=result, problem=None)
+            task.become(phase=phase, result=result, problem=None, seconds_left=None, cancelling=False)
+        self._changed.notify_all()
 
     def _discard_cancelled(self) -> None:
         with self._changed:
             tasks = [task for task in self._embedding() if task.cancelled]
         for task in tasks:
-            if task.job.result is not None:
-                _try(partial(self._chatbot.discard, task.job.result.version))
+            if task.job.result is not None and task.job.result.status != "unchanged":
+                _try(partial(self._library.discard, task.job.result.version))
             with self._changed:
-                _end(task, "cancelled")
+                self._finish([task], phase="cancelled")
 
 
-def _end(task: _Task, phase: str, **changes: object) -> None:
-    _drop(task)
-    task.become(phase=phase, **changes)
-
-
-def _drop(task: _Task) -> None:
-    """The spooled bytes and the password are needed no more."""
-    path, task.path, task.password = task.path, None, None
-    if path is not None:
-        path.unlink(missing_ok=True)
-
-
-def _try(step: Callable[[], None]) -> str | None:
+def _try(step: Callable[[], object]) -> str | None:
     """Take a step and say what went wrong, None where nothing did; a bug is logged too, and the queue goes on."""
     try:
         step()
-    except ProjectError as error:
-        return str(error)
-    except Exception:
-        log.exception("the queue of additions failed at one step")
-        return "Something inside failed. The server's log says what."
+    except Exception as error:
+        return str(_explained(error))
     return None
+
+
+def _explained(error: Exception) -> ProjectError:
+    if isinstance(error, ProjectError):
+        return error
+    log.error("the queue of additions failed at one step", exc_info=error)
+    return ProjectError("Something inside failed.", hint="The server's log says what.")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
-from chatbot.errors import StoreError
+from chatbot.store.damage import explained
 
 __all__ = ["KeywordIndex"]
 
@@ -24,35 +26,33 @@ class KeywordIndex:
     """Chunks by their terms. One writer; searches from any thread see the last commit."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens or makes the index in `folder`. Raises StoreError where it is damaged."""
+        """Opens or makes the index in `folder`. Raises IndexDamagedError, StoreError where it cannot be written."""
         self.folder = folder
         self._schema = _schema()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, str(folder))
         except (ValueError, OSError) as error:
-            raise StoreError(f"The keyword index cannot be opened: {error}", hint=f"Delete {folder}; the next `add` makes it anew.") from error
+            raise explained(error, "The keyword index", folder) from error
         self._index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
         self._index.config_reader("manual")
 
     def add(self, version: int, chunks: Iterable[Sequence[str]]) -> None:
         """Index the terms of a version's chunks, by ordinal from 0, and commit; rows of an earlier try are replaced."""
-        writer: Any = self._index.writer(HEAP_BYTES, 1)
-        self._delete(writer, version)
-        for ordinal, words in enumerate(chunks):
-            document = tantivy.Document()
-            document.add_unsigned("version", version)
-            document.add_unsigned("key", version << ORDINAL_BITS | ordinal)
-            document.add_text("terms", " ".join(words))
-            writer.add_document(document)
-        self._finish(writer)
+        with self._writer() as writer:
+            self._delete(writer, version)
+            for ordinal, words in enumerate(chunks):
+                document = tantivy.Document()
+                document.add_unsigned("version", version)
+                document.add_unsigned("key", version << ORDINAL_BITS | ordinal)
+                document.add_text("terms", " ".join(words))
+                writer.add_document(document)
 
     def remove(self, versions: Iterable[int]) -> None:
         """Delete all rows of these versions and commit."""
-        writer: Any = self._index.writer(HEAP_BYTES, 1)
-        for version in versions:
-            self._delete(writer, version)
-        self._finish(writer)
+        with self._writer() as writer:
+            for version in versions:
+                self._delete(writer, version)
 
     def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
         """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`."""
@@ -75,14 +75,28 @@ class KeywordIndex:
         """How many chunks there are."""
         return int(self._index.searcher().num_docs)
 
+    def counts(self) -> dict[int, int]:
+        """version -> how many chunks of it there are."""
+        searcher = self._index.searcher()
+        found = searcher.search(tantivy.Query.all_query(), max(1, self.count()), count=False, order_by_field="key")
+        keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
+        return dict(Counter(key >> ORDINAL_BITS for key in keys))
+
     def _delete(self, writer: Any, version: int) -> None:
         # By query: delete_documents_by_term makes a signed term of a Python int, and deletes nothing from an unsigned field.
         writer.delete_documents_by_query(tantivy.Query.term_query(self._schema, "version", version))
 
-    def _finish(self, writer: Any) -> None:
-        writer.commit()
-        writer.wait_merging_threads()
-        self._index.reload()
+    @contextmanager
+    def _writer(self) -> Iterator[Any]:
+        """A writer whose work is committed at the end. Raises IndexDamagedError, StoreError."""
+        try:
+            writer: Any = self._index.writer(HEAP_BYTES, 1)
+            yield writer
+            writer.commit()
+            writer.wait_merging_threads()
+            self._index.reload()
+        except (ValueError, OSError) as error:
+            raise explained(error, "The keyword index", self.folder) from error
 
 
 def _schema() -> tantivy.Schema:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
 import struct
 import threading
 import time
@@ -14,37 +11,34 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import DocumentError, NotFoundError, ProjectError, StoreError
+from chatbot.errors import CancelledError, NotFoundError, ProjectError, StoreError
 from chatbot.records import DocumentRow
 from chatbot.settings import Settings
+from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload, taken_of
 from chatbot.store.catalog import Catalog, Version
+from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder, passage_windows
+from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
-from chatbot.store.lexicon import Lexicon, pack_lexicons, unpack_lexicons
+from chatbot.store.lexicon import Lexicon, unpack_lexicons
 from chatbot.store.lock import StoreLock
-from chatbot.store.names import display_name
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
-from chatbot.terms import terms
-from ingestion.chunks import chunk_pages, prepare
-from ingestion.document import Circumstances, Reading, read_document
-from ingestion.records import Chunk
+from ingestion.chunks import prepare
+from ingestion.document import Reading
 
-__all__ = ["AddResult", "Library", "Upload"]
+__all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 
-# Days a removed document can be brought back.
+# Days a removed document, and a replaced version, can be brought back.
 UNDO_DAYS = 7
-# Chunks embedded between two commits: about two seconds of work, which is what a crash can cost.
+# Chunks embedded between two commits: about half a second of work, which is what a crash can cost.
 EMBED_BATCH = 64
 # Bytes of vectors and term counts held ready: some 200 filings.
 CACHE_BYTES = 512 * 2**20
-COPY_BYTES = 1 << 20
-PARTIAL_COPY = re.compile(r"[0-9a-f]{64}\.\d+\.partial")
-# Remembered in the catalogue: the fingerprint for which Chroma was last seen to hold what the catalogue holds.
-ALIGNED = "vectors_aligned"
 Progress = Callable[[str, str, int, int], None]
 
 
@@ -57,75 +51,60 @@ def _never() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
-    """A file to add. name: what it will be called (default: the file's own name). password: for this reading only, never stored."""
-
-    path: Path
-    name: str = ""
-    password: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AddResult:
-    """How one file fared. status: added | unchanged | replaced | failed. failed_pages: (page, reason), physical, 1-based.
-
-    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
-    """
-
-    document: str
-    status: str
-    id: str | None = None
-    pages: int = 0
-    chunks: int = 0
-    ocr_pages: int = 0
-    failed_pages: tuple[tuple[int, str], ...] = ()
-    seconds: float = 0.0
-    searchable_seconds: float | None = None
-    error: str | None = None
-    warning: str | None = None
-    version: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An upload with the name it will have and its SHA-256, or with why it cannot be added."""
+    """A file whose turn comes, or the result where there is nothing to read."""
 
-    upload: Upload
     name: str
-    digest: str
-    error: ProjectError | None = None
-    repeated: bool = False
+    taken: Taken | None = None
+    reading: Future[Reading] | None = None
+    result: AddResult | None = None
 
 
 class Library:
-    """The store, opened by its one owner. Reads from any thread; additions and removals one at a time."""
+    """The store, opened by its one owner. Reads from any thread; changes one at a time."""
 
     def __init__(self, settings: Settings, embedder: Embedder) -> None:
-        """Raises StoreError where the store is held by another process, damaged, newer or not writable."""
+        """Raises StoreError where the store is held by another process, damaged, of another version or not writable."""
         self._settings, self.embedder = settings, embedder
+        self._changing = threading.RLock()
         self._lock = StoreLock(settings.store / "store.lock")
         try:
-            settings.documents.mkdir(parents=True, exist_ok=True)
+            self.copies = Copies(settings.documents, settings.max_upload_mb)
             self.catalog = Catalog(settings.store / "catalog.sqlite3")
-            self.keywords = KeywordIndex(settings.store / "keywords")
+            self.indexes = Indexes(self.catalog, settings.store, embedder)
+            self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
+            self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
+            self._lexicons: LeastRecentlyUsed[tuple[Lexicon, Lexicon]] = LeastRecentlyUsed(CACHE_BYTES // 2, size=_lexicon_bytes)
+            self._contents: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes + 100)
+            self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
+            self._recover()
         except OSError as error:
             self._lock.close()
             raise StoreError(f"The store cannot be written: {error}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
         except BaseException:
             self._lock.close()
             raise
-        self.vectors = ChromaIndex(settings.store / "vectors", fingerprint=embedder.fingerprint, dimension=embedder.dimension)
-        self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
-        self._lexicons: LeastRecentlyUsed[tuple[Lexicon, Lexicon]] = LeastRecentlyUsed(CACHE_BYTES // 2, size=_lexicon_bytes)
 
-        self._contents: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes + 100)
-        self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
+    @property
+    def keywords(self) -> KeywordIndex:
+        """The keyword index."""
+        return self.indexes.keywords
+
+    @property
+    def vectors(self) -> ChromaIndex:
+        """The vector index."""
+        return self.indexes.vectors
 
     def close(self) -> None:
         """Give the store free."""
-        self.vectors.close()
+        self.indexes.close()
         self.catalog.close()
         self._lock.close()
+
+    @property
+    def folder(self) -> Path:
+        """The store's folder."""
+        return self._settings.store
 
     # --- what is in it ------------------------------------------------------------------------------------------------------
 
@@ -136,9 +115,9 @@ class Library:
     def scope(self, names: Sequence[str]) -> dict[int, str]:
         """version id -> name of the live documents in `names` (all where it is empty). Raises NotFoundError naming an unknown one."""
         active = self.catalog.active(names)
-        missing = [name for name in names if name not in active.values()]
+        there = sorted(self.catalog.names()) if names else []
+        missing = [name for name in names if name not in there]
         if missing:
-            there = sorted(self.catalog.active().values())
             known = (", ".join(there[:5]) or "none yet") + (f" and {len(there) - 5} more" if len(there) > 5 else "")
             raise NotFoundError(f"There is no document {missing[0][:200]!r}.", hint=f"Documents: {known}. See `python -m chatbot list`.")
         return active
@@ -173,7 +152,7 @@ class Library:
     def file(self, version: int) -> Path:
         """The kept copy of a version. Raises NotFoundError where it is gone."""
         stored = self.catalog.version(version)
-        path = self._settings.documents / f"{stored.sha256}.pdf" if stored else None
+        path = self.copies.path(stored.sha256) if stored else None
         if path is None or not path.exists():
             raise NotFoundError("The document's file is not kept any more.", hint="Add the document again.")
         return path
@@ -203,23 +182,150 @@ class Library:
 
         Files are read ahead in as many threads as there are cores and stored in order; leaving the iterator stops the reading.
         """
-        start = started if started is not None else time.perf_counter()
+        yield from self._read(self._taken(uploads), progress, cancelled, started or time.perf_counter())
+
+    def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> list[AddResult]:
+        """Finish what was left, whatever stopped it: files that were not read, vectors that are missing, rows nobody needs. The results
+        of the files that were not read."""
+        left = [_Candidate(taken.name, taken) for taken in self.adding.left()]
+        results = list(self._read(iter(left), progress, cancelled, time.perf_counter())) if left else []
+        self.resume_vectors(progress=progress, cancelled=cancelled)
+        self.sweep()
+        return results
+
+    def resume_vectors(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> None:
+        """Make the vectors that are missing."""
+        for version in self.without_vectors():
+            if cancelled():
+                return
+            self._embed(version.id, lambda done, total, name=version.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
+
+    def read_again(self, name: str, password: str | None = None, *, progress: Progress = _no_progress) -> AddResult:
+        """Read a document anew from its kept copy; the new reading takes the place of the old one, under all its names, when it is ready.
+
+        Raises NotFoundError, DocumentError and its kinds.
+        """
+        found = self.catalog.find(name)
+        if found is None:
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+        taken = Taken(name, found.sha256, self.catalog.wait(name, found.sha256), password, again=True)
+        try:
+            result = self.read_taken(taken, progress=lambda phase, done, total: progress(name, phase, done, total), cancelled=_never)
+        except ProjectError as error:
+            self.adding.give_up(taken, error)
+            raise
+        result = self._finish(result, progress, _never)
+        with self._changing:
+            for other, version in [(row.name, self.catalog.find(row.name)) for row in self.catalog.documents() if row.removed_at is None]:
+                if version is not None and version.id == found.id:
+                    self.catalog.link(other, result.version)
+                    self.catalog.forget_previous(other)
+            if self.catalog.newest(name) == self.catalog.find(name):
+                self.catalog.forget_previous(name)
+        return result
+
+    # The steps of a queue; see Adding.
+
+    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
+        """Keep a copy of a file and note that it waits."""
+        return self.adding.take(source, name, password)
+
+    def left(self) -> list[Taken]:
+        """What an earlier process took and did not add."""
+        return self.adding.left()
+
+    def stuck(self) -> list[tuple[Taken, str]]:
+        """What was taken and waits for something the user must do, and for what."""
+        return [(taken_of(row), row.problem) for row in self.catalog.waiting() if row.problem is not None]
+
+    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
+        """A file that is not added after all."""
+        return self.adding.give_up(taken, error, keep=keep)
+
+    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult:
+        """One file that was taken, up to where keyword search finds it. It still waits where this raises DocumentError,
+        one of its kinds, or StoreError."""
+        start = time.perf_counter()
+        known = self.adding.known(taken)
+        if known is None:
+            reading = self.adding.read(taken, processes=self._settings.threads, progress=progress, cancelled=cancelled)
+            known = self.adding.known(taken) or self.adding.store(taken, reading)
+            self.vectors.preload()
+        seconds = round(time.perf_counter() - start, 3)
+        return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
+
+    def _taken(self, uploads: Sequence[Upload]) -> Iterator[_Candidate]:
+        """Each upload with its copy kept, or the result where that cannot be."""
+        seen: dict[str, tuple[Path, str]] = {}
+        for upload in uploads:
+            name = upload.name or upload.path.name
+            try:
+                taken = self.adding.take(upload.path, name, upload.password)
+                other = seen.setdefault(taken.name, (upload.path, taken.digest))
+                if other[1] != taken.digest:
+                    self.adding.give_up(taken)
+                    raise different_files(taken.name, other[0], upload.path)
+            except ProjectError as error:
+                yield _Candidate(name, result=failed_upload(name, error))
+            else:
+                yield _Candidate(taken.name, taken)
+
+    def _read(self, candidates: Iterator[_Candidate], progress: Progress, cancelled: Callable[[], bool], start: float) -> Iterator[AddResult]:
         left = threading.Event()
-        ahead: deque[tuple[_Candidate, Future[Reading] | AddResult]] = deque()
+        ahead: deque[_Candidate] = deque()
         pool = ThreadPoolExecutor(self._settings.threads)
         try:
             pool.submit(prepare)
-            for candidate in self._candidates(uploads):
-                ahead.append((candidate, self._begin(pool, candidate, progress, lambda: left.is_set() or cancelled())))
+            for candidate in candidates:
+                ahead.append(self._begin(pool, candidate, progress, lambda: left.is_set() or cancelled()))
                 if len(ahead) > self._settings.threads:
-                    yield self._settle(*ahead.popleft(), start=start)
+                    yield self._settle(ahead.popleft(), start=start)
                     start = time.perf_counter()
             while ahead:
-                yield self._settle(*ahead.popleft(), start=start)
+                yield self._settle(ahead.popleft(), start=start)
                 start = time.perf_counter()
         finally:
             left.set()
             pool.shutdown(cancel_futures=True)
+            for candidate in ahead:
+                if candidate.taken is not None:
+                    self.adding.give_up(candidate.taken)
+
+    def _begin(self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress, cancelled: Callable[[], bool]) -> _Candidate:
+        """The candidate with its reading under way, or with the result where there is nothing to read."""
+        taken, name = candidate.taken, candidate.name
+        if taken is None:
+            return candidate
+        try:
+            known = self.adding.known(taken)
+        except ProjectError as error:
+            known = self.adding.give_up(taken, error)
+        if known is not None:
+            return replace(candidate, result=known)
+        reading = pool.submit(
+            self.adding.read,
+            taken,
+            processes=self._settings.threads,
+            progress=lambda phase, done, total: progress(name, phase, done, total),
+            cancelled=cancelled,
+        )
+        return replace(candidate, reading=reading)
+
+    def _settle(self, candidate: _Candidate, *, start: float) -> AddResult:
+        """The result once the reading is done and stored."""
+        result, taken = candidate.result, candidate.taken
+        if result is None and taken is not None and candidate.reading is not None:
+            try:
+                reading = candidate.reading.result()
+                # The same file may have been stored since under this or another name.
+                result = self.adding.known(taken) or self.adding.store(taken, reading)
+                self.vectors.preload()  # not before: its import would slow down what people wait for
+            except ProjectError as error:
+                result = self.adding.give_up(taken, None if isinstance(error, CancelledError) else error)
+        assert result is not None
+        seconds = round(time.perf_counter() - start, 3)
+        searchable = seconds if result.status in {"added", "replaced"} else None
+        return replace(result, seconds=seconds, searchable_seconds=searchable)
 
     def _finish(self, result: AddResult, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
         """The result with its vectors made, or with a warning why they are not; the document is found by its words either way."""
@@ -230,131 +336,10 @@ class Library:
             result = replace(result, warning=f"Found by its words only, its vectors could not be made: {error}")
         return replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
 
-    def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> None:
-        """Make the vectors that are missing, whatever stopped them before."""
-        for version in self.without_vectors():
-            if cancelled():
-                return
-            self._embed(version.id, lambda done, total, name=version.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
-
-    def _candidates(self, uploads: Sequence[Upload]) -> Iterator[_Candidate]:
-        """Each upload with its name and hash, or with the reason why it cannot be added."""
-        seen: dict[str, tuple[Path, str]] = {}
-        for upload in uploads:
-            name = (upload.name or upload.path.name)[:60]
-            try:
-                name = display_name(upload.name or upload.path.name)
-                digest = self._hash(upload.path)
-                repeated = name in seen
-                other = seen.setdefault(name, (upload.path, digest))
-                if other[1] != digest:
-                    message = f"{upload.path} and {other[0]} are different files of one name, {name}."
-                    raise DocumentError(message, hint="Add the second with --name.")
-            except ProjectError as error:
-                yield _Candidate(upload, name, "", error)
-            else:
-                yield _Candidate(upload, name, digest, repeated=repeated)
-
-    def _hash(self, path: Path) -> str:
-        """SHA-256 of the file. Raises DocumentError where it cannot be read or is too large."""
-        try:
-            if path.is_dir():
-                raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
-            if path.exists() and not path.is_file():
-                raise DocumentError(f"{path} is not a file.", hint="Add PDF files only.")
-            size = path.stat().st_size
-            if size > self._settings.max_upload_mb * 2**20:
-                limit = f"the limit of {self._settings.max_upload_mb} MiB"
-                raise DocumentError(f"The file has {size / 2**20:.0f} MiB, over {limit}.", hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.")
-            with path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
-
-    def _begin(
-        self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress, cancelled: Callable[[], bool]
-    ) -> Future[Reading] | AddResult:
-        """The reading under way, or the result where there is nothing to read."""
-        name = candidate.name
-        try:
-            if candidate.error is not None:
-                raise candidate.error
-            newest = self.catalog.newest(name)
-            if candidate.repeated or (newest is not None and newest.sha256 == candidate.digest):
-                return AddResult(name, "unchanged")
-            copy = self._keep(candidate.upload.path, candidate.digest)
-        except ProjectError as error:
-            return AddResult(name, "failed", error=str(error))
-        return pool.submit(
-            read_document,
-            copy,
-            Circumstances(
-                password=candidate.upload.password,
-                processes=self._settings.threads,
-                progress=lambda phase, done, total: progress(name, phase, done, total),
-                cancelled=cancelled,
-            ),
-        )
-
-    def _settle(self, candidate: _Candidate, reading: Future[Reading] | AddResult, *, start: float) -> AddResult:
-        """The result once the reading is done and stored."""
-        if isinstance(reading, AddResult):
-            newest = self.catalog.newest(candidate.name) if reading.status == "unchanged" else None
-            known = self._result(newest, "unchanged") if newest else reading
-            return replace(known, seconds=round(time.perf_counter() - start, 3))
-        try:
-            read = reading.result()
-            replaced = self.catalog.find(candidate.name) is not None
-            version = self._store(candidate.name, candidate.digest, read)
-            self.vectors.preload()  # not before: its import would slow down what people wait for
-        except ProjectError as error:
-            self._drop_copies({candidate.digest})
-            return AddResult(candidate.name, "failed", seconds=round(time.perf_counter() - start, 3), error=str(error))
-        stored = self.catalog.version(version)
-        assert stored is not None
-        result = self._result(stored, "replaced" if replaced else "added")
-        warning = None if result.chunks else "No text was found on any page."
-        seconds = round(time.perf_counter() - start, 3)
-        return replace(result, seconds=seconds, searchable_seconds=seconds, warning=warning)
-
-    def _store(self, name: str, digest: str, reading: Reading) -> int:
-        """Pages, chunks and terms of a reading into the catalogue and the keyword index. Returns the version's id."""
-        title = Path(name).stem.replace("_", " ").strip()
-        chunks = list(chunk_pages(reading.pages, title))
-        chunk_terms = [terms(_searched(chunk)) for chunk in chunks]
-        version = self.catalog.begin(name, digest, reading.info.title)
-        self.catalog.fill(version, reading.pages, chunks, pack_lexicons(chunk_terms, [terms(page.text) for page in reading.pages]))
-        self.keywords.add(version, chunk_terms)
-        self.catalog.searchable(version)
-        return version
-
-    def _keep(self, path: Path, digest: str) -> Path:
-        """A copy named by its hash; nothing of it is seen before it is whole and on the disk."""
-        kept = self._settings.documents / f"{digest}.pdf"
-        if kept.exists():
-            return kept
-        partial = kept.with_suffix(f".{os.getpid()}.partial")
-        copied = hashlib.sha256()
-        try:
-            with path.open("rb") as source, partial.open("wb") as target:
-                while data := source.read(COPY_BYTES):
-                    copied.update(data)
-                    target.write(data)
-                target.flush()
-                os.fsync(target.fileno())
-            if copied.hexdigest() != digest:
-                raise DocumentError("The file changed while it was read.", hint="Add it again when it is complete.", retryable=True)
-            os.replace(partial, kept)
-        except OSError as error:
-            raise DocumentError(f"The file cannot be kept: {error.strerror}.", hint="Free disk space, or set FINPOLICY_HOME elsewhere.") from error
-        finally:
-            partial.unlink(missing_ok=True)
-        return kept
-
     def _embed(self, version: int, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         """Make a version's missing vectors in batches, each kept before the next is begun; then make it live."""
         stored = self.catalog.version(version)
-        if stored is None or stored.state == "retired":
+        if stored is None:
             return
         fingerprint = self.embedder.fingerprint
         if stored.fingerprint not in (None, fingerprint):
@@ -366,98 +351,80 @@ class Library:
             chunks = self.catalog.chunks(version, start=at, limit=EMBED_BATCH)
             windows = [passage_windows(self.embedder, chunk.context, chunk.text) for chunk in chunks]
             made = self.embedder.embed([window for texts in windows for window in texts])
-            parts = np.split(made, np.cumsum([len(texts) for texts in windows])[:-1])
+            parts = np.split(made, np.cumsum([len(texts) for texts in windows])[:-1]) if windows else []
             rows = [(chunk.ordinal, part) for chunk, part in zip(chunks, parts, strict=True)]
-            self.catalog.set_meta(ALIGNED, "")
-            self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks))
-            self.vectors.upsert(version, rows)
+            with self._changing:
+                self.indexes.unaligned()
+                if not self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks)):
+                    return  # erased meanwhile
+                self.indexes.add_vectors(version, rows)
             progress(at + len(chunks), stored.chunks)
-        self.catalog.ready(version, fingerprint)
-
-    def _result(self, version: Version, status: str) -> AddResult:
-        pages = self.catalog.report(version.id)
-        failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
-        ocr = sum(page.method == "ocr" for page in pages)
-        return AddResult(version.document, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id)
+        with self._changing:
+            before = self.catalog.find(stored.document)
+            self.catalog.ready(version, fingerprint)
+            self.adding.write_names({stored.sha256, *([before.sha256] if before else [])})
 
     # --- removing -----------------------------------------------------------------------------------------------------------
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError."""
         if purge:
-            if not self.catalog.retire(name):
-                raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+            self.retire(name)
             self.sweep()
             self.catalog.compact()
-        elif not self.catalog.remove(name, time.time()):
+            return
+        found = self.catalog.find(name)
+        if found is None or not self.catalog.remove(name, time.time()):
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+        self.adding.write_names({found.sha256})
+
+    def retire(self, name: str) -> None:
+        """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Raises NotFoundError."""
+        hashes = self.catalog.hashes_of(name)
+        if not self.catalog.retire(name):
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+        self.adding.write_names(hashes)
 
     def restore(self, name: str) -> None:
-        """Bring a removed document back. Raises NotFoundError where it was not removed or has been erased."""
-        if not self.catalog.remove(name, None):
+        """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""
+        before = self.catalog.hashes_of(name)
+        if not self.catalog.restore(name):
             raise NotFoundError(
-                f"There is no removed document {name[:200]!r}.", hint="See `python -m chatbot list`; erased ones must be added again."
+                f"There is no removed document {name[:200]!r}, and none that was replaced.",
+                hint="See `python -m chatbot list`; erased ones must be added again.",
             )
+        self.adding.write_names(before)
 
     def discard(self, version: int) -> None:
         """Erase one version that is not wanted after all; the document goes with it where it has no other."""
-        self._erase([version])
+        with self._changing:
+            self._erase([version])
 
     def sweep(self) -> None:
         """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
-        self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
-        self._align_keywords()
-        if self.catalog.meta(ALIGNED) != self.embedder.fingerprint or not self.vectors.exists():
-            self._align_vectors()
-            if not self.without_vectors():
-                self.vectors.drop_others()
-                self.catalog.set_meta(ALIGNED, self.embedder.fingerprint)
+        with self._changing:
+            self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
+            self.indexes.align()
+
+    def _recover(self) -> None:
+        """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""
+        self.copies.drop_partials()
+        left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
+        if left or self.catalog.to_erase():
+            self._erase(left)
+        for digest in self.copies.all() - self.catalog.hashes():
+            for name in self.copies.names(digest):
+                if name.removed_at is None:
+                    self.catalog.wait(name.name, digest, recovered=True)
 
     def _erase(self, versions: Sequence[int]) -> None:
         if versions:
-            self.keywords.remove(versions)
-            self.vectors.remove(versions)
-            self.vectors.drop_others()
-            erased = self.catalog.hashes(versions)
+            self.indexes.remove(versions)
             self.catalog.erase(versions)
-            self._drop_copies(erased)
             for version in versions:
-                self._matrices.drop(version)
-                self._lexicons.drop(version)
-                self._chunk_pages.drop(version)
-                self._contents.drop(version)
-        for path in self._settings.documents.glob("*.partial"):
-            if PARTIAL_COPY.fullmatch(path.name):
-                path.unlink(missing_ok=True)
-
-    def _drop_copies(self, hashes: set[str]) -> None:
-        """Delete kept copies that no version needs any more. Others in the folder are never touched: the store can be made anew from them."""
-        for digest in hashes - self.catalog.hashes():
-            (self._settings.documents / f"{digest}.pdf").unlink(missing_ok=True)
-
-    def _align_keywords(self) -> None:
-        """Give the keyword index the chunks it lacks, from the stored text."""
-        expected = self.catalog.chunk_counts()
-        if self.keywords.count() != sum(expected.values()):
-            for version in expected:
-                self.keywords.add(version, [terms(f"{chunk.context}\n{chunk.text}") for chunk in self.catalog.chunks(version)])
-
-    def _align_vectors(self) -> None:
-        """Give Chroma the rows it lacks and take those it should not have; the vectors themselves are in the catalogue."""
-        known = self.catalog.window_counts(self.embedder.fingerprint, self.embedder.dimension)
-        if self.vectors.count() == sum(known.values()):
-            return
-        self.vectors.remove(self.vectors.versions() - set(known))
-        for version, windows in known.items():
-            if len(self.vectors.ids(version)) != windows:
-                stored = self.catalog.vectors(version, self.embedder.fingerprint)
-                self.vectors.upsert(
-                    version, [(ordinal, np.frombuffer(data, np.float32).reshape(-1, self.embedder.dimension)) for ordinal, data in stored]
-                )
-
-
-def _searched(chunk: Chunk) -> str:
-    return f"{chunk.context}\n{chunk.text}"
+                for cache in (self._matrices, self._lexicons, self._chunk_pages, self._contents):
+                    cache.drop(version)
+        self.adding.drop_unneeded()
 
 
 def _lexicon_bytes(lexicons: tuple[Lexicon, Lexicon]) -> int:

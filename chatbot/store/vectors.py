@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -14,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
+from chatbot.store.damage import REPAIR, IndexDamagedError, explained
 
-__all__ = ["ChromaIndex", "LeastRecentlyUsed", "Matrix", "matrix_of"]
+__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of"]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
 # Chroma takes at most 5,461 rows a call; 1,000 is where its insert rate levels off.
 BATCH = 1_000
+# Ids looked at in one call when all are counted.
+PAGE = 20_000
 
 
 class ChromaIndex:
@@ -46,19 +50,21 @@ class ChromaIndex:
         threading.Thread(target=self._try_open, name="chroma-import", daemon=True).start()
 
     def upsert(self, version: int, rows: Sequence[tuple[int, Vectors]]) -> None:
-        """Store (ordinal, windows of shape (w, dimension)); rows of the same ordinal are replaced. Raises StoreError."""
+        """Store (ordinal, windows of shape (w, dimension)); rows of the same ordinal are replaced. Raises IndexDamagedError, StoreError."""
         flat = [(f"{version}:{ordinal}:{window}", vector, ordinal) for ordinal, windows in rows for window, vector in enumerate(windows)]
         for at in range(0, len(flat), BATCH):
             part = flat[at : at + BATCH]
             metadatas = [{"version": version, "ordinal": ordinal} for _, _, ordinal in part]
-            self._collection().upsert(ids=[row[0] for row in part], embeddings=np.stack([row[1] for row in part]), metadatas=metadatas)
+            ids, vectors = [row[0] for row in part], np.stack([row[1] for row in part])
+            with self._using() as collection:
+                collection.upsert(ids=ids, embeddings=vectors, metadatas=metadatas)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once."""
-        collection = self._collection()
-        if not collection.count():
-            return []
-        found = collection.query(query_embeddings=vector[None, :], n_results=limit, include=["distances"])
+        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once. Raises IndexDamagedError."""
+        with self._using() as collection:
+            if not collection.count():
+                return []
+            found = collection.query(query_embeddings=vector[None, :], n_results=limit, include=["distances"])
         best: dict[tuple[int, int], float] = {}
         for key, distance in zip(found["ids"][0], found["distances"][0], strict=True):
             version, ordinal, _ = map(int, key.split(":"))
@@ -68,53 +74,55 @@ class ChromaIndex:
     def remove(self, versions: Iterable[int]) -> None:
         """Delete all rows of these versions."""
         for version in versions:
-            self._collection().delete(where={"version": version})
+            with self._using() as collection:
+                collection.delete(where={"version": version})
 
     def count(self) -> int:
         """How many windows there are."""
-        return int(self._collection().count())
+        with self._using() as collection:
+            return int(collection.count())
 
-    def ids(self, version: int) -> set[str]:
-        """Row ids ("version:ordinal:window") of one version."""
-        return set(self._collection().get(where={"version": version}, include=[])["ids"])
-
-    def versions(self) -> set[int]:
-        """Every version that has rows."""
-        return {int(key.split(":")[0]) for key in self._collection().get(include=[])["ids"]}
+    def counts(self) -> dict[int, int]:
+        """version -> how many windows of it there are."""
+        counts: Counter[int] = Counter()
+        with self._using() as collection:
+            for offset in range(0, collection.count(), PAGE):
+                counts.update(int(key.split(":")[0]) for key in collection.get(include=[], limit=PAGE, offset=offset)["ids"])
+        return dict(counts)
 
     def drop_others(self) -> None:
         """Delete the collections of other embedders."""
-        self._collection()
-        for collection in self._client.list_collections():
-            if collection.name != self._name:
-                self._client.delete_collection(collection.name)
+        with self._using():
+            for collection in self._client.list_collections():
+                if collection.name != self._name:
+                    self._client.delete_collection(collection.name)
 
     def close(self) -> None:
         """Stop Chroma's background work; the object is not usable afterwards."""
         with self._lock:
             client, self._client, self._found = self._client, None, None
-        if client is not None and hasattr(client, "close"):
+        if client is not None:
             client.close()
+            # Chroma keeps one system for a path, which would go on with the files of a folder that is gone.
+            client.clear_system_cache()
 
     def _try_open(self) -> None:
-        try:
-            self._collection()
-        except StoreError:
+        with suppress(StoreError), self._using():
             return  # whoever needs the index first gets the error, with its hint
 
-    def _collection(self) -> Any:
-        with self._lock:
-            if self._found is None:
-                try:
+    @contextmanager
+    def _using(self) -> Iterator[Any]:
+        """The open collection; what goes wrong in using it is told apart into damage and a full disk."""
+        try:
+            with self._lock:
+                if self._found is None:
                     self._found = self._open()
-                except StoreError:
-                    raise
-                except Exception as error:  # chromadb raises its own, sqlite's and Rust's
-                    raise StoreError(
-                        f"The vector index cannot be opened: {str(error)[:200]}",
-                        hint=f"Delete {self._folder}; the next `add` makes it anew from the catalogue.",
-                    ) from error
-            return self._found
+                found = self._found
+            yield found
+        except StoreError:
+            raise
+        except Exception as error:  # chromadb raises its own, sqlite's and Rust's
+            raise explained(error, "The vector index", self._folder) from error
 
     def _open(self) -> Any:
         import chromadb
@@ -128,10 +136,7 @@ class ChromaIndex:
             self._name, configuration={"hnsw": {"space": "cosine"}}, metadata=wanted, embedding_function=None
         )
         if dict(collection.metadata or {}) != wanted:
-            raise StoreError(
-                f"The vector index was made by {collection.metadata}, not {wanted}.",
-                hint=f"Delete {self._folder}; the next `add` makes it anew from the catalogue.",
-            )
+            raise IndexDamagedError(f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR)
         return collection
 
 

@@ -12,10 +12,9 @@ import streamlit as st
 
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
-from chatbot.store.jobs import Job
+from chatbot.store.jobs import Job, NewFile
 from chatbot.store.library import UNDO_DAYS, AddResult
 from chatbot.store.names import display_name
-from chatbot.store.spool import NewFile
 from chatbot.ui.document_dialogs import ask_for, show_dialog
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, plain_html, plain_markdown, short
@@ -31,7 +30,7 @@ def show(house: House) -> None:
     """The page."""
     st.title("Documents", anchor=False)
     _add(house)
-    busy = any(not job.finished for job in house.additions.jobs()) or bool(house.additions.erasing())
+    busy = any(job.busy for job in house.additions.jobs()) or bool(house.additions.erasing())
     st.fragment(_state, run_every=POLL_SECONDS if busy else None)(house, busy)
     show_dialog(house)
 
@@ -41,7 +40,7 @@ def _state(house: House, was_busy: bool) -> None:
     jobs = house.additions.jobs()
     _draw_jobs(jobs, house)
     _draw_documents(house)
-    if was_busy and all(job.finished for job in jobs) and not house.additions.erasing():
+    if was_busy and not any(job.busy for job in jobs) and not house.additions.erasing():
         st.rerun()
 
 
@@ -61,9 +60,8 @@ def _add(house: House) -> None:
         return
     taken = {row.name for row in house.chatbot.documents() if row.removed_at is None}
     names = [_name_for(file.name, index, taken) for index, file in enumerate(files)]
-    password = st.text_input("Password, where a file needs one", type="password", key=f"password-{number}", help="Used for this reading only.")
     if st.button(f"Add {len(files)} files" if len(files) != 1 else "Add this file", type="primary", key="add"):
-        house.additions.enqueue([NewFile(name, file, password or None) for name, file in zip(names, files, strict=True)])
+        house.additions.enqueue([NewFile(name, file) for name, file in zip(names, files, strict=True)])
         st.session_state["upload"] = number + 1
         st.rerun()
 
@@ -94,12 +92,28 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 def _draw_jobs(jobs: Sequence[Job], house: House) -> None:
     for job in jobs:
-        if job.finished:
+        if job.phase == "password":
+            _ask_password(job, house)
+        elif job.finished:
             st.html(f'<p class="quiet" role="status">{plain_html(_ended(job))}</p>')
         else:
             _draw_running(job, house)
     if any(job.finished for job in jobs):
         st.button("Clear these messages", key="clear", type="tertiary", on_click=house.additions.clear_finished)
+
+
+def _ask_password(job: Job, house: House) -> None:
+    """The field for one protected file, asked for by its name; what is typed is used for this reading only."""
+    with st.form(f"unlock-{job.id}", border=False, clear_on_submit=True):
+        field, unlock, cancel = st.columns([5, 1, 1], vertical_alignment="bottom")
+        label = f"{plain_markdown(short(job.name, 60))}: {plain_markdown(job.problem or 'it is protected by a password.')}"
+        password = field.text_input(label, type="password", key=f"password-{job.id}", help="Used for this reading only, never stored.")
+        if unlock.form_submit_button("Open", key=f"open-{job.id}", width="stretch") and password:
+            house.additions.unlock(job.id, password)
+            st.rerun()
+        if cancel.form_submit_button("Leave out", key=f"leave-{job.id}", width="stretch"):
+            house.additions.cancel(job.id)
+            st.rerun()
 
 
 def _draw_running(job: Job, house: House) -> None:
@@ -111,13 +125,24 @@ def _draw_running(job: Job, house: House) -> None:
 
 
 def _phase(job: Job) -> str:
+    if job.cancelling:
+        return "cancelling"
     text = {
         "waiting": "waiting",
         "reading": f"reading page {job.done} of {job.total}" if job.total else "opening",
         "ocr": f"reading scanned pages, {job.done} of {job.total}",
         "embedding": f"searchable by words, vectors {job.done} of {job.total}",
     }[job.phase]
-    return f"{text}. Waiting: {job.problem}" if job.problem else text
+    return f"{text}. Waiting: {job.problem}" if job.problem else f"{text}{_left(job.seconds_left)}"
+
+
+def _left(seconds: float | None) -> str:
+    """The time that is left, as people say it; "" where nobody can tell."""
+    if seconds is None or seconds < 1:
+        return ""
+    if seconds < 90:
+        return f", about {max(5, round(seconds / 5) * 5)} s left"
+    return f", about {round(seconds / 60)} min left"
 
 
 def _ended(job: Job) -> str:

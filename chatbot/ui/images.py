@@ -37,16 +37,19 @@ class PageImages:
         self._kept: OrderedDict[tuple[int, int, str], PageImage] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, version: int, page: int, quote: str) -> PageImage:
-        """A page with `quote` marked; "" marks nothing. Raises DocumentError, and NotFoundError where the version is gone."""
+    def get(self, version: int, page: int, quote: str, password: str | None = None) -> PageImage:
+        """A page with `quote` marked; "" marks nothing. Raises DocumentError, NotFoundError where the version is gone, and EncryptedError
+        where its file needs a password. What a password opened is not kept: whoever has none must not see it."""
         self._chatbot.library.file(version)
         key = (version, page, quote)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        png, places = self._chatbot.page_image(version, page, quote)
+        png, places = self._chatbot.page_image(version, page, quote, password=password)
         image = PageImage(mark(png, places), min((place.y0 for place in places), default=None))
+        if password is not None:
+            return image
         with self._lock:
             self._kept[key] = image
             while len(self._kept) > MOST_IMAGES:

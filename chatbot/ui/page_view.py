@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from chatbot.errors import ProjectError
+from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import session
@@ -43,7 +43,10 @@ def _page(house: House) -> None:
     _leaf(opened, stored, opened.page - 1 in around, opened.page + 1 in around)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
-        image = house.images.get(opened.version, opened.page, quote)
+        image = house.images.get(opened.version, opened.page, quote, session.password_for(opened.version))
+    except EncryptedError as error:
+        _ask_password(opened, error)
+        return
     except ProjectError as error:
         st.html(notice_html(error.message, error.hint))
         return
@@ -53,6 +56,21 @@ def _page(house: House) -> None:
     st.caption(_how_read(stored))
     if image.top is not None:
         scroll_to_mark(image.top)
+
+
+def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
+    """A protected file is searched by what was read of it; to look at a page its password is needed, in this session only."""
+    said = (
+        error.message
+        if session.password_for(opened.version)
+        else "This file is protected: its text was kept, its pages are not shown without the password."
+    )
+    st.html(notice_html(said))
+    with st.form("unlock-page", border=False, clear_on_submit=True):
+        password = st.text_input("Password", type="password", key="page-password", help="Kept for this session only, never stored.")
+        if st.form_submit_button("Show the page") and password:
+            session.keep_password(opened.version, password)
+            st.rerun()
 
 
 def _leaf(opened: OpenPage, stored: StoredPage, has_previous: bool, has_next: bool) -> None:

@@ -22,11 +22,13 @@ __all__ = [
     "close_page",
     "connected",
     "conversation",
+    "keep_password",
     "last_words",
     "leave_conversation",
     "lying_open",
     "open_page",
     "owner",
+    "password_for",
 ]
 
 PARAMETER = "c"
@@ -113,3 +115,14 @@ def lying_open() -> OpenPage | None:
 def close_page() -> None:
     """Put the open page away."""
     st.session_state.pop("open_page", None)
+
+
+def keep_password(version: int, password: str) -> None:
+    """Remember, for this session only, what opens a protected file."""
+    st.session_state.setdefault("passwords", {})[version] = password
+
+
+def password_for(version: int) -> str | None:
+    """What this session opens a protected file with, None where it was not asked yet."""
+    found: str | None = st.session_state.get("passwords", {}).get(version)
+    return found

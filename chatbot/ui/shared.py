@@ -83,7 +83,7 @@ def _open_house(settings: Settings) -> House:
         chatbot.library.vectors.preload()
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
-        return House(settings, chatbot, Additions(chatbot, settings.store / "uploads"), Asked(chatbot), PageImages(chatbot))
+        return House(settings, chatbot, Additions(chatbot.library, readers=settings.threads), Asked(chatbot), PageImages(chatbot))
     except BaseException:
         chatbot.close()
         raise

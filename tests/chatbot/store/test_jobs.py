@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-import stat
+import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
-from chatbot.errors import DocumentError, ModelError
+from chatbot.errors import CancelledError, DocumentError, EncryptedError, ModelError, ProjectError
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store import jobs as jobs_module
-from chatbot.store.jobs import Additions, Job
-from chatbot.store.library import AddResult, Upload
-from chatbot.store.spool import NewFile
+from chatbot.store.adding import AddResult, Taken, Upload
+from chatbot.store.jobs import Additions, Job, NewFile
+from chatbot.store.names import display_name
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
-Progress = Callable[[str, str, int, int], None]
-
 
 class Script:
-    """A chatbot whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what happened, in order."""
+    """A library whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what happened, in order."""
 
-    def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False) -> None:
-        self.pages, self.batches, self.gated = pages, batches, gated
+    def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False, readers: int = 1) -> None:
+        self.pages, self.batches, self.gated, self.readers = pages, batches, gated, readers
         self.done: list[str] = []
-        self.bytes: list[bytes] = []
+        self.waiting: list[Taken] = []
+        self.locked: list[tuple[Taken, str]] = []
         self.unembedded: list[tuple[int, str]] = []
         self.failing: dict[str, Exception] = {}
-        self.modes: list[int] = []
+        self.passwords: dict[str, str] = {}
         self._gates: dict[str, threading.Semaphore] = {}
-        self._versions = iter(range(1, 100))
+        self._versions = itertools.count(1)
 
     def gate(self, step: str) -> threading.Semaphore:
         return self._gates.setdefault(step, threading.Semaphore(0))
@@ -44,31 +45,47 @@ class Script:
         for _ in range(times):
             self.gate(step).release()
 
-    def pass_through(self, step: str) -> None:
-        if self.gated:
-            assert self.gate(step).acquire(timeout=10)
-
-    def read(self, uploads: Sequence[Upload], *, progress: Progress, cancelled: Callable[[], bool]) -> Iterator[AddResult]:
-        for upload in uploads:
-            name = upload.name
-            self.bytes.append(upload.path.read_bytes())
-            self.modes.append(stat.S_IMODE(upload.path.stat().st_mode))
-            if name in self.failing:
-                raise self.failing.pop(name)
-            for page in range(1, self.pages + 1):
-                self.pass_through(f"read {name}")
-                if cancelled():
-                    break
-                progress(name, "reading", page, self.pages)
+    def pass_through(self, step: str, cancelled: Callable[[], bool] = lambda: False) -> None:
+        end = time.monotonic() + 10
+        while self.gated and not self.gate(step).acquire(timeout=0.01):
             if cancelled():
-                yield AddResult(name, "failed", error="Cancelled.")
-                continue
-            version = next(self._versions)
-            self.unembedded.append((version, name))
-            self.done.append(f"read {name}")
-            yield AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version)
+                raise CancelledError("Cancelled.")
+            assert time.monotonic() < end
 
-    def resume(self, *, progress: Progress, cancelled: Callable[[], bool]) -> None:
+    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
+        taken = Taken(display_name(name), hashlib.sha256(source.read()).hexdigest(), next(self._versions), password)
+        self.waiting.append(taken)
+        return taken
+
+    def left(self) -> list[Taken]:
+        return list(self.waiting)
+
+    def stuck(self) -> list[tuple[Taken, str]]:
+        return self.locked
+
+    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
+        if not keep:
+            self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
+        return AddResult(taken.name, "failed", error=str(error))
+
+    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult:
+        name = taken.name
+        if name in self.failing:
+            raise self.failing.pop(name)
+        if self.passwords.get(name) != taken.password:
+            raise EncryptedError("The PDF is protected by a password.", hint="Give it.")
+        for page in range(1, self.pages + 1):
+            self.pass_through(f"read {name}", cancelled)
+            if cancelled():
+                raise CancelledError("Cancelled.")
+            progress("reading", page, self.pages)
+        version = next(self._versions)
+        self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
+        self.unembedded.append((version, name))
+        self.done.append(f"read {name}")
+        return AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version)
+
+    def resume_vectors(self, *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None:
         for version, name in list(self.unembedded):
             for batch in range(1, self.batches + 1):
                 if cancelled():
@@ -81,14 +98,14 @@ class Script:
             self.done.append(f"embedded {name}")
 
     def discard(self, version: int) -> None:
+        self.done += [f"discarded {name}" for found, name in self.unembedded if found == version]
         self.unembedded = [row for row in self.unembedded if row[0] != version]
-        self.done.append(f"discarded {version}")
 
     def retire(self, name: str) -> None:
         self.done.append(f"hid {name}")
 
-    def remove(self, name: str, *, purge: bool = False) -> None:
-        self.done.append(f"{'erased' if purge else 'hid'} {name}")
+    def sweep(self) -> None:
+        self.done.append("swept")
 
 
 def files(*names: str, data: bytes = b"%PDF") -> list[NewFile]:
@@ -112,11 +129,11 @@ def phases(jobs: tuple[Job, ...]) -> dict[str, str]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[[Script], Additions]]:
+def opened() -> Iterator[Callable[[Script], Additions]]:
     made: list[Additions] = []
 
     def open_with(script: Script) -> Additions:
-        made.append(Additions(script, tmp_path / "uploads"))
+        made.append(Additions(script, readers=script.readers))
         return made[-1]
 
     yield open_with
@@ -127,7 +144,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[Script], Additions]]:
 Opened = Callable[[Script], Additions]
 
 
-def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened, tmp_path: Path) -> None:
+def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened) -> None:
     script = Script(gated=True)
     additions = opened(script)
     assert additions.enqueue(files("a.pdf", "b.pdf")) == [1, 2]
@@ -139,11 +156,20 @@ def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened, tm
     for step in ("read b.pdf", "embed a.pdf", "embed b.pdf"):
         script.let(step, 2)
     finished = wait_for(additions, all_finished)
-    assert script.done == ["read a.pdf", "read b.pdf", "embedded a.pdf", "embedded b.pdf"]
+    assert [step for step in script.done if step != "swept"] == ["read a.pdf", "read b.pdf", "embedded a.pdf", "embedded b.pdf"]
     assert all(job.result and job.result.seconds > 0 for job in finished)
-    assert script.bytes == [b"%PDFa.pdf", b"%PDFb.pdf"]
-    assert script.modes == [0o600, 0o600]
-    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_several_files_are_read_at_once_but_two_of_one_name_one_after_the_other(opened: Opened) -> None:
+    script = Script(gated=True, readers=3)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf", "b.pdf"))
+    additions.enqueue(files("a.pdf"))
+    jobs = wait_for(additions, lambda jobs: [job.phase for job in jobs] == ["reading", "reading", "waiting"])
+    assert [job.name for job in jobs] == ["a.pdf", "b.pdf", "a.pdf"]
+    for step in ("read a.pdf", "read b.pdf", "embed a.pdf", "embed b.pdf"):
+        script.let(step, 4)
+    wait_for(additions, all_finished)
 
 
 def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) -> None:
@@ -162,19 +188,49 @@ def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) 
 
 
 @pytest.mark.parametrize("stage", ["waiting", "reading", "embedding"])
-def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Opened, stage: str, tmp_path: Path) -> None:
+def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Opened, stage: str) -> None:
     script = Script(gated=True)
     additions = opened(script)
     additions.enqueue(files(*(["b.pdf", "a.pdf"] if stage == "waiting" else ["a.pdf", "b.pdf"])))
     script.let("read a.pdf", {"waiting": 0, "reading": 1, "embedding": 2}[stage])
     (job,) = [job for job in wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == stage) if job.name == "a.pdf"]
+    begun = time.monotonic()
     additions.cancel(job.id)
-    for step in ("read a.pdf", "embed a.pdf", "read b.pdf", "embed b.pdf"):
+    if stage != "embedding":
+        wait_for(additions, lambda jobs: phases(jobs)["a.pdf"] == "cancelled")
+        assert time.monotonic() - begun < 1.0
+    for step in ("embed a.pdf", "read b.pdf", "embed b.pdf"):
         script.let(step, 4)
     assert phases(wait_for(additions, all_finished)) == {"a.pdf": "cancelled", "b.pdf": "done"}
     assert "embedded a.pdf" not in script.done
-    assert ("discarded 1" in script.done) == (stage == "embedding")
-    assert list((tmp_path / "uploads").iterdir()) == []
+    assert ("discarded a.pdf" in script.done) == (stage == "embedding")
+    assert script.waiting == []
+
+
+def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Opened) -> None:
+    script = Script()
+    script.passwords = {"a.pdf": "sesame"}
+    additions = opened(script)
+    additions.enqueue(files("a.pdf", "b.pdf"))
+    jobs = wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "password", "b.pdf": "done"})
+    assert jobs[0].problem == "The PDF is protected by a password."
+    assert not jobs[0].busy
+    additions.unlock(jobs[0].id, "wrong")
+    wait_for(additions, lambda jobs: jobs[0].phase == "password")
+    additions.unlock(jobs[0].id, "sesame")
+    wait_for(additions, all_finished)
+    assert not any("sesame" in repr(task) for task in additions._tasks)
+
+
+def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = jobs_module._Task(Job(1, "a.pdf", "waiting"))
+    clock = iter([100.0, 100.5, 104.0])
+    monkeypatch.setattr("chatbot.store.jobs.time.monotonic", lambda: next(clock))
+    task.advance("ocr", 0, 40)
+    task.advance("ocr", 1, 40)
+    assert task.job.seconds_left is None
+    task.advance("ocr", 8, 40)
+    assert task.job.seconds_left == pytest.approx(16.0)
 
 
 def test_failures_cost_the_others_nothing(opened: Opened) -> None:
@@ -226,7 +282,7 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     additions.cancel(job.id)
     script.let("embed left.pdf")
     wait_for(additions, all_finished)
-    assert script.done == ["embedded left.pdf"]
+    assert [step for step in script.done if step != "swept"] == ["embedded left.pdf"]
 
 
 def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
@@ -243,25 +299,41 @@ def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> 
     script.let("embed a.pdf", 8)
     wait_for(additions, all_finished)
     assert not additions.erasing()
-    assert script.done.index("erased gone.pdf") < script.done.index("embedded a.pdf")
+    assert script.done.index("swept") < script.done.index("embedded a.pdf")
 
 
-def test_closing_stops_at_the_next_page_and_drops_what_waits(opened: Opened, tmp_path: Path) -> None:
+def test_erasing_cancels_what_is_being_added_under_that_name(opened: Opened) -> None:
     script = Script(gated=True)
     additions = opened(script)
     additions.enqueue(files("a.pdf", "b.pdf"))
     wait_for(additions, lambda jobs: jobs[0].phase == "reading")
-    threading.Timer(0.1, script.let, ["read a.pdf"]).start()
+    additions.erase("a.pdf")
+    additions.erase("b.pdf")
+    assert phases(wait_for(additions, all_finished)) == {"a.pdf": "cancelled", "b.pdf": "cancelled"}
+    assert script.waiting == []
+
+
+def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Opened) -> None:
+    script = Script(gated=True)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf", "b.pdf"))
+    wait_for(additions, lambda jobs: jobs[0].phase == "reading")
     additions.close()
-    assert script.done == []
-    assert list((tmp_path / "uploads").iterdir()) == []
+    assert [step for step in script.done if step != "swept"] == []
+    script.gated = False
+    again = opened(script)
+    assert phases(wait_for(again, all_finished)) == {"a.pdf": "done", "b.pdf": "done"}
 
 
-def test_opening_empties_the_folder(opened: Opened, tmp_path: Path) -> None:
-    (tmp_path / "uploads").mkdir()
-    (tmp_path / "uploads" / "left.pdf").write_bytes(b"x")
-    opened(Script())
-    assert list((tmp_path / "uploads").iterdir()) == []
+def test_what_waited_for_a_password_still_does_after_a_restart(opened: Opened) -> None:
+    script = Script()
+    script.locked = [(Taken("a.pdf", "0" * 64, 1), "The PDF is protected by a password.")]
+    additions = opened(script)
+    (job,) = additions.jobs()
+    assert (job.phase, job.problem) == ("password", "The PDF is protected by a password.")
+    additions.unlock(job.id, "x")
+    script.passwords = {"a.pdf": "x"}
+    wait_for(additions, all_finished)
 
 
 @pytest.fixture
@@ -273,7 +345,7 @@ def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
 def test_with_the_real_chatbot(chatbot: Chatbot, tmp_path: Path) -> None:
     pages = [f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)]
     path = make_pdf(tmp_path / "made.pdf", pages)
-    additions = Additions(chatbot, tmp_path / "home" / "chroma_db" / "uploads")
+    additions = Additions(chatbot.library)
     try:
         additions.enqueue([NewFile("C:\\papers\\Rules.pdf", io.BytesIO(path.read_bytes())), NewFile("empty.pdf", io.BytesIO(b""))])
         jobs = wait_for(additions, all_finished)
@@ -294,9 +366,9 @@ def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, tmp_pa
     path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
     list(chatbot.add([Upload(path)]))
     make_pdf(path, ["The deficit ceiling is two per cent."])
-    (result,) = chatbot.read([Upload(path)], progress=lambda *_: None, cancelled=lambda: False)
+    (result,) = chatbot.library.read([Upload(path)])
     assert result.status == "replaced"
-    chatbot.discard(result.version)
+    chatbot.library.discard(result.version)
     (hit,) = chatbot.search("deficit ceiling", mode="keyword")
     assert "three" in hit.text
     chatbot.resume()

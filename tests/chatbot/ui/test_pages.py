@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from chatbot.settings import Settings
+from chatbot.store.jobs import NewFile
 from chatbot.store.lock import StoreLock
-from chatbot.store.spool import NewFile
 from chatbot.ui import shared
 from chatbot.ui.documents import free_name, state_text
 from chatbot.ui.shared import House

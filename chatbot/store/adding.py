@@ -1,0 +1,194 @@
+"""How a file becomes a searchable version: its copy is kept, it is read, its pages and words are stored; makes no vector."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from chatbot.errors import DocumentError, EncryptedError, ProjectError
+from chatbot.store.catalog import Catalog, Version, Waiting
+from chatbot.store.copies import Copies, KeptName
+from chatbot.store.indexing import Indexes
+from chatbot.store.lexicon import pack_lexicons
+from chatbot.store.names import display_name
+from chatbot.terms import terms
+from ingestion.chunks import chunk_pages
+from ingestion.document import Circumstances, Reading, read_document
+from ingestion.records import Chunk
+
+__all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
+
+LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file to add. name: what it will be called (default: the file's own name). password: for this reading only, never stored."""
+
+    path: Path
+    name: str = ""
+    password: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddResult:
+    """How one file fared. status: added | unchanged | replaced | failed. failed_pages: (page, reason), physical, 1-based.
+
+    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
+    needs_password: it failed because it opens with a password only.
+    """
+
+    document: str
+    status: str
+    id: str | None = None
+    pages: int = 0
+    chunks: int = 0
+    ocr_pages: int = 0
+    failed_pages: tuple[tuple[int, str], ...] = ()
+    seconds: float = 0.0
+    searchable_seconds: float | None = None
+    error: str | None = None
+    warning: str | None = None
+    version: int = 0
+    needs_password: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A file whose copy is kept and that waits to be read. waiting: its id in the catalogue. again: read it though its bytes are known.
+    recovered: see Waiting."""
+
+    name: str
+    digest: str
+    waiting: int
+    password: str | None = None
+    again: bool = False
+    recovered: bool = False
+
+
+class Adding:
+    """The steps of an addition. `read` may run in several threads at once, the others take their turn by `lock`."""
+
+    def __init__(self, catalog: Catalog, copies: Copies, indexes: Indexes, lock: threading.RLock) -> None:
+        self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
+
+    def take(self, source: Path | BinaryIO, name: str, password: str | None = None) -> Taken:
+        """Keep a copy of a file and note that it waits. Raises DocumentError for an impossible name, and where it cannot be kept."""
+        name = display_name(name)
+        digest = self._copies.take_file(source, name) if isinstance(source, Path) else self._copies.take(source, name)
+        return Taken(name, digest, self._catalog.wait(name, digest), password)
+
+    def left(self) -> list[Taken]:
+        """What an earlier process took and did not add; not what waits for something the user must do."""
+        return [taken_of(row) for row in self._catalog.waiting() if row.problem is None]
+
+    def known(self, taken: Taken) -> AddResult | None:
+        """The result where these bytes need not be read again: they are there under this name, or under another. Else None."""
+        if taken.again:
+            return None
+        with self._lock:
+            newest, holding = self._catalog.newest(taken.name), self._catalog.holding(taken.digest)
+            if newest is not None and newest.sha256 == taken.digest:
+                self._catalog.stop_waiting(taken.waiting)
+                return self._result(newest, taken.name, "unchanged")
+            if holding is None:
+                return None
+            replaced = self._catalog.find(taken.name) is not None
+            before = newest.sha256 if newest else None
+            self._catalog.link(taken.name, holding.id)
+            self._catalog.stop_waiting(taken.waiting)
+            self.write_names({taken.digest, *([before] if before else [])})
+            names = [name for name, _, removed_at in self._catalog.names_of(taken.digest) if name != taken.name and removed_at is None]
+            result = self._result(holding, taken.name, "replaced" if replaced else "added")
+            return replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.") if names else result
+
+    def read(self, taken: Taken, *, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> Reading:
+        """The pages of a file; those read from images are kept as they come, so that a stopped reading goes on where it was. Raises
+        DocumentError and its kinds."""
+        how = Circumstances(
+            password=taken.password,
+            processes=processes,
+            progress=progress,
+            cancelled=cancelled,
+            images=self._catalog.drafts(taken.digest),
+            keep=lambda page: self._catalog.keep_draft(taken.digest, page),
+        )
+        return read_document(self._copies.path(taken.digest), how)
+
+    def store(self, taken: Taken, reading: Reading) -> AddResult:
+        """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""
+        title = Path(taken.name).stem.replace("_", " ").strip()
+        chunks = list(chunk_pages(reading.pages, title))
+        words = [terms(_searched(chunk)) for chunk in chunks]
+        lexicon = pack_lexicons(words, [terms(page.text) for page in reading.pages])
+        with self._lock:
+            before = self._catalog.find(taken.name)
+            version = self._catalog.begin(taken.name, taken.digest, reading.info.title, protected=bool(taken.password) and reading.info.encrypted)
+            self._catalog.fill(version, reading.pages, chunks, lexicon)
+            self._indexes.add_words(version, words)
+            self._catalog.searchable(version)
+            self._catalog.stop_waiting(taken.waiting)
+            self.write_names({taken.digest, *([before.sha256] if before else [])})
+            stored = self._catalog.version(version)
+            assert stored is not None
+            result = self._result(stored, taken.name, "replaced" if before else "added")
+            return result if result.chunks else replace(result, warning="No text was found on any page.")
+
+    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
+        """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on waiting, for what `error` asks
+        of the user, as a recovered one always does."""
+        needs_password = isinstance(error, EncryptedError)
+        with self._lock:
+            self._catalog.stop_waiting(taken.waiting, str(error) if error and (keep or taken.recovered) else None)
+            self.drop_unneeded()
+        return AddResult(taken.name, "failed", error=str(error) if error else "Cancelled.", needs_password=needs_password)
+
+    def drop_unneeded(self) -> None:
+        """Delete the copies that nothing needs any more. Others in the folder are never touched."""
+        gone = self._catalog.to_erase()
+        for digest in gone:
+            self._copies.drop(digest)
+        self._catalog.erased(gone)
+
+    def write_names(self, hashes: set[str]) -> None:
+        """Write the names beside the copies of these files as the catalogue has them."""
+        for digest in hashes:
+            names = self._catalog.names_of(digest)
+            if not self._copies.path(digest).exists():
+                continue
+            kept = [KeptName(name, removed_at) for name, _, removed_at in names]
+            # What was replaced is not to come back when a store is made anew.
+            replaced = [KeptName(name.name, name.removed_at or time.time()) for name in self._copies.names(digest)]
+            self._copies.write_names(digest, kept or replaced)
+
+    def _result(self, version: Version, name: str, status: str) -> AddResult:
+        pages = self._catalog.report(version.id)
+        failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
+        ocr = sum(page.method in {"ocr", "text+ocr"} for page in pages)
+        return AddResult(name, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id)
+
+
+def failed_upload(name: str, error: ProjectError) -> AddResult:
+    """The result of a file that could not even be taken."""
+    shown = name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…"
+    return AddResult(shown, "failed", error=str(error))
+
+
+def taken_of(row: Waiting, password: str | None = None) -> Taken:
+    """A waiting file as it was taken."""
+    return Taken(row.name, row.sha256, row.id, password, recovered=row.recovered)
+
+
+def different_files(name: str, first: Path | None, second: Path | None) -> DocumentError:
+    """Two different files of one name in one call."""
+    if first is None or second is None:
+        return DocumentError(f"Two different files are called {name}.", hint="Rename this one and add it again.")
+    return DocumentError(f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name.")
+
+
+def _searched(chunk: Chunk) -> str:
+    return f"{chunk.context}\n{chunk.text}"

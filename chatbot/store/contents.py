@@ -1,0 +1,186 @@
+"""What stored versions consist of: pages, tables, chunks, vectors, term counts; knows no document's name and no state."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chatbot.store.database import Database
+from ingestion.records import Chunk, Page, PageReport, Table, Word
+from ingestion.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
+
+__all__ = ["CONTENTS_SCHEMA", "Contents", "StoredChunk", "StoredPage"]
+
+CONTENTS_SCHEMA = """
+create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
+    confidence real, words blob, tables blob, problem text, running text not null, contents integer not null, primary key (version, number)) without rowid;
+create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
+    context text not null, primary key (version, ordinal)) without rowid;
+create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
+    primary key (version, fingerprint, ordinal)) without rowid;
+create table lexicon (version integer primary key references version(id), data blob not null);
+create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256, number)) without rowid;
+"""
+# Tables that hold what belongs to one version, in the order in which it can be deleted.
+OF_A_VERSION = ("vector", "lexicon", "chunk", "page")
+PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page as kept. running: offsets of running heads and feet. words: those read by OCR."""
+
+    number: int
+    text: str
+    label: str | None
+    label_source: str | None
+    method: str
+    confidence: float | None
+    running: tuple[tuple[int, int], ...]
+    words: tuple[Word, ...] = ()
+
+    @property
+    def body(self) -> str:
+        """The text without running heads and feet."""
+        cuts = [0, *(offset for span in self.running for offset in span), len(self.text)]
+        return "".join(self.text[start:end] for start, end in zip(cuts[::2], cuts[1::2], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as kept; text is page.text[start:end]."""
+
+    version: int
+    ordinal: int
+    page: int
+    start: int
+    end: int
+    text: str
+    context: str
+
+
+class Contents(Database):
+    """Pages, tables, chunks, vectors and lexicons by version id."""
+
+    def fill(self, version: int, pages: Sequence[Page], chunks: Sequence[Chunk], lexicon: bytes) -> None:
+        """Pages, chunks and lexicon of a version, all or nothing; what was kept while its pages were read goes."""
+        with self._write() as connection:
+            connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (_page_row(version, page) for page in pages))
+            connection.executemany(
+                "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
+            )
+            connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
+            connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
+            connection.execute("delete from draft where sha256 = (select sha256 from version where id = ?)", (version,))
+
+    def keep_draft(self, sha256: str, page: Page) -> None:
+        """Keep a page that was read from its image, so that a reading that is stopped need not read it again."""
+        with self._write() as connection:
+            connection.execute("insert or replace into draft values (?, ?, ?)", (sha256, page.number, _packed(page_to(page))))
+
+    def drafts(self, sha256: str) -> dict[int, Page]:
+        """The pages kept by keep_draft, by number."""
+        rows = self._read("select number, data from draft where sha256 = ?", (sha256,))
+        return {number: page_from(_unpacked(data)) for number, data in rows}
+
+    def page(self, version: int, number: int) -> StoredPage:
+        """One page with its OCR words. Raises KeyError where there is none."""
+        found = self._read("select words from page where version = ? and number = ?", (version, number))
+        if not found:
+            raise KeyError((version, number))
+        return replace(self.pages(version, [number])[number], words=words_from(_unpacked(found[0][0]) or ()))
+
+    def pages(self, version: int, numbers: Sequence[int]) -> dict[int, StoredPage]:
+        """Some pages of a version by number, without words."""
+        marks = ",".join("?" * len(numbers))
+        rows = self._read(f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers))
+        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], tuple(map(tuple, json.loads(r[6])))) for r in rows}
+
+    def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
+        """page number -> its tables, of all pages that have some, or of page `number`."""
+        condition, arguments = ("", (version,)) if number is None else (" and number = ?", (version, number))
+        rows = self._read(f"select number, tables from page where version = ? and tables is not null{condition} order by number", arguments)
+        return {row[0]: tables_from(_unpacked(row[1])) for row in rows}
+
+    def report(self, version: int) -> list[PageReport]:
+        """How each page of a version fared."""
+        rows = self._read(
+            "select number, label, label_source, method, length(text), confidence, problem, tables from page where version = ? order by number",
+            (version,),
+        )
+        return [replace(PageReport(*row[:7]), tables=len(_unpacked(row[7]) or ())) for row in rows]
+
+    def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
+        """Chunks of a version by ordinal, from `start`, at most `limit`."""
+        return self._chunks("c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit))
+
+    def chunk(self, version: int, ordinal: int) -> StoredChunk:
+        """One chunk. Raises IndexError where there is none."""
+        return self._chunks("c.version = ? and c.ordinal = ?", (version, ordinal))[0]
+
+    def chunk_pages(self, version: int) -> list[int]:
+        """The page of each chunk, by ordinal."""
+        return [row[0] for row in self._read("select page from chunk where version = ? order by ordinal", (version,))]
+
+    def contents_pages(self, version: int) -> list[int]:
+        """Numbers of the pages of contents."""
+        return [row[0] for row in self._read("select number from page where version = ? and contents", (version,))]
+
+    def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
+        """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""
+        rows = self._read(
+            "select ordinal, data from vector where version = ? and fingerprint = ? and ordinal >= ? order by ordinal", (version, fingerprint, start)
+        )
+        return [(row[0], row[1]) for row in rows]
+
+    def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
+        """version id -> how many vectors of `fingerprint` it has."""
+        rows = self._read("select version, sum(length(data)) / ? from vector where fingerprint = ? group by version", (4 * dimension, fingerprint))
+        return {row[0]: row[1] for row in rows}
+
+    def vector_counts(self, fingerprint: str) -> dict[int, int]:
+        """version id -> how many of its chunks have vectors of `fingerprint`."""
+        return dict(self._pairs("select version, count(*) from vector where fingerprint = ? group by version", (fingerprint,)))
+
+    def lexicon(self, version: int) -> bytes:
+        """The version's lexicon as packed. Raises KeyError where there is none."""
+        for row in self._read("select data from lexicon where version = ?", (version,)):
+            return bytes(row[0])
+        raise KeyError(version)
+
+    def held(self) -> dict[int, tuple[int, int, bool]]:
+        """version id -> (pages, chunks, whether it has a lexicon) that are really there."""
+        rows = self._read(
+            "select id, (select count(*) from page where version = id), (select count(*) from chunk where version = id),"
+            " exists (select 1 from lexicon where version = id) from version"
+        )
+        return {row[0]: (row[1], row[2], bool(row[3])) for row in rows}
+
+    def _pairs(self, statement: str, arguments: Sequence[Any] = ()) -> Iterable[tuple[Any, Any]]:
+        return ((row[0], row[1]) for row in self._read(statement, arguments))
+
+    def _chunks(self, condition: str, arguments: Sequence[Any]) -> list[StoredChunk]:
+        rows = self._read(
+            "select c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
+            f" from chunk c join page p on p.version = c.version and p.number = c.page where {condition}",
+            arguments,
+        )
+        return [StoredChunk(*row) for row in rows]
+
+
+def _page_row(version: int, page: Page) -> tuple[Any, ...]:
+    words, tables = _packed(words_to(page.words)), _packed(tables_to(page.tables))
+    head = (version, page.number, page.text, page.label, page.label_source, page.method, page.confidence)
+    return (*head, words, tables, page.problem, json.dumps(page.running), page.contents)
+
+
+def _packed(values: Any) -> bytes | None:
+    """JSON values, compressed; None for nothing."""
+    return zlib.compress(json.dumps(values).encode(), level=1) if values else None
+
+
+def _unpacked(data: bytes | None) -> Any:
+    return json.loads(zlib.decompress(data)) if data else None

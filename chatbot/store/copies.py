@@ -1,0 +1,171 @@
+"""The kept copies of added files, each named by its hash, beside it the names it stands under; knows no catalogue."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from chatbot.errors import DocumentError, StoreError
+
+__all__ = ["Copies", "KeptName"]
+
+COPY_BYTES = 1 << 20
+COPY = re.compile(r"[0-9a-f]{64}\.pdf")
+PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptName:
+    """A name that a copy stands under. removed_at: seconds since the epoch, None while it is there."""
+
+    name: str
+    removed_at: float | None
+
+
+class Copies:
+    """A folder of <sha256>.pdf, and for each a <sha256>.json with its names, so that a store can be made anew from the folder alone.
+
+    Other files in the folder are never touched.
+    """
+
+    def __init__(self, folder: Path, most_megabytes: float) -> None:
+        """most_megabytes: the largest file that is taken, in MiB. Raises StoreError where the folder cannot be made."""
+        self.folder, self._most = folder, most_megabytes
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The folder {folder} cannot be made: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write."
+            ) from error
+
+    def take_file(self, path: Path, name: str) -> str:
+        """Keep a copy of a file that is to be added as `name`; its SHA-256.
+
+        Raises DocumentError where it is no file, cannot be read, is too large or changes meanwhile.
+        """
+        if path.is_dir():
+            raise DocumentError(f"There is no PDF in {path}.", hint="Name a folder that has some.")
+        try:
+            if path.exists() and not path.is_file():
+                raise DocumentError(f"{path} is not a file.", hint="Add PDF files only.")
+            before = path.stat()
+            self._check_size(before.st_size)
+            with path.open("rb") as file:
+                digest = self.take(file, name, unchanged=lambda: _same(before, path.stat()))
+        except OSError as error:
+            raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
+        return digest
+
+    def take(self, data: BinaryIO, name: str, *, unchanged: Callable[[], bool] = lambda: True) -> str:
+        """Keep a copy of what can be read from `data`, to be added as `name`; its SHA-256. Nothing of it is seen before it is whole and
+        on the disk, and its name is there before it is.
+
+        unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large, changed or cannot be kept.
+        """
+        digest, size = hashlib.sha256(), 0
+        try:
+            handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
+        except OSError as error:
+            raise _not_kept(error) from error
+        try:
+            with os.fdopen(handle, "wb") as target:
+                while part := data.read(COPY_BYTES):
+                    digest.update(part)
+                    size += len(part)
+                    self._check_size(size)
+                    try:
+                        target.write(part)
+                    except OSError as error:
+                        raise _not_kept(error) from error
+                if not unchanged():
+                    raise DocumentError("The file changed while it was read.", hint="Add it again when it is complete.", retryable=True)
+                if not self._whole(digest.hexdigest(), size):
+                    self._settle(target, partial, digest.hexdigest(), name)
+        finally:
+            Path(partial).unlink(missing_ok=True)
+        return digest.hexdigest()
+
+    def path(self, digest: str) -> Path:
+        """Where the copy of these bytes stands, or would stand."""
+        return self.folder / f"{digest}.pdf"
+
+    def sound(self, digest: str) -> bool:
+        """Whether the copy is there and has the bytes its name says."""
+        try:
+            with self.path(digest).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest() == digest
+        except OSError:
+            return False
+
+    def all(self) -> set[str]:
+        """The SHA-256 of every copy in the folder."""
+        return {path.stem for path in self.folder.glob("*.pdf") if COPY.fullmatch(path.name)}
+
+    def drop(self, digest: str) -> None:
+        """Delete a copy and its names; one that is not there is fine."""
+        self.path(digest).unlink(missing_ok=True)
+        self._names_path(digest).unlink(missing_ok=True)
+
+    def drop_partials(self) -> int:
+        """Delete what was left of copies that were not finished. Returns how many there were."""
+        partials = [path for path in self.folder.glob("*.partial") if PARTIAL.fullmatch(path.name)]
+        for path in partials:
+            path.unlink(missing_ok=True)
+        return len(partials)
+
+    def names(self, digest: str) -> tuple[KeptName, ...]:
+        """The names a copy stands under; none where that is not known."""
+        try:
+            rows = json.loads(self._names_path(digest).read_text("utf-8"))["names"]
+            return tuple(KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"])) for row in rows)
+        except (OSError, ValueError, KeyError, TypeError):
+            return ()
+
+    def write_names(self, digest: str, names: Sequence[KeptName]) -> None:
+        """Remember the names a copy stands under, in place of those before."""
+        text = json.dumps({"names": [{"name": name.name, "removed_at": name.removed_at} for name in names]})
+        try:
+            handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(partial, self._names_path(digest))
+        except OSError as error:
+            raise _not_kept(error) from error
+
+    def _names_path(self, digest: str) -> Path:
+        return self.folder / f"{digest}.json"
+
+    def _check_size(self, size: int) -> None:
+        if size > self._most * 2**20:
+            limit = f"the limit of {self._most:g} MiB"
+            raise DocumentError(f"The file has {size / 2**20:.0f} MiB or more, over {limit}.", hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.")
+
+    def _whole(self, digest: str, size: int) -> bool:
+        """Whether a copy is there already, and was not cut."""
+        path = self.path(digest)
+        return path.exists() and path.stat().st_size == size
+
+    def _settle(self, target: BinaryIO, partial: str, digest: str, name: str) -> None:
+        """Make a whole copy last, and seen."""
+        try:
+            target.flush()
+            os.fsync(target.fileno())
+            self.write_names(digest, [KeptName(name, None)])
+            os.replace(partial, self.path(digest))
+        except OSError as error:
+            raise _not_kept(error) from error
+
+
+def _same(before: os.stat_result, after: os.stat_result) -> bool:
+    return (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+
+
+def _not_kept(error: OSError) -> DocumentError:
+    return DocumentError(f"The file cannot be kept: {error.strerror}.", hint="Free disk space, or set FINPOLICY_HOME elsewhere.", retryable=True)

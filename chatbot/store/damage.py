@@ -1,0 +1,37 @@
+"""What errors of the two index libraries mean: a full disk, a folder that cannot be written, or damage that is mended from the catalogue."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from chatbot.errors import StoreError
+from chatbot.store.database import disk_is_full
+
+__all__ = ["REPAIR", "IndexDamagedError", "explained"]
+
+REPAIR = "`python -m chatbot doctor --repair` makes it anew from the catalogue."
+# Bytes below which a failed write is taken to be for want of space: the libraries do not always say so.
+LITTLE_SPACE = 2**20
+FULL = ("no space left", "disk is full", "disk full", "database or disk is full", "os error 28", "quota")
+
+
+class IndexDamagedError(StoreError):
+    """An index cannot be used as it is; everything in it can be made anew from the catalogue."""
+
+
+def explained(error: Exception, what: str, folder: Path) -> StoreError:
+    """The error as the user, or the mending, should see it. what: "The keyword index"; folder: where it stands."""
+    text = str(error)[:200]
+    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or any(sign in text.casefold() for sign in FULL) or _free(folder) < LITTLE_SPACE:
+        return disk_is_full()
+    if folder.exists() and not os.access(folder, os.W_OK):
+        return StoreError(f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+    return IndexDamagedError(f"{what} cannot be used: {text}", hint=REPAIR)
+
+
+def _free(folder: Path) -> int:
+    there = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
+    return shutil.disk_usage(there).free

@@ -1,0 +1,130 @@
+"""One SQLite file used from many threads: connections, transactions, and what its errors mean for the user; knows no table."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from chatbot.errors import StoreError
+
+__all__ = ["Database", "EarlierStoreError", "disk_is_full"]
+
+# Seconds a reader waits for the writer's transaction; the longest one, 2,000 pages, takes 1.
+BUSY_SECONDS = 20
+
+
+class EarlierStoreError(StoreError):
+    """The file was made by an earlier version of the program."""
+
+
+class _Held:
+    """A thread's connection, closed when the thread ends: the browser's pages run in a new one each time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+class Database:
+    """Reads from any thread; writes one at a time, each `_write` one transaction."""
+
+    def __init__(self, path: Path, schema: str, version: int, *, read_only: bool = False) -> None:
+        """schema: statements that make the tables, each ending in ";\\n". version: of that schema, from 1.
+
+        read_only: waits for nobody and changes nothing. Raises StoreError where the file is damaged, cannot be written or is of
+        another version.
+        """
+        self._path, self._read_only = path, read_only
+        self._local = threading.local()
+        self._held: WeakSet[_Held] = WeakSet()
+        self._write_lock = threading.RLock()
+        self._check_version(schema, version)
+
+    def close(self) -> None:
+        """Close every connection; the object is not usable afterwards."""
+        for held in list(self._held):
+            held.connection.close()
+        self._held.clear()
+
+    def compact(self) -> None:
+        """Write the log back into the file, so that what was erased stands in neither."""
+        self._read("pragma wal_checkpoint(truncate)")
+
+    def complaints(self) -> list[str]:
+        """What SQLite's own check finds wrong with the file, at most ten lines; none where it is sound."""
+        found = [str(row[0]) for row in self._read("pragma integrity_check(10)")]
+        broken = self._read("pragma foreign_key_check")
+        return [line for line in found if line != "ok"] + [f"{row[0]} refers to a missing {row[2]}" for row in broken[:10]]
+
+    def _check_version(self, schema: str, version: int) -> None:
+        ((found,),) = self._read("pragma user_version")
+        if found > version:
+            raise StoreError(f"The store is of version {found}, this program knows {version}.", hint="Update the program.")
+        if 0 < found < version:
+            raise EarlierStoreError(
+                f"The store is of version {found}, this program needs {version}.",
+                hint="`python -m chatbot rebuild` makes it anew from the kept copies.",
+            )
+        if found == 0 and not self._read_only:
+            with self._write() as connection:
+                if connection.execute("pragma user_version").fetchone()[0] == 0:
+                    for statement in filter(str.strip, schema.split(";\n")):
+                        connection.execute(statement)
+                    connection.execute(f"pragma user_version = {version}")
+
+    def _connection(self) -> sqlite3.Connection:
+        held: _Held | None = getattr(self._local, "held", None)
+        if held is None:
+            mode = "ro" if self._read_only else "rwc"
+            connection = sqlite3.connect(
+                f"{self._path.absolute().as_uri()}?mode={mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            held = self._local.held = _Held(connection)
+            self._held.add(held)
+            if not self._read_only:
+                connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on;")
+        return held.connection
+
+    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection().execute(statement, arguments).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with self._write_lock:
+            try:
+                connection = self._connection()
+                connection.execute("begin immediate")
+                try:
+                    yield connection
+                except BaseException:
+                    with suppress(sqlite3.Error):  # a full disk has rolled back already
+                        connection.execute("rollback")
+                    raise
+                connection.execute("commit")
+            except sqlite3.Error as error:
+                raise self._unusable(error) from error
+
+    def _unusable(self, error: sqlite3.Error) -> StoreError:
+        """What an SQLite error means for the user."""
+        text = str(error)
+        if "full" in text:
+            return disk_is_full()
+        if "readonly" in text or "unable to open" in text:
+            return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+        hint = "`python -m chatbot rebuild` makes it anew from the kept copies."
+        return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)
+
+
+def disk_is_full() -> StoreError:
+    """What a user is told when a write found no space."""
+    return StoreError("The disk is full.", hint="Free some space and try again; nothing stored is lost.", retryable=True)

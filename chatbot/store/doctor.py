@@ -1,0 +1,127 @@
+"""Whether the store is sound: catalogue, copies, indexes, space; says what is wrong and how it is mended, and mends it where asked."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from chatbot.errors import ProjectError, StoreError
+from chatbot.store.damage import IndexDamagedError
+from chatbot.store.library import Library
+
+__all__ = ["LITTLE_SPACE", "Finding", "examine"]
+
+# Bytes below which additions will soon fail: a 600-page volume with its vectors and indexes takes about 30 MB, its copy as much again.
+LITTLE_SPACE = 500 * 2**20
+REPAIR = "Run `python -m chatbot doctor --repair`."
+Progress = Callable[[str, str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. document: its name, None for the store as a whole. fix: what to do, or what was done where `mended`."""
+
+    document: str | None
+    problem: str
+    fix: str
+    mended: bool = False
+
+
+def examine(library: Library, *, repair: bool = False, progress: Progress = lambda document, phase, done, total: None) -> Iterator[Finding]:
+    """Finish what a stop left, then check everything; with `repair` what can be mended is. Nothing is yielded for a sound store."""
+    yield from _unfinished(library, progress)
+    yield from _catalogue(library)
+    for check in (_versions, _copies, _indexes):
+        found = list(check(library, repair))
+        if repair and any(finding.mended for finding in found):
+            library.resume(progress=progress)
+        yield from found
+    yield from _space(library)
+
+
+def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
+    """What cannot be finished: files that need the user, vectors that cannot be made."""
+    try:
+        for result in library.resume(progress=progress):
+            if result.status == "failed":
+                yield Finding(result.document, f"it was left unread, and cannot be read: {result.error}", "Add it again.")
+    except ProjectError as error:
+        waiting = sorted({version.document for version in library.without_vectors()})
+        yield Finding(waiting[0] if waiting else None, f"{len(waiting)} documents have no vectors yet: {error.message}", error.hint)
+    for taken, problem in library.stuck():
+        yield Finding(
+            taken.name, f"it is not added yet: {problem}", "Add it again, with `--passwords` where it needs one; or `remove NAME --purge` it."
+        )
+
+
+def _catalogue(library: Library) -> Iterator[Finding]:
+    for line in library.catalog.complaints():
+        yield Finding(None, f"the catalogue is damaged: {line}", "Run `python -m chatbot rebuild`.")
+
+
+def _versions(library: Library, repair: bool) -> Iterator[Finding]:
+    """Versions that lack some of what they say they have."""
+    fingerprint = library.embedder.fingerprint
+    held, vectors = library.catalog.held(), library.catalog.vector_counts(fingerprint)
+    for row in library.catalog.stored():
+        pages, chunks, lexicon = held.get(row.id, (0, 0, False))
+        if (pages, chunks) != (row.pages, row.chunks) or not lexicon:
+            problem = f"{pages} of {row.pages} pages and {chunks} of {row.chunks} passages are there"
+            yield _read_again(library, Finding(row.document, problem, REPAIR)) if repair else Finding(row.document, problem, REPAIR)
+        elif row.state == "ready" and row.fingerprint == fingerprint and vectors.get(row.id, 0) != row.chunks:
+            if repair:
+                library.catalog.restart_vectors(row.id)
+            yield Finding(
+                row.document, f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there", "They were made again." if repair else REPAIR, repair
+            )
+
+
+def _read_again(library: Library, finding: Finding) -> Finding:
+    try:
+        library.read_again(finding.document or "")
+    except ProjectError as error:
+        return replace(finding, fix=f"It could not be read again from its copy: {error}")
+    return replace(finding, fix="It was read again from its copy.", mended=True)
+
+
+def _copies(library: Library, repair: bool) -> Iterator[Finding]:
+    """Copies that are missing, damaged or nobody's."""
+    needed = {row.sha256: row.document for row in library.catalog.stored()}
+    for digest, name in needed.items():
+        if not library.copies.path(digest).exists():
+            yield Finding(name, "the kept copy of its file is missing; it is searched, its pages cannot be shown", "Add the file again.")
+        elif not library.copies.sound(digest):
+            if repair:
+                library.copies.path(digest).unlink()
+            yield Finding(name, "the kept copy of its file is damaged", "Add the file again." if repair else f"{REPAIR} Then add the file again.")
+        elif repair and not library.copies.names(digest):
+            library.adding.write_names({digest})
+    for digest in sorted(library.copies.all() - library.catalog.hashes()):
+        names = ", ".join(name.name for name in library.copies.names(digest)) or None
+        yield Finding(names, f"the copy {digest[:16]} belongs to no document", "Add it by its path under a name of your own, or delete it.")
+
+
+def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
+    """Indexes that hold otherwise than the catalogue says."""
+    try:
+        found = library.indexes.differences()
+    except IndexDamagedError as error:
+        found = [error.message]
+    except StoreError as error:
+        yield Finding(None, error.message, error.hint)
+        return
+    if found and repair:
+        library.indexes.rebuild()
+    for line in found:
+        yield Finding(None, line, "Both indexes were made anew from the catalogue." if repair else REPAIR, repair)
+
+
+def _space(library: Library) -> Iterator[Finding]:
+    for folder in (library.folder, library.copies.folder):
+        free = shutil.disk_usage(folder).free
+        if free < LITTLE_SPACE:
+            yield Finding(
+                None, f"only {free / 2**20:.0f} MiB are free where {folder.name} stands", "Free disk space, or set FINPOLICY_HOME elsewhere."
+            )
+            return

@@ -1,0 +1,103 @@
+"""A store made anew: every document read again from its kept copy, or, where the catalogue is lost, from the copies and their names alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from chatbot.errors import EncryptedError, ProjectError, StoreError
+from chatbot.settings import Settings
+from chatbot.store.adding import AddResult, Taken
+from chatbot.store.catalog import Catalog
+from chatbot.store.embedders import Embedder, make_embedder
+from chatbot.store.library import Library
+from chatbot.store.lock import StoreLock
+
+__all__ = ["rebuild"]
+
+Progress = Callable[[str, str, int, int], None]
+
+
+def rebuild(
+    settings: Settings,
+    passwords: Mapping[str, str],
+    *,
+    embedder: Embedder | None = None,
+    progress: Progress = lambda document, phase, done, total: None,
+) -> Iterator[AddResult]:
+    """Read every document again and make vectors and indexes anew; a new version takes the old one's place when it is ready. One result
+    a document, when it is finished.
+
+    passwords: by document name; a protected document without one keeps what was read of it. A catalogue that is damaged or of an earlier
+    version is set aside, and documents are found by the names beside their copies. Raises StoreError where another process has the store.
+    """
+    fresh = _set_aside_catalogue(settings)
+    library = Library(settings, embedder or make_embedder(settings))
+    try:
+        for taken, _ in [*((taken, "") for taken in library.left()), *library.stuck()]:
+            yield _added(library, replace(taken, password=passwords.get(taken.name)), progress)
+        if not fresh:
+            yield from _read_again(library, passwords, progress)
+        library.resume(progress=progress)
+        library.indexes.rebuild()
+    finally:
+        library.close()
+
+
+def _added(library: Library, taken: Taken, progress: Progress) -> AddResult:
+    """One file that is not in the catalogue; where it cannot be read it goes on waiting."""
+    try:
+        return library.read_taken(taken, progress=lambda phase, done, total: progress(taken.name, phase, done, total), cancelled=lambda: False)
+    except ProjectError as error:
+        return library.give_up(taken, error, keep=True)
+
+
+def _read_again(library: Library, passwords: Mapping[str, str], progress: Progress) -> Iterator[AddResult]:
+    """Every document of the catalogue, one that has several names once."""
+    seen: set[str] = set()
+    for row in [row for row in library.documents() if row.removed_at is None]:
+        if row.id in seen:
+            continue
+        seen.add(row.id)
+        try:
+            yield library.read_again(row.name, passwords.get(row.name), progress=progress)
+        except EncryptedError:
+            warning = "It needs its password to be read again (--passwords); it keeps the text it has."
+            yield AddResult(row.name, "unchanged", row.id, row.pages, row.chunks, warning=warning)
+        except ProjectError as error:
+            yield AddResult(row.name, "failed", row.id, error=f"{error} It keeps the text it has.")
+
+
+def _set_aside_catalogue(settings: Settings) -> bool:
+    """Whether the catalogue was of no use, or not there, and is out of the way now."""
+    path = settings.store / "catalog.sqlite3"
+    lock = StoreLock(settings.store / "store.lock")
+    try:
+        if not path.exists():
+            return True
+        try:
+            catalog = Catalog(path)
+            complaints = catalog.complaints()
+            catalog.close()
+            if not complaints:
+                return False
+        except StoreError as error:
+            if error.retryable:
+                raise
+        _rename(path)
+        return True
+    finally:
+        lock.close()
+
+
+def _rename(path: Path) -> None:
+    """Out of the way, with what SQLite keeps beside it."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for part in path.parent.glob(f"{path.name}*"):
+        if not part.name.startswith(f"{path.name}.before"):
+            try:
+                part.rename(part.with_name(f"{path.name}.before-{stamp}{part.name[len(path.name) :]}"))
+            except OSError as error:
+                raise ProjectError(f"{part} cannot be set aside: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
