@@ -424,7 +424,8 @@ def _answer_text(answer: Answer) -> str:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
     for citation in {(c.key, c.page, c.verified, c.reason): c for c in answer.citations}.values():
         place = f"{citation.document}, {_page_text(citation.page, citation.page_label)}" if citation.document else "no such source"
-        lines.append(f"[{citation.key}] {place} - {'verified' if citation.verified else f'NOT VERIFIED: {citation.reason}'}")
+        read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
+        lines.append(f"[{citation.key}] {place} - {'verified' if citation.verified else f'NOT VERIFIED: {citation.reason}'}{read}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
     lines += [f"Nearest: {page.document}, {_page_text(page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()

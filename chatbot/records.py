@@ -96,7 +96,8 @@ class Citation:
 
     document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
     verified: the key is known and the quote stands on that page. start, end: the quote's offsets in the page text, -1 if not found.
-    reason: why it is not verified, None where it is. confidence: OCR confidence of the page 0-100, None for text pages.
+    reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
+    the page where the quote is not found), None where it stands in the PDF as text.
     """
 
     key: str

@@ -14,7 +14,7 @@ from chatbot.answer.pages import forget_pages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.memory.conversations import Conversations
-from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token
+from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token
 from chatbot.search.refusal import REASONS, why_not
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.rewrite import standalone_query
@@ -24,7 +24,7 @@ from chatbot.store.library import AddResult, Library, Upload
 from chatbot.tokens import encodable
 from ingestion.reader import Reader
 from ingestion.records import PageReport, Rect
-from ingestion.render import locate_quote
+from ingestion.render import confidence_of, locate_quote
 
 if TYPE_CHECKING:
     import numpy as np
@@ -242,7 +242,18 @@ class Chatbot:
 
     def _checked_answer(self, prompt: Prompt, text: str, model: str) -> Answer:
         shown, citations, numbers = check_answer(text, prompt)
-        return Answer(prompt.question, prompt.search_query, shown, True, citations=citations, numbers=numbers, prompt=prompt, model=model)
+        sure = tuple(self._with_confidence(citation) for citation in citations)
+        return Answer(prompt.question, prompt.search_query, shown, True, citations=sure, numbers=numbers, prompt=prompt, model=model)
+
+    def _with_confidence(self, citation: Citation) -> Citation:
+        """The citation with how surely its own words were read, where OCR read them, rather than its page as a whole."""
+        if citation.confidence is None or citation.version is None or citation.page is None or citation.start < 0:
+            return citation
+        try:
+            words = self.library.catalog.page(citation.version, citation.page).words
+        except KeyError:  # erased meanwhile
+            return citation
+        return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
 
     def _refusal(self, prompt: Prompt, reason: str) -> Answer:
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]

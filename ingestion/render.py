@@ -1,13 +1,13 @@
-"""Where a quotation stands on a page, as rectangles; knows characters and boxes, not PDFs."""
+"""Where a quotation stands on a page, as rectangles, and how surely it was read; knows characters and boxes, not PDFs."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from ingestion.records import Rect
+from ingestion.records import Rect, Word
 
-__all__ = ["locate_quote"]
+__all__ = ["confidence_of", "locate_quote"]
 
 # Boxes whose vertical middles differ by less than this share of their height stand on one line.
 SAME_LINE = 0.6
@@ -33,6 +33,17 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, *, start: int =
     if at < 0:
         at = page.find(wanted)
     return () if at < 0 else _by_line(glyphs[i][1] for i in dict.fromkeys(owner[at : at + len(wanted)]))
+
+
+def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
+    """How surely the words between two offsets of a page's text were read by OCR, 0-100: the least sure word with a digit where there
+    is one, for a figure misread is a figure wrong; else the mean over letters. None where none of them was read by OCR."""
+    read = [word for word in words if word.confidence is not None and word.start < end and word.end > start]
+    figures = [word.confidence or 0.0 for word in read if any(map(str.isdigit, word.text))]
+    if figures:
+        return round(min(figures), 1)
+    letters = sum(len(word.text) for word in read)
+    return round(sum((word.confidence or 0.0) * len(word.text) for word in read) / letters, 1) if letters else None
 
 
 def _plain(text: str) -> str:

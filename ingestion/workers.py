@@ -26,10 +26,14 @@ __all__ = ["main"]
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
 OCR_DPI = 300
+NICENESS = 10
 
 
 def _limit() -> None:
     import resource
+
+    # Whoever asks a question meanwhile goes first.
+    os.nice(NICENESS)
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

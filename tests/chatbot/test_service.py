@@ -15,7 +15,7 @@ from chatbot.service import LONGEST_QUESTION, Ask, Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel
-from tests.pdfs import make_pdf
+from tests.pdfs import make_pdf, make_scan
 from tests.provider import Mute, Provider, Refuse, Say
 
 PAGES = [
@@ -227,3 +227,17 @@ def test_a_dead_embedding_endpoint_leaves_search_by_words(make: Make, tmp_path: 
         answer, events = ask(chatbot)
     assert answer.answered
     assert "Searched by words alone" in notices(events)[0]
+
+
+def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: Path) -> None:
+    lines = ["Annex C: Arrears", "The statement of arrears shows 412 million crowns at the end of the year.", "It was 398 million before."]
+    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
+        list(chatbot.add([Upload(make_scan(tmp_path / "Scan.pdf", ["\n".join(lines)]))]))
+        answer, _ = ask(chatbot, "What does the statement of arrears show?")
+        (version,) = chatbot.library.scope([])
+        words = chatbot.library.catalog.page(version, 1).words
+    assert answer.citations, answer
+    (citation,) = {citation.confidence for citation in answer.citations if "412" in citation.quote}
+    (figure,) = [word.confidence for word in words if "412" in word.text]
+    assert citation is not None
+    assert citation == pytest.approx(figure, abs=0.1), answer
