@@ -2,9 +2,13 @@
 
 import json
 import os
+import pty
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +181,64 @@ def test_documents_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "a.pdf", ["The deficit ceiling is three per cent of output."])
     run(tmp_path, "add", path, "--name", "\x1b[31mred.pdf")
     assert "\x1b" not in run(tmp_path, "list").stdout + run(tmp_path, "ask", "What is the deficit ceiling?").stdout
+
+
+def test_doctor_is_silent_for_a_sound_store_and_names_what_is_wrong(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", PAGES)
+    run(tmp_path / "home", "add", path)
+    sound = run(tmp_path / "home", "doctor", "--json")
+    assert (sound.returncode, sound.stdout, sound.stderr.strip()) == (0, "", "The store is sound.")
+    for copy in (tmp_path / "home" / "documents").glob("*.pdf"):
+        copy.unlink()
+    done = run(tmp_path / "home", "doctor", "--json")
+    (line,) = lines(done)
+    assert done.returncode == 1
+    assert set(line) == {"document", "problem", "fix"}
+    assert (line["document"], "missing" in line["problem"]) == ("Rules.pdf", True)
+    run(tmp_path / "home", "add", path)
+    assert run(tmp_path / "home", "doctor", "--repair", "--json").stdout == ""
+
+
+def test_rebuild_makes_a_store_anew_from_the_copies(tmp_path: Path) -> None:
+    run(tmp_path / "home", "add", make_pdf(tmp_path / "Rules.pdf", PAGES))
+    catalogue = tmp_path / "home" / "chroma_db" / "catalog.sqlite3"
+    catalogue.write_bytes(b"no database" * 999)
+    refused = run(tmp_path / "home", "search", "deficit")
+    assert refused.returncode == 3
+    assert "rebuild" in refused.stderr
+    (line,) = lines(run(tmp_path / "home", "rebuild", "--json"))
+    assert (line["document"], line["status"], line["pages"]) == ("Rules.pdf", "added", 2)
+    assert lines(run(tmp_path / "home", "search", "deficit ceiling", "--json"))[0]["page"] == 1
+    assert list(catalogue.parent.glob("catalog.sqlite3.before-*"))
+
+
+def test_on_a_terminal_the_password_is_asked_for_by_the_documents_name(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame")
+    command = [sys.executable, "-m", "chatbot", "add", str(path), "--json"]
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(
+        command, env=environment, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        shown = ""
+        for password in ("wrong", "sesame"):
+            while "Password for Locked.pdf" not in shown:
+                shown += os.read(ours, 1000).decode()
+            shown = ""
+            os.write(ours, f"{password}\n".encode())
+        assert process.stdout
+        (line,) = [json.loads(text) for text in process.stdout]
+    os.close(ours)
+    assert (process.returncode, line["status"], line["pages"]) == (0, "added", 2)
+
+
+def test_list_answers_beside_a_process_that_writes(tmp_path: Path) -> None:
+    run(tmp_path / "home", "add", make_pdf(tmp_path / "Rules.pdf", PAGES))
+    with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3", isolation_level=None)) as writer:
+        writer.execute("begin immediate")
+        writer.execute("update document set name = 'Other.pdf'")
+        begun = time.monotonic()
+        assert [line["document"] for line in lines(run(tmp_path / "home", "list", "--json"))] == ["Rules.pdf"]
+        assert time.monotonic() - begun < 5.0
+        writer.execute("rollback")
