@@ -96,7 +96,10 @@ class Indexes:
         return found + [f"the vector index has vectors of version {version}, which is not there" for version in held if version not in known]
 
     def _align_keywords(self) -> None:
-        expected, held = self._catalog.chunk_counts(), self.keywords.counts()
+        expected = self._catalog.chunk_counts()
+        if self.keywords.count() == sum(expected.values()):  # `differences` looks closer
+            return
+        held = self.keywords.counts()
         if gone := set(held) - set(expected):
             self.keywords.remove(sorted(gone))
         for version, count in expected.items():
@@ -104,7 +107,10 @@ class Indexes:
                 self.keywords.add(version, [terms(f"{chunk.context}\n{chunk.text}") for chunk in self._catalog.chunks(version)])
 
     def _align_vectors(self) -> None:
-        known, held = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension), self.vectors.counts()
+        known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
+        if self.vectors.count() == sum(known.values()):
+            return
+        held = self.vectors.counts()
         self.vectors.remove(sorted(set(held) - set(known)))
         for version, windows in known.items():
             if held.get(version, 0) != windows:
