@@ -12,13 +12,17 @@ __all__ = ["lines_of"]
 def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
     """The lines of `text` with a box around each; words: in the text's order, with offsets. Lines without words are left out."""
     lines: list[Line] = []
+    box, start, end, line_end = Rect(0.0, 0.0, 0.0, 0.0), 0, 0, -1
     for word in words:
-        if lines and "\n" not in text[lines[-1].end : word.start]:
-            last = lines[-1]
-            lines[-1] = Line(last.start, word.end, _around(last.box, word.box))
-        else:
-            lines.append(Line(word.start, word.end, word.box))
-    return tuple(lines)
+        if word.start < line_end:
+            box, start, end = _around(box, word.box), start, word.end
+            continue
+        if line_end >= 0:
+            lines.append(Line(start, end, box))
+        box, start, end = word.box, word.start, word.end
+        found = text.find("\n", word.end)
+        line_end = found if found >= 0 else len(text) + 1
+    return (*lines, Line(start, end, box)) if line_end >= 0 else ()
 
 
 def _around(first: Rect, second: Rect) -> Rect:

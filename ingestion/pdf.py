@@ -192,15 +192,14 @@ class _Boxes:
 
     def around(self, start: int, end: int) -> Rect:
         """The box around the first and last character of plain[start:end], which stand on one line."""
-        first, last = self._of(start), self._of(end - 1)
-        return Rect(min(first.x0, last.x0), min(first.y0, last.y0), max(first.x1, last.x1), max(first.y1, last.y1))
-
-    def _of(self, index: int) -> Rect:
-        at = index if self._in_step else raw.FPDFText_GetCharIndexFromTextIndex(self._text_page, index)
-        box = self._box
-        if not raw.FPDFText_GetLooseCharBox(self._text_page, at, box):
+        text_page, box, get = self._text_page, self._box, raw.FPDFText_GetLooseCharBox
+        first, last = (start, end - 1) if self._in_step else (raw.FPDFText_GetCharIndexFromTextIndex(text_page, at) for at in (start, end - 1))
+        if not get(text_page, first, box):
             return Rect(0.0, 0.0, 0.0, 0.0)
-        return self._place(box.left, box.top, box.right, box.bottom)
+        left, top, right, bottom = box.left, box.top, box.right, box.bottom
+        if last != first and get(text_page, last, box):
+            left, top, right, bottom = min(left, box.left), max(top, box.top), max(right, box.right), min(bottom, box.bottom)
+        return self._place(left, top, right, bottom)
 
 
 def _placing(page: pdfium.PdfPage) -> Callable[[float, float, float, float], Rect]:

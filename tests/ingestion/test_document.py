@@ -135,3 +135,11 @@ def test_cancelling_ends_a_page_that_is_being_read_within_a_second(tmp_path: Pat
     with pytest.raises(CancelledError):
         read_document(path, Circumstances(cancelled=lambda: time.perf_counter() - begun > 1.0))
     assert time.perf_counter() - begun < 3.0
+
+
+def test_lines_stand_where_the_page_shows_them(tmp_path: Path) -> None:
+    page = read_document(make_pdf(tmp_path / "a.pdf", PAGES)).pages[0]
+    assert [page.text[line.start : line.end] for line in page.lines] == page.text.split("\n")
+    tops = [line.box.y0 for line in page.lines]
+    assert tops == sorted(tops)
+    assert all(0 < line.box.x0 < line.box.x1 < 1 and line.box.y0 < line.box.y1 for line in page.lines)

@@ -2,11 +2,29 @@
 
 import re
 import time
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.text_quality import LIGATURES, is_contents, join_line_breaks, needs_reading_again, normalise, normalised_words, vocabulary
+from ingestion.ocr import read_image
+from ingestion.pdf import PdfFile
+from ingestion.records import Page, Rect, Word
+from ingestion.text_quality import (
+    LIGATURES,
+    better_reading,
+    is_contents,
+    join_line_breaks,
+    needs_reading_again,
+    normalise,
+    normalised_words,
+    vocabulary,
+)
+from tests.ingestion.test_language import CLEAN, GARBLED, KINDS, PROSE
+from tests.pdfs import make_scan
+
+HEADER = "Annual Report of the Ministry of Finance 2025-26\nBudget Paper No. 3\nStatement of revenue and expenditure\n"
 
 
 def joined(text: str, words: frozenset[str]) -> str:
@@ -68,3 +86,94 @@ def test_words_are_found_where_they_stand(text: str) -> None:
     assert plain == normalise(text)
     assert [plain[start:end] for start, end, _ in spans] == [text[slice(*of)].translate(LIGATURES) for _, _, of in spans]
     assert sum(end - start for start, end, _ in spans) == len(re.sub(r"[\s\x00]", "", plain))
+
+
+@pytest.mark.parametrize("kind", GARBLED)
+def test_a_garbled_page_is_read_again_whatever_its_header_says(kind: str) -> None:
+    assert needs_reading_again(HEADER + GARBLED[kind](PROSE))
+
+
+@pytest.mark.parametrize("kind", ["shifted by -29", "shifted by 3", "permuted", "words reversed", "bytes swapped"])
+def test_half_a_garbled_page_is_read_again_and_a_garbled_line_is_not(kind: str) -> None:
+    lines = PROSE.split("\n")
+    garbled = GARBLED[kind](PROSE).split("\n")
+    assert needs_reading_again("\n".join(lines[:5] + garbled[5:]))
+    assert not needs_reading_again("\n".join([*lines[:-1], garbled[-1]]))
+
+
+@pytest.mark.parametrize("broken", ["\x10", "\ufffd", "\ue012", "(cid:31)", "/G21"])
+def test_glyphs_without_a_meaning_are_read_again(broken: str) -> None:
+    assert needs_reading_again(HEADER + re.sub("[a-z]", broken, PROSE))
+
+
+@pytest.mark.parametrize("name", [*CLEAN, *KINDS])
+def test_clean_pages_of_any_language_and_kind_are_not_read_again(name: str) -> None:
+    assert not needs_reading_again((CLEAN | KINDS)[name])
+
+
+def page(text: str, *, confidence: float | None = None, problem: str | None = None) -> Page:
+    words = tuple(Word(word, Rect(0, 0, 1, 1), confidence) for word in text.split()) if confidence is not None else ()
+    method = "none" if problem else "text" if confidence is None else "ocr"
+    return Page(1, text, method=method, confidence=confidence, words=words, problem=problem)
+
+
+@pytest.mark.parametrize("kind", GARBLED)
+def test_the_image_is_better_than_a_garbled_text_layer(kind: str) -> None:
+    assert better_reading(page(HEADER + GARBLED[kind](PROSE)), page(HEADER + PROSE, confidence=91.0)).method == "ocr"
+
+
+def test_the_text_layer_wins_a_tie() -> None:
+    for text in (PROSE, KINDS["figures"], KINDS["formulas"], "Figure 3", ""):
+        assert better_reading(page(text), page(text, confidence=91.0)).method == "text"
+
+
+def test_the_image_wins_where_it_has_clearly_more() -> None:
+    assert better_reading(page("Budget Paper 7"), page(PROSE, confidence=91.0)).method == "ocr"
+    assert better_reading(page("Budget Paper 7"), page("Budget Paper No 7", confidence=91.0)).method == "text"
+
+
+@pytest.mark.parametrize("name", ["Arabic", "Japanese", "Russian", "Thai"])
+def test_letters_that_ocr_does_not_know_stay(name: str) -> None:
+    seen = "Syl oly! Ugtia yrgaw alel pte uz prajl @byol Esylail! Golde Gyd gliall BIS, Gilau "
+    for confidence in (20.0, 80.0):
+        assert better_reading(page(CLEAN[name]), page(seen * 2, confidence=confidence)).method == "text"
+    assert better_reading(page(CLEAN[name][:30]), page(seen * 2, confidence=20.0)).method == "text"
+
+
+def test_a_problem_loses_to_anything_readable() -> None:
+    failed = page("", problem="broken")
+    assert better_reading(failed, page("12", confidence=50.0)).method == "ocr"
+    assert better_reading(failed, page("", problem="timeout")) is failed
+    assert better_reading(page(PROSE), failed).problem is None
+    assert better_reading(page(""), failed) == failed
+    assert better_reading(failed, page("", confidence=0.0)) is failed
+
+
+def test_tesseract_replaces_a_garbled_text_layer_and_not_a_clean_one(tmp_path: Path) -> None:
+    text = re.sub(r"(.{60,75}) ", r"\1\n", PROSE.replace("\n", " "))
+    reading = read_image(PdfFile(make_scan(tmp_path / "page.pdf", [text])).image(1, 200))
+    seen = Page(1, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)
+    assert not needs_reading_again(seen.text)
+    for kind, garble in GARBLED.items():
+        assert better_reading(page(garble(text)), seen) is seen, kind
+    assert better_reading(page(text), seen).method == "text"
+
+
+def test_no_page_of_the_policy_papers_is_garbage(shared: Path) -> None:
+    for path in (shared / "policy").glob("*.pdf"):
+        file = PdfFile(path)
+        for number in range(1, file.count + 1):
+            text, _, _ = file.text(number)
+            assert sum(map(str.isalnum, text)) < 40 or not needs_reading_again(text), (path.name, number)
+
+
+def test_fonts_without_a_unicode_map_are_read_again(shared: Path) -> None:
+    for name in ("truetype_font_nomapping", "type3_font_nomapping", "cmyk"):
+        text, _, _ = PdfFile(shared / "bad_pdfs" / "ocrmypdf" / f"{name}.pdf").text(1)
+        assert needs_reading_again(text)
+
+
+def test_judging_a_long_page_takes_no_more_than_its_length() -> None:
+    start = time.perf_counter()
+    better_reading(page("\ufffdab(cid:1) /G1 #a" * 20_000), page("x" * 200_000, confidence=90.0))
+    assert time.perf_counter() - start < 3
