@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ingestion.labels import line_shape, running_lines
+from ingestion.margins import line_shape, running_lines
 from ingestion.records import Chunk, Page
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def split_page(text: str) -> list[tuple[int, int]]:
 
 def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
     """Chunks of all pages in order; none crosses a page. title: the document's, the head of every context."""
-    running = running_lines([page.text for page in pages])
+    running = running_lines(pages)
     ordinal, heading, before = 0, "", ""
     for page in pages:
         carried = _carried(before, page.text)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
-from ingestion.labels import page_labels, running_lines, running_spans
+from ingestion.labels import page_labels
+from ingestion.margins import running_lines, running_spans
 from ingestion.reader import Reader
 from ingestion.records import DocumentInfo, Page, Rect, Row
 from ingestion.tables import continue_tables
@@ -185,11 +186,10 @@ def _finished(pages: Sequence[Page], embedded: Sequence[str | None]) -> tuple[Pa
     """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads."""
     words = vocabulary([page.text for page in pages])
     pages = continue_tables([_joined(page, words) for page in pages])
-    running = running_lines([page.text for page in pages])
-    return tuple(
-        replace(page, label=label, label_source=source, running=running_spans(page.text, running), contents=is_contents(page.text))
-        for page, (label, source) in zip(pages, page_labels(pages, embedded), strict=True)
-    )
+    labels = page_labels(pages, embedded)
+    pages = [replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)]
+    running = running_lines(pages)
+    return tuple(replace(page, running=running_spans(page, running), contents=is_contents(page.text)) for page in pages)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:
