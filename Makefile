@@ -52,7 +52,8 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt
 	$(COMPILE) --no-deps requirements-dev-model.in -o requirements-dev-model.txt
+	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt
 
 clean: ## remove .venv/ and what tools left behind; documents and the store stay
-	rm -rf .venv .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis documents/samples
+	rm -rf .venv .venv-benchmarks .coverage .coverage.* htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis documents/samples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
