@@ -138,6 +138,8 @@ class _Document:
     ) -> dict[int, Result]:
         """number -> what `read` gives, or `unread` of an empty page that says what stopped it."""
         done: dict[int, Result] = {}
+        if numbers:
+            self._how.progress(phase, 0, len(numbers))
 
         def step(number: int) -> None:
             if self._how.cancelled():

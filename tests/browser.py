@@ -37,16 +37,17 @@ def add(home: Path, paths: Sequence[Path]) -> None:
 
 
 class Server:
-    """`streamlit run app.py` on a free port over `home`. settings: further environment."""
+    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment."""
 
-    def __init__(self, home: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, home: Path, settings: Mapping[str, str] | None = None, *, port: int = 0) -> None:
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            self.port = port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         self.log = home.with_suffix(f".{port}.log")
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        with self.log.open("wb") as output:
+        with self.log.open("ab") as output:
             environment = {**os.environ, "FINPOLICY_HOME": str(home), **(settings or {})}
             self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
 
@@ -70,6 +71,11 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.process.kill()
+        self.process.wait(20)
 
     def __enter__(self) -> Server:
         self.wait()

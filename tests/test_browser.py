@@ -17,6 +17,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import Browser, Locator, Page, expect
+from pypdf import PdfWriter
 from pypdfium2 import PdfDocument
 
 from chatbot.store.lock import StoreLock
@@ -33,6 +34,8 @@ STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 OLD_POLICY, POLICY = "Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"
 HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a) www.example.com.pdf"
 SCAN = "Circular.pdf"
+PROTECTED, PASSWORD = "Tax_Ruling.pdf", "sesame-4711"
+TEXT_PAGES, SCANNED_PAGES = 112, 8
 ANCHOR = "By when must the debt anchor be met?"
 # Measured on two cores: 110 to 240 ms. The median of five allows for a machine that is busy with other tests.
 FIRST_TOKEN_MILLISECONDS = 700
@@ -292,6 +295,96 @@ def test_files_are_added_replaced_kept_apart_removed_and_restored(page: Page, sa
     row.get_by_role("button", name="Erase").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Erase for good").click()
     expect(page.get_by_text(second, exact=True)).to_have_count(0, timeout=30_000)
+
+
+def open_ruling(page: Page) -> Locator:
+    """The dialog with the page that the protected ruling is cited from."""
+    citations(ask(page, "What relief does the ruling on tidal mills allow?")).filter(has_text=PROTECTED).first.click()
+    return page.get_by_role("dialog")
+
+
+def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
+    page: Page, browser: Browser, server: Server, home: Path, tmp_path: Path
+) -> None:
+    path = make_pdf(
+        tmp_path / PROTECTED, ["Ruling on tidal mills\n\nThe ruling on tidal mills allows a relief of 12 per cent."], user_password=PASSWORD
+    )
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_role("heading", name="Documents").wait_for()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_role("button", name="Add this file").click()
+    field = page.get_by_label("Password for Tax Ruling pdf")
+    field.fill("sesame")
+    field.press("Enter")
+    expect(page.get_by_text("That password does not open it")).to_be_visible()
+    field.fill(PASSWORD)
+    field.press("Enter")
+    expect(page.get_by_text(f"✓ {PROTECTED}: added, 1 page")).to_be_visible(timeout=30_000)
+    page.get_by_role("link", name="Chat").click()
+    dialog = open_ruling(page)
+    expect(dialog.get_by_text("This file is protected")).to_be_visible()
+    dialog.get_by_label("Password", exact=True).fill("sesame")
+    dialog.get_by_label("Password", exact=True).press("Enter")
+    expect(dialog.get_by_text("The given password is wrong.")).to_be_visible()
+    expect(dialog.locator("img")).to_have_count(0)
+    dialog.get_by_label("Password", exact=True).fill(PASSWORD)
+    dialog.get_by_label("Password", exact=True).press("Enter")
+    assert yellow_box(image_of(page)[0]) is not None
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    citations(page.get_by_test_id("stChatMessage").last).filter(has_text=PROTECTED).first.click()
+    expect(dialog.locator("img")).to_be_visible()  # this session is not asked again
+    somebody_else = open_page(browser, server.url)
+    expect(open_ruling(somebody_else).get_by_text("This file is protected")).to_be_visible()
+    expect(somebody_else.get_by_role("dialog").locator("img")).to_have_count(0)
+    somebody_else.context.close()
+    kept = [path for path in home.rglob("*") if path.is_file()]
+    assert len(kept) > 10
+    assert [path for path in [*kept, server.log] if PASSWORD.encode() in path.read_bytes()] == []
+
+
+def make_volume(folder: Path) -> Path:
+    """A volume of pages of text with scanned ones after them."""
+    text = make_pdf(
+        folder / "text.pdf", [f"Head {number} of the estimates\n\nThe grant is {number} million crowns." for number in range(1, TEXT_PAGES + 1)]
+    )
+    scan = make_scan(folder / "scan.pdf", [f"Annex {number}\n\nThe reserve is {number} million crowns." for number in range(1, SCANNED_PAGES + 1)])
+    with PdfWriter() as writer:
+        writer.append(text)
+        writer.append(scan)
+        writer.write(folder / "Volume.pdf")
+    return folder / "Volume.pdf"
+
+
+def begin_adding(page: Page, path: Path) -> None:
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_role("button", name="Add this file").click()
+
+
+def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Browser, tmp_path: Path) -> None:
+    volume, home = make_volume(tmp_path), tmp_path / "home"
+    with Server(home, {"FINPOLICY_WORKERS": "1"}) as server:
+        page = open_page(browser, f"{server.url}/documents", heading="Documents")
+        begin_adding(page, volume)
+        expect(page.get_by_text(re.compile(r"reading page \d+ of 120|reading scanned pages, \d of 8"))).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text(re.compile(r"cancelling|cancelled, nothing of it is kept"))).to_be_visible(timeout=3_000)
+        expect(page.get_by_text("Volume.pdf: cancelled, nothing of it is kept.")).to_be_visible()
+        expect(page.get_by_text("There are no documents yet")).to_be_visible()
+        begin_adding(page, volume)
+        expect(page.get_by_text(re.compile(r"reading scanned pages, [2-5] of 8"))).to_be_visible(timeout=30_000)
+        server.kill()
+    with Server(home, {"FINPOLICY_WORKERS": "1"}, port=server.port) as again:
+        expect(page.get_by_text(re.compile(r"✓ Volume.pdf: added, 120 pages, 8 of them scanned"))).to_be_visible(timeout=60_000)
+        page.get_by_role("button", name="Pages").click()
+        report = page.get_by_role("dialog")
+        expect(report.locator(".cells span")).to_have_count(120)
+        expect(report.locator(".legend")).to_contain_text("112 text of the PDF8 read by OCR")
+        expect(report.locator(".cells span").nth(118)).to_have_attribute("title", re.compile("^Page 119.*: read by OCR, confidence"))
+        report.get_by_role("button", name="3").click()
+        expect(report.locator("tbody tr")).to_have_count(20)
+        page.context.close()
+    assert "Traceback" not in again.log.read_text()
 
 
 def test_a_second_server_is_refused_with_the_holder_and_what_to_do(browser: Browser, home: Path, server: Server) -> None:

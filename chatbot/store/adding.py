@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from ingestion.records import Chunk
 
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
 
+log = logging.getLogger(__name__)
 LONGEST_SHOWN = 60
 
 
@@ -71,9 +73,13 @@ class Taken:
 
 
 class Adding:
-    """The steps of an addition. `read` may run in several threads at once, the others take their turn by `lock`."""
+    """The steps of an addition. `read` may run in several threads at once, the others take their turn by `lock`.
+
+    names_due: names beside some copy could not be written.
+    """
 
     def __init__(self, catalog: Catalog, copies: Copies, indexes: Indexes, lock: threading.RLock) -> None:
+        self.names_due = False
         self._catalog, self._copies, self._indexes, self._lock = catalog, copies, indexes, lock
 
     def take(self, source: Path | BinaryIO, name: str, password: str | None = None) -> Taken:
@@ -94,6 +100,7 @@ class Adding:
             newest, holding = self._catalog.newest(taken.name), self._catalog.holding(taken.digest)
             if newest is not None and newest.sha256 == taken.digest:
                 self._catalog.stop_waiting(taken.waiting)
+                self.write_names({taken.digest})
                 return self._result(newest, taken.name, "unchanged")
             if holding is None:
                 return None
@@ -155,15 +162,22 @@ class Adding:
         self._catalog.erased(gone)
 
     def write_names(self, hashes: set[str]) -> None:
-        """Write the names beside the copies of these files as the catalogue has them."""
+        """Write the names beside the copies of these files as the catalogue has them, where they are others."""
         for digest in hashes:
             names = self._catalog.names_of(digest)
             if not self._copies.path(digest).exists():
                 continue
-            kept = [KeptName(name, removed_at) for name, _, removed_at in names]
+            there = self._copies.names(digest)
+            kept = tuple(KeptName(name, removed_at) for name, _, removed_at in names)
             # What was replaced is not to come back when a store is made anew.
-            replaced = [KeptName(name.name, name.removed_at or time.time()) for name in self._copies.names(digest)]
-            self._copies.write_names(digest, kept or replaced)
+            replaced = tuple(KeptName(name.name, name.removed_at or time.time()) for name in there)
+            if (kept or replaced) == there:
+                continue
+            try:
+                self._copies.write_names(digest, kept or replaced)
+            except DocumentError as error:  # what the names follow stands already, and is not to fail for them
+                log.warning("The names beside a copy are written when the store is opened again: %s", error)
+                self.names_due = True
 
     def _result(self, version: Version, name: str, status: str) -> AddResult:
         pages = self._catalog.report(version.id)

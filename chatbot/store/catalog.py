@@ -167,7 +167,7 @@ class Catalog(Contents):
             """select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at, d.removed_at,
                       (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
                       (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
-                      (select name from document where active_version = v.id and id < d.id order by id limit 1), v.protected
+                      (select name from document where active_version = v.id and id < d.id and removed_at is null order by id limit 1), v.protected
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
@@ -203,9 +203,11 @@ class Catalog(Contents):
             return int(made.lastrowid or 0)
 
     def searchable(self, version: int) -> None:
-        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready."""
+        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready. What was
+        kept while its pages were read goes."""
         with self._write() as connection:
             connection.execute("update version set state = 'keyword' where id = ?", (version,))
+            connection.execute("delete from draft where sha256 = (select sha256 from version where id = ?)", (version,))
             found = connection.execute(
                 "select d.id, d.active_version is null or d.removed_at is not null from version v join document d on d.id = v.document where v.id = ?",
                 (version,),

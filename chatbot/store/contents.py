@@ -66,7 +66,7 @@ class Contents(Database):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
     def fill(self, version: int, pages: Sequence[Page], chunks: Sequence[Chunk], lexicon: bytes) -> None:
-        """Pages, chunks and lexicon of a version, all or nothing; what was kept while its pages were read goes."""
+        """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (_page_row(version, page) for page in pages))
             connection.executemany(
@@ -74,7 +74,6 @@ class Contents(Database):
             )
             connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
             connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
-            connection.execute("delete from draft where sha256 = (select sha256 from version where id = ?)", (version,))
 
     def keep_draft(self, sha256: str, page: Page) -> None:
         """Keep a page that was read from its image, so that a reading that is stopped need not read it again."""

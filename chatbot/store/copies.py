@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +20,7 @@ __all__ = ["Copies", "KeptName"]
 
 COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
+NAMES = re.compile(r"[0-9a-f]{64}\.json")
 PARTIAL = re.compile(r"incoming-[\w-]{1,40}\.partial")
 
 
@@ -60,14 +63,14 @@ class Copies:
             with path.open("rb") as file:
                 digest = self.take(file, name, unchanged=lambda: _same(before, path.stat()))
         except OSError as error:
-            raise DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.") from error
+            raise _not_read(error) from error
         return digest
 
     def take(self, data: BinaryIO, name: str, *, unchanged: Callable[[], bool] = lambda: True) -> str:
         """Keep a copy of what can be read from `data`, to be added as `name`; its SHA-256. Nothing of it is seen before it is whole and
         on the disk, and its name is there before it is.
 
-        unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large, changed or cannot be kept.
+        unchanged: called at the end; false drops the copy. Raises DocumentError where it is too large, changed, cannot be read or kept.
         """
         digest, size = hashlib.sha256(), 0
         try:
@@ -75,15 +78,12 @@ class Copies:
         except OSError as error:
             raise _not_kept(error) from error
         try:
-            with os.fdopen(handle, "wb") as target:
-                while part := data.read(COPY_BYTES):
+            with os.fdopen(handle, "wb", buffering=0) as target:  # closing a buffer would fail once more where a disk is full
+                while part := _read(data):
                     digest.update(part)
                     size += len(part)
                     self._check_size(size)
-                    try:
-                        target.write(part)
-                    except OSError as error:
-                        raise _not_kept(error) from error
+                    _write(target, part)
                 if not unchanged():
                     raise DocumentError("The file changed while it was read.", hint="Add it again when it is complete.", retryable=True)
                 if not self._whole(digest.hexdigest(), size):
@@ -114,8 +114,9 @@ class Copies:
         self._names_path(digest).unlink(missing_ok=True)
 
     def drop_partials(self) -> int:
-        """Delete what was left of copies that were not finished. Returns how many there were."""
+        """Delete what was left of copies that were not finished, or not wholly dropped. Returns how many there were."""
         partials = [path for path in self.folder.glob("*.partial") if PARTIAL.fullmatch(path.name)]
+        partials += [path for path in self.folder.glob("*.json") if NAMES.fullmatch(path.name) and not path.with_suffix(".pdf").exists()]
         for path in partials:
             path.unlink(missing_ok=True)
         return len(partials)
@@ -133,9 +134,12 @@ class Copies:
         text = json.dumps({"names": [{"name": name.name, "removed_at": name.removed_at} for name in names]})
         try:
             handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(partial, self._names_path(digest))
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+                os.replace(partial, self._names_path(digest))
+            finally:
+                Path(partial).unlink(missing_ok=True)
         except OSError as error:
             raise _not_kept(error) from error
 
@@ -152,10 +156,9 @@ class Copies:
         path = self.path(digest)
         return path.exists() and path.stat().st_size == size
 
-    def _settle(self, target: BinaryIO, partial: str, digest: str, name: str) -> None:
+    def _settle(self, target: RawIOBase, partial: str, digest: str, name: str) -> None:
         """Make a whole copy last, and seen."""
         try:
-            target.flush()
             os.fsync(target.fileno())
             self.write_names(digest, [KeptName(name, None)])
             os.replace(partial, self.path(digest))
@@ -167,5 +170,28 @@ def _same(before: os.stat_result, after: os.stat_result) -> bool:
     return (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
 
 
+def _read(data: BinaryIO) -> bytes:
+    try:
+        return data.read(COPY_BYTES)
+    except OSError as error:
+        raise _not_read(error) from error
+
+
+def _write(target: RawIOBase, part: bytes) -> None:
+    """All of it: one call may take less where a disk is nearly full."""
+    left = memoryview(part)
+    try:
+        while left:
+            left = left[target.write(left) or 0 :]
+    except OSError as error:
+        raise _not_kept(error) from error
+
+
+def _not_read(error: OSError) -> DocumentError:
+    return DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.")
+
+
 def _not_kept(error: OSError) -> DocumentError:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DocumentError("The disk is full.", hint="Free some space and try again; nothing stored is lost.", retryable=True)
     return DocumentError(f"The file cannot be kept: {error.strerror}.", hint="Free disk space, or set FINPOLICY_HOME elsewhere.", retryable=True)

@@ -8,13 +8,11 @@ import shutil
 from pathlib import Path
 
 from chatbot.errors import StoreError
-from chatbot.store.database import disk_is_full
+from chatbot.store.database import LITTLE_SPACE, disk_is_full
 
 __all__ = ["REPAIR", "IndexDamagedError", "explained"]
 
 REPAIR = "`python -m chatbot doctor --repair` makes it anew from the catalogue."
-# Bytes below which a failed write is taken to be for want of space: the libraries do not always say so.
-LITTLE_SPACE = 2**20
 FULL = ("no space left", "disk is full", "disk full", "database or disk is full", "os error 28", "quota")
 
 

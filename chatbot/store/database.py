@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,14 +14,20 @@ from weakref import WeakSet
 
 from chatbot.errors import StoreError
 
-__all__ = ["Database", "EarlierStoreError", "disk_is_full"]
+__all__ = ["LITTLE_SPACE", "Database", "EarlierStoreError", "NewerStoreError", "disk_is_full"]
 
 # Seconds a reader waits for the writer's transaction; the longest one, 2,000 pages, takes 1.
 BUSY_SECONDS = 20
+# Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not always say so.
+LITTLE_SPACE = 2**20
 
 
 class EarlierStoreError(StoreError):
     """The file was made by an earlier version of the program."""
+
+
+class NewerStoreError(StoreError):
+    """The file was made by a later version of the program, which alone should change it."""
 
 
 class _Held:
@@ -66,7 +74,7 @@ class Database:
     def _check_version(self, schema: str, version: int) -> None:
         ((found,),) = self._read("pragma user_version")
         if found > version:
-            raise StoreError(f"The store is of version {found}, this program knows {version}.", hint="Update the program.")
+            raise NewerStoreError(f"The store is of version {found}, this program knows {version}.", hint="Update the program.")
         if 0 < found < version:
             raise EarlierStoreError(
                 f"The store is of version {found}, this program needs {version}.",
@@ -82,7 +90,7 @@ class Database:
     def _connection(self) -> sqlite3.Connection:
         held: _Held | None = getattr(self._local, "held", None)
         if held is None:
-            mode = "ro" if self._read_only else "rwc"
+            mode = self._read_mode() if self._read_only else "rwc"
             connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode={mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -91,6 +99,11 @@ class Database:
             if not self._read_only:
                 connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on;")
         return held.connection
+
+    def _read_mode(self) -> str:
+        """Where the folder cannot be written SQLite finds no place for what readers share, and needs none if no log is beside the file."""
+        unchanging = not os.access(self._path.parent, os.W_OK) and not self._path.with_name(f"{self._path.name}-wal").exists()
+        return "ro&immutable=1" if unchanging else "ro"
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -117,7 +130,7 @@ class Database:
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         """What an SQLite error means for the user."""
         text = str(error)
-        if "full" in text:
+        if "full" in text or ("disk I/O" in text and shutil.disk_usage(self._path.parent).free < LITTLE_SPACE):
             return disk_is_full()
         if "readonly" in text or "unable to open" in text:
             return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")

@@ -139,6 +139,7 @@ class Indexes:
         self._align_keywords()
 
     def _new_vectors(self, error: StoreError | None) -> None:
+        self.unaligned()
         self.vectors.close()
         self._discard("vectors", error)
         self.vectors = self._open_vectors()

@@ -91,6 +91,8 @@ class KeywordIndex:
         """A writer whose work is committed at the end. Raises IndexDamagedError, StoreError."""
         try:
             writer: Any = self._index.writer(HEAP_BYTES, 1)
+            # A commit that was stopped leaves files of the names that the next one will give.
+            writer.garbage_collect_files()
             yield writer
             writer.commit()
             writer.wait_merging_threads()

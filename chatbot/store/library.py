@@ -99,7 +99,7 @@ class Library:
         """Give the store free."""
         self.indexes.close()
         self.catalog.close()
-        self._lock.close()
+        self._lock.close(settled=not self.adding.names_due)
 
     @property
     def folder(self) -> Path:
@@ -409,6 +409,8 @@ class Library:
     def _recover(self) -> None:
         """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""
         self.copies.drop_partials()
+        if self._lock.left_behind:
+            self.adding.write_names({version.sha256 for version in self.catalog.stored()})
         left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
         if left or self.catalog.to_erase():
             self._erase(left)

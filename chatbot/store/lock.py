@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -10,9 +11,14 @@ from chatbot.errors import StoreError
 
 __all__ = ["StoreLock"]
 
+HOLDER_BYTES = 20
+
 
 class StoreLock:
-    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is refused."""
+    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is refused.
+
+    left_behind: whether the holder before ended without closing, so that something may be half done.
+    """
 
     def __init__(self, path: Path) -> None:
         """Raises StoreError naming the holder where another process has the store, or where the folder cannot be written."""
@@ -26,15 +32,25 @@ class StoreLock:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.read(self._file, 20).decode("ascii", "replace").strip()
+            holder = self._holder()
             os.close(self._file)
             hint = "Use the chat that is open, or stop that process and try again."
             raise StoreError(f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True) from error
-        os.ftruncate(self._file, 0)
-        os.write(self._file, str(os.getpid()).encode())
+        self.left_behind = bool(self._holder())
+        self._write(str(os.getpid()))
 
-    def close(self) -> None:
-        """Give the store free; safe to call again."""
+    def close(self, *, settled: bool = False) -> None:
+        """Give the store free; safe to call again. settled: nothing is half done."""
         if self._file >= 0:
+            if settled:
+                self._write("")
             os.close(self._file)
             self._file = -1
+
+    def _holder(self) -> str:
+        return os.pread(self._file, HOLDER_BYTES, 0).decode("ascii", "replace").strip()
+
+    def _write(self, holder: str) -> None:
+        """Over what is there, which needs no new space; a new file on a full disk stays empty, and its holder unknown."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self._file, holder.ljust(HOLDER_BYTES).encode(), 0)

@@ -11,6 +11,7 @@ from chatbot.errors import EncryptedError, ProjectError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.adding import AddResult, Taken
 from chatbot.store.catalog import Catalog
+from chatbot.store.database import NewerStoreError
 from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.library import Library
 from chatbot.store.lock import StoreLock
@@ -31,7 +32,8 @@ def rebuild(
     a document, when it is finished.
 
     passwords: by document name; a protected document without one keeps what was read of it. A catalogue that is damaged or of an earlier
-    version is set aside, and documents are found by the names beside their copies. Raises StoreError where another process has the store.
+    version is set aside, and documents are found by the names beside their copies. Raises StoreError where another process has the store,
+    and where it is of a later version.
     """
     fresh = _set_aside_catalogue(settings)
     library = Library(settings, embedder or make_embedder(settings))
@@ -84,7 +86,7 @@ def _set_aside_catalogue(settings: Settings) -> bool:
             if not complaints:
                 return False
         except StoreError as error:
-            if error.retryable:
+            if error.retryable or isinstance(error, NewerStoreError):
                 raise
         _rename(path)
         return True
@@ -93,9 +95,9 @@ def _set_aside_catalogue(settings: Settings) -> bool:
 
 
 def _rename(path: Path) -> None:
-    """Out of the way, with what SQLite keeps beside it."""
+    """Out of the way, with what SQLite keeps beside it; that first, for SQLite would take it to belong to the new file."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    for part in path.parent.glob(f"{path.name}*"):
+    for part in sorted(path.parent.glob(f"{path.name}*"), reverse=True):
         if not part.name.startswith(f"{path.name}.before"):
             try:
                 part.rename(part.with_name(f"{path.name}.before-{stamp}{part.name[len(path.name) :]}"))

@@ -17,8 +17,10 @@ from chatbot.ui.asking import Given
 from chatbot.ui.session import OpenPage
 from chatbot.ui.text import answer_html, notice_html, page_text, plain_markdown, quiet_html, short, table_html
 
-__all__ = ["draw_given", "draw_notices"]
+__all__ = ["draw_given", "draw_notices", "ocr_remarks"]
 
+# Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
+DOUBTFUL_CONFIDENCE = 80
 ORDINALS = ("", ", 2nd passage", ", 3rd passage", ", further passage")
 STATUS = {
     "supported": "✓ stands in the cited passage",
@@ -75,8 +77,9 @@ def _draw_citations(given: Given) -> None:
                 _citation_button(row, f"cite-{given.number}-{index}")
     for key in unknown:
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
-    for doubt in dict.fromkeys(_doubt(row.citation) for row in rows if not row.citation.verified):
-        st.html(quiet_html(doubt))
+    remarks = [remark for row in rows for remark in ([] if row.citation.verified else [_doubt(row.citation)]) + ocr_remarks(row.citation)]
+    for remark in dict.fromkeys(remarks):
+        st.html(quiet_html(remark))
 
 
 def _rows(citations: Iterable[Citation]) -> tuple[list[_Row], list[str]]:
@@ -102,9 +105,16 @@ def _citation_button(row: _Row, key: str) -> None:
 
 
 def _shown_quote(citation: Citation) -> str:
-    said = f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
-    sure = "" if citation.confidence is None else f" Read by OCR, confidence {citation.confidence:.0f} of 100."
-    return plain_markdown(said + sure)
+    return plain_markdown(f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
+
+
+def ocr_remarks(citation: Citation) -> list[str]:
+    """That a citation's words were read by OCR, and where that is in doubt, how surely; nothing for words of the PDF itself."""
+    if citation.confidence is None:
+        return []
+    if citation.confidence < DOUBTFUL_CONFIDENCE:
+        return [f"⚠ [{citation.key}] read by OCR, confidence {citation.confidence:.0f} of 100: check the page"]
+    return [f"[{citation.key}] read by OCR"]
 
 
 def _doubt(citation: Citation) -> str:

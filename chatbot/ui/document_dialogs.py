@@ -6,16 +6,14 @@ import streamlit as st
 
 from chatbot.errors import ProjectError
 from chatbot.store.library import UNDO_DAYS
+from chatbot.ui.page_report import facts_html, pages_html, strip_html
 from chatbot.ui.shared import House
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, short, table_html
-from ingestion.records import PageReport
+from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, short
 
 __all__ = ["ask_for", "show_dialog"]
 
 STATE = "document_dialog"
 PAGES_SHOWN = 50
-METHODS = {"text": "text of the PDF", "text-pypdf": "text, second reader", "ocr": "OCR", "none": "nothing found"}
-LABELS = {"printed": "header or footer", "pdf": "the PDF's labels"}
 
 
 def ask_for(kind: str, name: str) -> None:
@@ -45,17 +43,12 @@ def _report(house: House, name: str) -> None:
     except ProjectError as error:
         st.html(notice_html(error.message, error.hint))
         return
+    st.html(strip_html(pages) + facts_html(pages))
     first = 0
     if len(pages) > PAGES_SHOWN:
         first = PAGES_SHOWN * (st.pagination(-(-len(pages) // PAGES_SHOWN), key="report-page") - 1)
-    head = ("Page", "Printed", "Number from", "Read by", "Confidence", "Characters", "Problem")
-    st.html(table_html("How each page was read", head, [_line(page) for page in pages[first : first + PAGES_SHOWN]]))
-
-
-def _line(page: PageReport) -> tuple[str, ...]:
-    sure = "–" if page.confidence is None else f"{page.confidence:.0f} of 100"
-    label = LABELS.get(page.label_source or "", "–")
-    return (str(page.number), page.label or "–", label, METHODS.get(page.method, page.method), sure, f"{page.characters:,}", page.problem or "–")
+    with st.container(key="report"):
+        st.html(pages_html(pages[first : first + PAGES_SHOWN]))
 
 
 def _remove(house: House, name: str) -> None:

@@ -60,14 +60,11 @@ def _page(house: House) -> None:
 
 def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
     """A protected file is searched by what was read of it; to look at a page its password is needed, in this session only."""
-    said = (
-        error.message
-        if session.password_for(opened.version)
-        else "This file is protected: its text was kept, its pages are not shown without the password."
-    )
-    st.html(notice_html(said))
+    tried = session.password_for(opened.version) is not None
+    said = error.message if tried else "This file is protected: its text was kept, its pages are shown with the password only."
+    st.html(notice_html(said, "The password is kept for this session only and never stored."))
     with st.form("unlock-page", border=False, clear_on_submit=True):
-        password = st.text_input("Password", type="password", key="page-password", help="Kept for this session only, never stored.")
+        password = st.text_input("Password", type="password", key="page-password")
         if st.form_submit_button("Show the page") and password:
             session.keep_password(opened.version, password)
             st.rerun()
@@ -102,6 +99,7 @@ def _how_read(stored: StoredPage) -> str:
     text = {
         "text": "Text taken from the PDF.",
         "text-pypdf": "Text taken from the PDF by its second reader.",
+        "text+ocr": f"Text taken from the PDF, and read from pictures on the page by OCR, confidence {stored.confidence or 0:.0f} of 100.",
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
     }.get(stored.method, "No text was found on this page.")
     label = {"printed": "Its printed number stands in the page's header or footer.", "pdf": "Its number comes from the PDF's own page labels."}

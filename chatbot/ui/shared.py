@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
     from chatbot.ui.images import PageImages
+    from chatbot.ui.store_check import StoreCheck
 
 __all__ = ["House", "Opening", "close", "opening"]
 
@@ -30,6 +31,7 @@ class House:
     additions: Additions
     asked: Asked
     images: PageImages
+    check: StoreCheck
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; vectors it still lacks are made."""
@@ -39,6 +41,7 @@ class House:
     def close(self) -> None:
         """Stop what is on its way and give the store free."""
         self.asked.close()
+        self.check.close()
         self.additions.close()
         self.chatbot.close()
 
@@ -77,13 +80,15 @@ def _open_house(settings: Settings) -> House:
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
     from chatbot.ui.images import PageImages
+    from chatbot.ui.store_check import StoreCheck
 
     chatbot = Chatbot(settings)
     try:
         chatbot.library.vectors.preload()
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
-        return House(settings, chatbot, Additions(chatbot.library, readers=settings.threads), Asked(chatbot), PageImages(chatbot))
+        additions = Additions(chatbot.library, readers=settings.threads + 1)
+        return House(settings, chatbot, additions, Asked(chatbot), PageImages(chatbot), StoreCheck(chatbot.library))
     except BaseException:
         chatbot.close()
         raise

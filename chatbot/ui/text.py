@@ -18,6 +18,7 @@ __all__ = [
     "plain_markdown",
     "quiet_html",
     "short",
+    "spoken",
     "table_html",
     "visible",
 ]
@@ -51,6 +52,11 @@ def plain_markdown(text: str) -> str:
     line = ARROW.sub(lambda found: found[0] + JOINER, line)
     line = re.sub(r"^(\d+)(?=[.)])", rf"\1{JOINER}", line)
     return PUNCTUATION.sub(r"\\\1", line)
+
+
+def spoken(text: str) -> str:
+    """The words of `text` alone. For labels that are only read out: there, backslashes would be heard, and Markdown must still find nothing."""
+    return " ".join(re.findall(r"[^\W_]+", text))
 
 
 def plain_html(text: str) -> str:

@@ -6,17 +6,20 @@ import io
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from chatbot.records import Citation
 from chatbot.settings import Settings
 from chatbot.store.jobs import NewFile
 from chatbot.store.lock import StoreLock
 from chatbot.ui import shared
-from chatbot.ui.documents import free_name, state_text
+from chatbot.ui.answers import ocr_remarks
+from chatbot.ui.documents import free_name, moving, remarks, state_text, undo_until
 from chatbot.ui.shared import House
 from tests.pdfs import make_pdf
 
@@ -43,13 +46,17 @@ def house(home: Path) -> House:
 @pytest.fixture
 def rules(house: House, tmp_path: Path) -> House:
     """A house with one document, Rules.pdf."""
-    path = make_pdf(tmp_path / "Rules.pdf", [RULES])
-    house.additions.enqueue([NewFile("Rules.pdf", io.BytesIO(path.read_bytes()))])
+    add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [RULES]))
+    return house
+
+
+def add(house: House, name: str, path: Path) -> None:
+    """Add a file and wait until it is there, or needs its password."""
+    house.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
     end = time.monotonic() + 60
-    while not all(job.finished for job in house.additions.jobs()):
+    while any(job.busy for job in house.additions.jobs()):
         assert time.monotonic() < end
         time.sleep(0.02)
-    return house
 
 
 def run(page: str = "") -> AppTest:
@@ -131,6 +138,84 @@ def test_documents_are_listed_reported_removed_and_restored(rules: House) -> Non
     assert "ready" in shown(app)
 
 
+def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rules: House, tmp_path: Path) -> None:
+    add(rules, "Copy of it.pdf", tmp_path / "Rules.pdf")
+    add(rules, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
+    app = run("documents.py")
+    assert "✓ Copy of it.pdf: the same file as Rules.pdf; it is kept once, under both names." in shown(app)
+    assert "✓ Rules.pdf: a new version, 1 page" in shown(app)
+    assert "Took the place of another version on " in shown(app)
+    assert not buttons(app, "Undo-Copy")
+    app.button(key="Undo-Rules.pdf").click().run()
+    assert not app.exception
+    (version,) = rules.chatbot.library.scope(["Rules.pdf"])
+    assert "deficit ceiling" in rules.chatbot.library.catalog.page(version, 1).text
+    assert "The same file as Rules.pdf; kept once, under both names." in shown(app)
+    app.button(key="Undo-Rules.pdf").click().run()
+    (version,) = rules.chatbot.library.scope(["Rules.pdf"])
+    assert "repealed" in rules.chatbot.library.catalog.page(version, 1).text
+
+
+def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Path) -> None:
+    add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
+    app = run("documents.py")
+    (field,) = app.text_input
+    assert field.label == "Password for Ruling pdf"
+    assert "Password for <strong>Ruling.pdf</strong>" in shown(app)
+    field.set_value("wrong")
+    buttons(app, "open-")[0].click().run()
+    while any(job.busy for job in house.additions.jobs()):
+        time.sleep(0.02)
+    app.run()
+    assert "That password does not open it" in shown(app)
+    app.text_input[0].set_value("open sesame")
+    buttons(app, "open-")[0].click().run()
+    while any(job.busy for job in house.additions.jobs()):
+        time.sleep(0.02)
+    app.run()
+    assert not app.text_input
+    assert "✓ Ruling.pdf: added, 1 page" in shown(app)
+    assert "Protected: its pages are shown to who knows its password." in shown(app)
+
+
+def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
+    add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
+    app = run("documents.py")
+    buttons(app, "leave-")[0].click().run()
+    while any(job.busy for job in house.additions.jobs()):
+        time.sleep(0.02)
+    app.run()
+    assert "Ruling.pdf: cancelled, nothing of it is kept." in shown(app)
+    assert not list((house.settings.documents).glob("*.pdf"))
+
+
+def test_the_store_is_checked_and_repaired_from_the_page(rules: House) -> None:
+    app = run("documents.py")
+    app.button(key="check").click().run()
+    assert "The store is sound" in outcome(app, rules)
+    (version,) = rules.chatbot.library.scope([])
+    with rules.chatbot.library.catalog._write() as connection:
+        connection.execute("delete from vector where version = ?", (version,))
+    app.button(key="check").click().run()
+    assert "0 of 1 vectors are there" in outcome(app, rules)
+    assert "Repair mends it." in shown(app)
+    app.button(key="repair").click().run()
+    assert "They were made again." in outcome(app, rules)
+    app.button(key="check").click().run()
+    assert "The store is sound" in outcome(app, rules)
+
+
+def outcome(app: AppTest, house: House) -> str:
+    """What the page says once the check has ended."""
+    end = time.monotonic() + 60
+    while house.check.running:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    app.run()
+    assert not app.exception
+    return shown(app)
+
+
 def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path) -> None:
     lock = StoreLock(home / "chroma_db" / "store.lock")
     try:
@@ -172,3 +257,33 @@ def test_the_second_of_two_is_named_so() -> None:
 def test_states_are_told_in_words(rules: House) -> None:
     (row,) = rules.chatbot.documents()
     assert state_text(row) == "ready"
+    assert state_text(replace(row, chunks=0)) == "no text was found"
+    assert state_text(replace(row, state="embedding", embedded=64, chunks=1_204)) == "searchable by words; by meaning 64 of 1,204"
+    assert state_text(replace(row, state="removed", removed_at=row.added_at)).startswith("removed, can be restored until ")
+    assert remarks(row, row.added_at) == []
+    assert remarks(replace(row, failed_pages=2), row.added_at) == ["⚠ 2 pages were not read: see Pages."]
+
+
+def test_the_page_follows_vectors_that_nobody_makes_yet(rules: House) -> None:
+    assert not moving(rules)
+    (version,) = rules.chatbot.library.scope([])
+    rules.chatbot.library.catalog.restart_vectors(version)
+    assert moving(rules)
+
+
+def test_a_new_version_can_be_undone_for_seven_days(rules: House) -> None:
+    (row,) = rules.chatbot.documents()
+    new = replace(row, replaced_at=1_000_000.0)
+    assert undo_until(new, 1_000_000.0 + 6.9 * 86_400) == 1_000_000.0 + 7 * 86_400
+    assert undo_until(new, 1_000_000.0 + 7.1 * 86_400) is None
+    assert remarks(new, 1_000_000.0 + 7.1 * 86_400) == []
+    assert undo_until(replace(new, removed_at=1_000_001.0), 1_000_002.0) is None
+    assert undo_until(row, 1_000_000.0) is None
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [(None, []), (96.0, ["[S1] read by OCR"]), (80.0, ["[S1] read by OCR"]), (62.2, ["⚠ [S1] read by OCR, confidence 62 of 100: check the page"])],
+)
+def test_words_read_by_ocr_are_marked(confidence: float | None, said: list[str]) -> None:
+    assert ocr_remarks(Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence)) == said

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chatbot.records import Citation, PageRef
-from chatbot.ui.text import answer_html, page_text, paragraphs_html, plain_html, plain_markdown, short, table_html, visible
+from chatbot.ui.text import answer_html, page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html, visible
 
 HOSTILE = [
     "![x](http://127.0.0.1:9/a.png)",
@@ -125,3 +125,8 @@ def test_long_names_keep_their_ends() -> None:
 def test_pages_are_named_physically_and_as_printed() -> None:
     assert page_text(PageRef("", 12, "8")) == "p. 12 (printed 8)"
     assert page_text(PageRef("", 12, "12")) == page_text(PageRef("", 12)) == "p. 12"
+
+
+def test_what_is_only_read_out_is_words_alone() -> None:
+    assert spoken("Tax_Ruling (2).pdf") == "Tax Ruling 2 pdf"
+    assert spoken("![x](http://a.example) :red[y] $z$ <b> 1. États_généraux") == "x http a example red y z b 1 États généraux"

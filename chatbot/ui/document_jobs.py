@@ -1,0 +1,132 @@
+"""How additions go, one line for each: what runs, what waits for a password, what became of it; the queue itself is the store's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from chatbot.store.jobs import Job
+from chatbot.store.library import UNDO_DAYS, AddResult
+from chatbot.ui.shared import House
+from chatbot.ui.text import plain_html, plain_markdown, short, spoken
+
+__all__ = ["draw_jobs", "ended_text", "left_text", "phase_text"]
+
+# Doubtful pages that are spelled out; the report has them all.
+MOST_DOUBTS = 3
+# How the store begins the warning that is none: a file that is there under another name.
+SAME_FILE = "The same file as "
+# Seconds up to which time is told in seconds, in steps of five: nobody can tell more exactly.
+SECONDS_TOLD = 90
+STEP = 5
+
+
+def draw_jobs(jobs: Sequence[Job], house: House) -> None:
+    """All jobs, those that need the user or go on first; then what became of the others."""
+    for job in jobs:
+        if job.phase == "password":
+            _ask_password(job, house)
+    for job in jobs:
+        if job.busy:
+            _draw_running(job, house)
+    ended = [job for job in jobs if job.finished]
+    if ended:
+        lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in ended)
+        st.html(f'<ul class="quiet lines" role="status">{lines}</ul>')
+        st.button("Clear these messages" if len(ended) > 1 else "Clear this message", key="clear", type="tertiary", on_click=_clear, args=(house,))
+
+
+def _clear(house: House) -> None:
+    house.additions.clear_finished()
+
+
+def _ask_password(job: Job, house: House) -> None:
+    """The field for one protected file, asked for by its name; what is typed is used for this reading only."""
+    with st.form(f"unlock-{job.id}", clear_on_submit=True):
+        wrong = "wrong" in (job.problem or "")
+        said = "⚠ That password does not open it: try another, or leave the file out." if wrong else "It opens with a password only."
+        asked = f"Password for <strong>{plain_html(short(job.name, 80))}</strong>"
+        st.html(f'<p>{asked}</p><p class="quiet" role="alert">{said} The password is used for this reading only and never stored.</p>')
+        field, unlock, leave = st.columns([5, 1.2, 1.4], vertical_alignment="bottom")
+        label = f"Password for {spoken(job.name)}"
+        password = field.text_input(label, type="password", key=f"password-{job.id}", label_visibility="collapsed")
+        opened = unlock.form_submit_button("Open", key=f"open-{job.id}", width="stretch")
+        left_out = leave.form_submit_button("Leave out", key=f"leave-{job.id}", width="stretch")
+    if left_out:
+        house.additions.cancel(job.id)
+        st.rerun()
+    if opened and password:
+        house.additions.unlock(job.id, password)
+        st.rerun()
+
+
+def _draw_running(job: Job, house: House) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"job-{job.id}"):
+        share = min(1.0, job.done / job.total) if job.total else 0.0
+        st.progress(share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}")
+        if job.cancellable:
+            st.button("Cancel", key=f"cancel-{job.id}", on_click=house.additions.cancel, args=(job.id,))
+
+
+def phase_text(job: Job) -> str:
+    """What is being done with a file that is not finished, in words, with how far it is and about how long it will take."""
+    if job.cancelling:
+        return "cancelling"
+    if job.phase == "waiting":
+        return "waiting for its turn"
+    if job.phase == "embedding":
+        new = job.result is not None and job.result.status == "replaced"
+        searched = "new version read, the one before is searched until it is complete" if new else "can be asked already, by its words"
+        text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,} passages"
+    elif not job.total:
+        text = "opening"
+    elif job.done >= job.total:
+        # Scanned pages may come next: nobody knows before the first of them is read.
+        text = f"the text of all {job.total:,} pages is read" if job.phase == "reading" else f"all {job.total:,} scanned pages are read, storing them"
+    else:
+        text = f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of {job.total:,}"
+    return f"{text}. Waiting: {job.problem}" if job.problem else f"{text}{left_text(job.seconds_left)}"
+
+
+def left_text(seconds: float | None) -> str:
+    """The time that is left, as people say it; "" where nobody can tell."""
+    if seconds is None or seconds < 1:
+        return ""
+    if seconds < SECONDS_TOLD:
+        return f", about {max(STEP, round(seconds / STEP) * STEP)} s left"
+    return f", about {round(seconds / 60)} min left"
+
+
+def ended_text(job: Job) -> str:
+    """What became of a file: what there is now, or why there is nothing and what to do."""
+    result = job.result
+    name = short(job.name, 80)
+    if job.phase == "cancelled":
+        return f"{name}: cancelled, nothing of it is kept."
+    if result is None:
+        return f"✓ {name}: its search by meaning is complete."
+    if job.phase == "failed":
+        return f"⚠ {name}: not added. {result.error}"
+    if result.status == "unchanged":
+        return f"✓ {name}: it is there already, with the very same pages. Nothing was added."
+    if result.warning and result.warning.startswith(SAME_FILE):
+        return f"✓ {name}: {result.warning[0].lower()}{result.warning[1:]}"
+    said = f"✓ {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
+    undo = [f"The version before can be brought back for {UNDO_DAYS} days: Undo."] if result.status == "replaced" else []
+    return " ".join([said, *undo, *_doubts(result)])
+
+
+def _counted(result: AddResult) -> str:
+    ocr = f", {result.ocr_pages:,} of them scanned" if result.ocr_pages else ""
+    return f"{_number(result.pages, 'page')}{ocr}, {_number(result.chunks, 'passage')}, {result.seconds:.1f} s"
+
+
+def _doubts(result: AddResult) -> list[str]:
+    pages = [f"Page {page}: {reason}" for page, reason in result.failed_pages[:MOST_DOUBTS]]
+    more = [f"And {len(result.failed_pages) - MOST_DOUBTS} more pages."] if len(result.failed_pages) > MOST_DOUBTS else []
+    return [*([f"⚠ {result.warning}"] if result.warning else []), *([f"⚠ {' '.join([*pages, *more])}"] if pages else [])]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,134 @@
+"""How the pages of a document were read, as one looks at it: a strip of all pages, the facts, a table; opens and decides nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from statistics import mean
+
+from chatbot.records import PageRef
+from chatbot.ui.text import page_text, plain_html, table_html
+from ingestion.labels import roman_value
+from ingestion.records import PageReport
+
+__all__ = ["facts_html", "kind_of", "number_runs", "pages_html", "ranges", "strip_html"]
+
+# Kinds of pages, as style.css colours them, in the order of the legend.
+KINDS: Mapping[str, str] = {
+    "text": "text of the PDF",
+    "ocr": "read by OCR",
+    "both": "text, and pictures read by OCR",
+    "none": "no text found",
+    "failed": "not read",
+}
+METHODS = {"text": "text", "text-pypdf": "text", "ocr": "ocr", "text+ocr": "both"}
+SECOND_READER = "text of the PDF, second reader"
+LABELS = {"printed": "header or footer", "pdf": "the PDF's labels"}
+HEAD = ("Page", "Printed", "Number from", "Read by", "Confidence", "Tables", "Characters", "Problem")
+# Pages in a row of the strip: a page is then found at a glance, and is still 3 pixels wide on a phone.
+ROW = 100
+# Rows the strip has at most; longer documents get narrower pages.
+MOST_ROWS = 12
+# Ranges and series that are spelled out.
+MOST_RUNS = 6
+
+
+def kind_of(page: PageReport) -> str:
+    """One of KINDS. A page with a problem counts as not read, whatever was found on it."""
+    return "failed" if page.problem is not None else METHODS.get(page.method, "none")
+
+
+def strip_html(pages: Sequence[PageReport]) -> str:
+    """All pages as small coloured cells, each named in its title, with a legend that says the same in words and numbers."""
+    counts = Counter(map(kind_of, pages))
+    said = ", ".join(f"{counts[kind]:,} {text}" for kind, text in KINDS.items() if counts[kind])
+    cells = "".join(f'<span class="{kind_of(page)}" title="{plain_html(_titled(page))}"></span>' for page in pages)
+    legend = "".join(f'<span><i class="{kind}"></i>{counts[kind]:,} {text}</span>' for kind, text in KINDS.items() if counts[kind])
+    columns = min(len(pages), max(ROW, -(-len(pages) // MOST_ROWS)))
+    style = f"grid-template-columns: repeat({columns}, minmax(0, 1.6rem))"
+    return (
+        f'<div class="strip"><div class="cells" role="img" aria-label="The pages in order: {said}" style="{style}">{cells}</div>'
+        f'<p class="legend">{legend}</p></div>'
+    )
+
+
+def facts_html(pages: Sequence[PageReport]) -> str:
+    """What there is to know of all pages together, as terms and their descriptions."""
+    facts = [("Pages", f"{len(pages):,}"), ("Tables", _tables(pages)), ("OCR", _sureness(pages)), ("Printed numbers", _labels(pages))]
+    facts += [("Not read", f"page {ranges(lost)}")] if (lost := [page.number for page in pages if page.problem is not None]) else []
+    return f'<dl class="facts">{"".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)}</dl>'
+
+
+def pages_html(pages: Iterable[PageReport]) -> str:
+    """One row for each page."""
+    return table_html("How each page was read", HEAD, map(_line, pages))
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Ascending numbers as "1–3, 7"; of many ranges the first few, and how many numbers more."""
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    left = sum(map(len, runs[MOST_RUNS:]))
+    said = ", ".join(_span(str(run[0]), str(run[-1])) for run in runs[:MOST_RUNS])
+    return f"{said} and {left:,} more" if left else said
+
+
+def number_runs(pages: Iterable[PageReport]) -> list[tuple[str, str]]:
+    """(first, last) printed number of each series, in the order of the pages. A page without a number does not end a series."""
+    labelled = [(_series(page.number, page.label), page.label) for page in pages if page.label]
+    runs = [[label for _, label in run] for _, run in groupby(labelled, lambda pair: pair[0])]
+    return [(run[0], run[-1]) for run in runs]
+
+
+def _series(number: int, label: str) -> tuple[str, int]:
+    """(style, what is to be added to the physical number), the same for all pages of one series."""
+    if found := re.search(r"(?<![0-9])[0-9]{1,9}$", label):
+        return label[: found.start()] + "1", int(found[0]) - number
+    value = roman_value(label)
+    return ("i", value - number) if value else (label, 0)
+
+
+def _span(first: str, last: str) -> str:
+    return first if first == last else f"{first}–{last}"
+
+
+def _tables(pages: Sequence[PageReport]) -> str:
+    on = sum(page.tables > 0 for page in pages)
+    return f"{sum(page.tables for page in pages):,} on {on:,} page{'' if on == 1 else 's'}" if on else "none found"
+
+
+def _sureness(pages: Sequence[PageReport]) -> str:
+    sure = [(page.confidence, page.number) for page in pages if page.confidence is not None]
+    if not sure:
+        return "not needed on any page"
+    lowest, where = min(sure)
+    said = f"{len(sure):,} page{'' if len(sure) == 1 else 's'}, confidence {mean(value for value, _ in sure):.0f} of 100"
+    return said if len(sure) == 1 else f"{said}, lowest {lowest:.0f} on page {where}"
+
+
+def _labels(pages: Sequence[PageReport]) -> str:
+    runs = number_runs(pages)
+    if not runs:
+        return "none found"
+    said = ", ".join(_span(*run) for run in runs[:MOST_RUNS]) + (f" and {len(runs) - MOST_RUNS} more series" if len(runs) > MOST_RUNS else "")
+    without = sum(not page.label for page in pages)
+    return f"{said}; none on {without:,} page{'' if without == 1 else 's'}" if without else said
+
+
+def _read_by(page: PageReport) -> str:
+    return SECOND_READER if page.method == "text-pypdf" else KINDS[METHODS.get(page.method, "none")]
+
+
+def _titled(page: PageReport) -> str:
+    named = page_text(PageRef("", page.number, page.label)).replace("p. ", "Page ", 1)
+    if page.problem is not None:
+        return f"{named}: not read. {page.problem}"
+    return f"{named}: {_read_by(page)}" + ("" if page.confidence is None else f", confidence {page.confidence:.0f} of 100")
+
+
+def _line(page: PageReport) -> tuple[str, ...]:
+    sure = "–" if page.confidence is None else f"{page.confidence:.0f} of 100"
+    label = LABELS.get(page.label_source or "", "–")
+    counted = (str(page.tables or "–"), f"{page.characters:,}")
+    return (str(page.number), page.label or "–", label, _read_by(page), sure, *counted, page.problem or "–")

@@ -1,0 +1,158 @@
+"""The check of the store from the page: runs in a thread, one at a time for all who look, and shows what it found with each fix."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from chatbot.errors import CancelledError, ProjectError
+from chatbot.store.doctor import REPAIR, Finding, examine
+from chatbot.store.library import Library
+from chatbot.ui.text import notice_html, plain_html, quiet_html
+
+__all__ = ["Check", "StoreCheck", "findings_html", "show_check"]
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.5
+# What closing waits for the step that is being checked: the longest is hashing one kept copy.
+CLOSE_SECONDS = 10.0
+# Files that wait for the user stand at the top of the page, with what they wait for.
+WAITS = "it is not added yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check as it stands. ended_at: seconds since the epoch, None while it runs. error: why it could not be ended."""
+
+    repair: bool = False
+    findings: tuple[Finding, ...] = ()
+    ended_at: float | None = None
+    error: ProjectError | None = None
+
+    @property
+    def repairable(self) -> bool:
+        """Something was found that a repair mends."""
+        return any(REPAIR in finding.fix for finding in self.findings)
+
+
+class StoreCheck:
+    """Checks a library in a thread of its own. Safe from any thread."""
+
+    def __init__(self, library: Library, examined: Callable[..., Iterator[Finding]] = examine) -> None:
+        self._library, self._examined = library, examined
+        self._lock = threading.Lock()
+        self._check: Check | None = None
+        self._thread: threading.Thread | None = None
+        self._closing = False
+
+    @property
+    def running(self) -> bool:
+        """A check has begun and not ended."""
+        return self._check is not None and self._check.ended_at is None
+
+    def latest(self) -> Check | None:
+        """The last check that was begun, None where there was none yet or its outcome was put away."""
+        return self._check
+
+    def start(self, *, repair: bool = False) -> None:
+        """Begin a check; does nothing while one runs."""
+        with self._lock:
+            if self.running or self._closing:
+                return
+            self._check = Check(repair)
+            self._thread = threading.Thread(target=self._run, args=(repair,), name="store-check", daemon=True)
+            self._thread.start()
+
+    def put_away(self) -> None:
+        """Forget the outcome of a check that has ended."""
+        with self._lock:
+            if not self.running:
+                self._check = None
+
+    def close(self) -> None:
+        """Stop after the step that is being taken."""
+        self._closing = True
+        if self._thread is not None:
+            self._thread.join(CLOSE_SECONDS)
+
+    def _run(self, repair: bool) -> None:
+        check = Check(repair)
+        try:
+            for finding in self._examined(self._library, repair=repair, progress=self._go_on):
+                if not finding.problem.startswith(WAITS):
+                    check = replace(check, findings=(*check.findings, finding))
+                self._go_on()
+        except ProjectError as error:
+            check = replace(check, error=error)
+        except Exception as error:
+            log.exception("the check failed")
+            check = replace(check, error=ProjectError(f"The check failed ({type(error).__name__}).", hint="The server's log says why."))
+        self._check = replace(check, ended_at=time.time())
+
+    def _go_on(self, *_: object) -> None:
+        if self._closing:
+            raise CancelledError("The server was stopped.")
+
+
+def show_check(check: StoreCheck, *, busy: Callable[[], bool]) -> None:
+    """The button and what the last check found. busy: whether documents are being added, whose work a check would take for left over."""
+    running = check.running
+    with st.container(key="store-check"):
+        st.fragment(_draw, run_every=POLL_SECONDS if running else None)(check, busy, running)
+
+
+def _draw(check: StoreCheck, busy: Callable[[], bool], was_running: bool) -> None:
+    latest = check.latest()
+    if latest is None:
+        _offer("Check the store", check, busy)
+    elif latest.ended_at is None:
+        st.html(f'<p class="quiet" role="status">{"Repairing" if latest.repair else "Checking"} the store …</p>')
+        if not was_running:  # begun by the click that draws this: from here on it is polled
+            st.rerun()
+    elif was_running:
+        st.rerun()
+    else:
+        _draw_outcome(check, latest, busy)
+
+
+def _draw_outcome(check: StoreCheck, latest: Check, busy: Callable[[], bool]) -> None:
+    at = time.strftime("%H:%M", time.localtime(latest.ended_at))
+    if latest.error is not None:
+        st.html(notice_html(latest.error.message, latest.error.hint))
+    elif latest.findings:
+        st.html(findings_html(latest.findings))
+    else:
+        st.html(quiet_html(f"✓ The store is sound: catalogue, copies and indexes agree. Checked at {at}."))
+    with st.container(horizontal=True, gap="medium"):
+        if latest.repairable:
+            st.button("Repair", key="repair", disabled=busy(), on_click=_start, args=(check, busy), kwargs={"repair": True})
+        _offer("Check again", check, busy)
+        st.button("Put away", key="check-away", type="tertiary", on_click=check.put_away)
+
+
+def _offer(label: str, check: StoreCheck, busy: Callable[[], bool]) -> None:
+    later = busy()
+    told = "Possible once all additions are complete." if later else "Looks whether catalogue, kept files and indexes agree; changes nothing."
+    st.button(label, key="check", type="tertiary", disabled=later, help=told, on_click=_start, args=(check, busy))
+
+
+def _start(check: StoreCheck, busy: Callable[[], bool], *, repair: bool = False) -> None:
+    if not busy():
+        check.start(repair=repair)
+
+
+def findings_html(findings: Iterable[Finding]) -> str:
+    """Each finding with its fix, in the page's words rather than the command line's."""
+    return f'<ul class="findings">{"".join(map(_finding_html, findings))}</ul>'
+
+
+def _finding_html(finding: Finding) -> str:
+    fix = finding.fix.replace(REPAIR, "Repair mends it.")
+    named = f"<strong>{plain_html(finding.document)}</strong>: " if finding.document else ""
+    return f'<li>{"✓" if finding.mended else "⚠"} {named}{plain_html(finding.problem)}. <span class="fix">{plain_html(fix)}</span></li>'
