@@ -1,0 +1,244 @@
+"""A store whose process is killed goes on where it was: a short campaign, and the windows that longer ones have hit."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.crash_checks import Contents, Shown, embedding_repeated, faults, look, ocr_repeated
+from benchmarks.crash_files import File, make_files
+from benchmarks.crash_process import STEPS
+from chatbot.settings import Settings
+from chatbot.store.catalog import Catalog
+from chatbot.store.copies import Copies, KeptName
+from chatbot.store.doctor import examine
+from chatbot.store.keywords import KeywordIndex
+from chatbot.store.library import Library, Upload
+from chatbot.store.rebuilding import rebuild
+from chatbot.store.vectors import ChromaIndex
+from ingestion.records import Page
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+FIRST = ["The deficit ceiling is three per cent of output in every year."]
+SECOND = ["The debt anchor is two per cent below that of the year before."]
+
+
+def opened(tmp_path: Path) -> Library:
+    return Library(Settings(home=tmp_path / "home"), HashEmbedder())
+
+
+def killed(library: Library) -> None:
+    """Let go of the store as a killed process would: nothing is finished, nothing settled."""
+    library.indexes.close()
+    library.catalog.close()
+    library._lock.close()
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
+    call = getattr(owner, method)
+
+    def stopped(*arguments: Any, **options: Any) -> Any:
+        call(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, method, stopped)
+
+
+def stopped_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, library: Library, work: Callable[[], object]) -> None:
+    with monkeypatch.context() as patched:
+        stop_after(patched, owner, method)
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    killed(library)
+
+
+def test_a_few_kills(root: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "benchmarks/crash.py", "--kills", "6", "--real", "0", "--seed", "3", "--keep", str(tmp_path / "crash")]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("python benchmarks/crash.py --kills 6 --real 0 --seed 3\n6 kills, ")
+
+
+# --- windows that kills have hit --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", ["remove", "restore", "retire"])
+def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    library = opened(tmp_path)
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    list(library.add([Upload(path), Upload(path, "Twin.pdf")]))
+    if change == "restore":
+        library.remove("Twin.pdf")
+    work: dict[str, Callable[[], object]] = {
+        "remove": lambda: library.remove("Twin.pdf"),
+        "restore": lambda: library.restore("Twin.pdf"),
+        "retire": lambda: library.remove("Twin.pdf", purge=True),
+    }
+    stopped_after(monkeypatch, Catalog, change, library, work[change])
+    library = opened(tmp_path)
+    (digest,) = library.copies.all()
+    hidden = {name.name: name.removed_at is not None for name in library.copies.names(digest)}
+    assert hidden == {"Rules.pdf": False} | ({} if change == "retire" else {"Twin.pdf": change == "remove"})
+    library.close()
+
+
+def test_what_ocr_has_read_is_kept_until_the_document_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = opened(tmp_path)
+    (taken,) = [library.adding.take(make_pdf(tmp_path / "Rules.pdf", FIRST), "Rules.pdf")]
+    library.catalog.keep_draft(taken.digest, Page(1, FIRST[0], method="ocr"))
+    stopped_after(monkeypatch, Catalog, "fill", library, lambda: library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False))
+    library = opened(tmp_path)
+    assert list(library.catalog.drafts(taken.digest)) == [1]
+    library.resume()
+    assert library.catalog.drafts(taken.digest) == {}
+    assert [row.state for row in library.documents()] == ["ready"]
+    library.close()
+
+
+def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = opened(tmp_path)
+    list(library.add([Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))]))
+    library.resume()
+    stopped_after(monkeypatch, ChromaIndex, "remove", library, library.indexes.rebuild)
+    library = opened(tmp_path)
+    assert list(examine(library)) == []
+    assert library.vectors.count() == 1
+    library.close()
+
+
+def test_a_commit_of_words_that_was_killed_is_no_damage(tmp_path: Path) -> None:
+    """What such a commit leaves has the name of a file that the next one makes."""
+    index = KeywordIndex(tmp_path / "words")
+    for version in range(1, 13):
+        index.add(version, [["deficit", f"only{version}"], ["debt"]])
+    shutil.copytree(tmp_path / "words", tmp_path / "before")
+    index.remove([2])
+    left = [*(tmp_path / "words").glob("*.del"), tmp_path / "words" / ".managed.json"]
+    assert len(left) > 1
+    for path in left:
+        shutil.copy(path, tmp_path / "before")
+    again = KeywordIndex(tmp_path / "before")
+    again.remove([2])
+    assert again.counts() == dict.fromkeys({*range(1, 13)} - {2}, 2)
+
+
+def test_names_without_a_copy_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = opened(tmp_path)
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    stopped_after(monkeypatch, Copies, "write_names", library, lambda: list(library.read([Upload(path)])))
+    library = opened(tmp_path)
+    assert list((tmp_path / "home" / "documents").iterdir()) == []
+    library.close()
+
+
+def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that stayed beside a new file would be taken for its own."""
+    library = opened(tmp_path)
+    list(library.add([Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))]))
+    library.close()
+    rename, renamed = Path.rename, []
+
+    def noted(path: Path, target: Path) -> Path:
+        renamed.append(path.name)
+        return rename(path, target)
+
+    glob = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(sorted(glob(path, pattern))))
+    monkeypatch.setattr(Path, "rename", noted)
+    with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3")) as other:  # while it is open, its log stands
+        other.execute("pragma user_version = 1")
+        other.commit()
+        results = list(rebuild(Settings(home=tmp_path / "home"), {}, embedder=HashEmbedder()))
+    assert len(renamed) == 3
+    assert renamed[-1] == "catalog.sqlite3"
+    assert [(result.document, result.status) for result in results] == [("Rules.pdf", "added")]
+
+
+# --- what the campaign looks for ----------------------------------------------------------------------------------------------------
+
+
+def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
+    """A store of two files, one of them gone, and the files as the campaign knows them."""
+    (tmp_path / "files").mkdir()
+    files = list(make_files(tmp_path / "files", random.Random(1), 1))
+    library = opened(tmp_path)
+    list(library.add([Upload(files[0].path)]))
+    library.close()
+    contents = look(tmp_path / "home")
+    known = {file.sha256: File(file.path, file.sha256, file.words, contents.texts[1]) for file in files}
+    assert faults(tmp_path / "home", contents, known) == []
+    return tmp_path / "home", known
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("update page set text = 'half'", "has not the text"),
+        ("delete from page", "has not the text"),
+        ("update version set state = 'embedding'", "is embedding"),
+        ("insert into waiting(name, sha256, added_at) values ('Late.pdf', 'ff', 0)", "Late.pdf still waits"),
+        ("insert into lexicon values (7, x'00')", "lexicon has rows of version 7"),
+        ("insert into draft values ('ff', 1, x'00')", "a draft of ff"),
+        ("update document set removed_at = 1", "the catalogue has"),
+        ("delete from document", "which was replaced"),
+        ("delete from version", "belongs to nothing"),
+    ],
+)
+def test_each_fault_of_a_catalogue_is_seen(tmp_path: Path, statement: str, told: str) -> None:
+    home, files = sound(tmp_path)
+    with closing(sqlite3.connect(home / "chroma_db" / "catalog.sqlite3")) as connection:
+        connection.execute(statement)
+        connection.commit()
+    assert any(told in line for line in faults(home, look(home), files))
+
+
+def test_each_fault_of_the_copies_is_seen(tmp_path: Path) -> None:
+    home, files = sound(tmp_path)
+    (digest,) = files
+    (home / "documents" / "stray.pdf").write_bytes(b"")
+    assert faults(home, look(home), files) == ["stray.pdf belongs to nothing"]
+    (home / "documents" / "stray.pdf").unlink()
+    (home / "documents" / f"{digest}.json").write_text(json.dumps({"names": [{"name": "Other.pdf", "removed_at": None}]}))
+    assert "Other.pdf" in faults(home, look(home), files)[0]
+    (home / "documents" / f"{digest}.pdf").unlink()
+    assert f"{digest}.pdf is missing" in faults(home, look(home), files)
+    gone = File(tmp_path / "Gone.pdf", "ab", ((1, "zuvelo"),))
+    (home / "chroma_db" / "left").write_text("... zuvelo ...")
+    assert any("left still holds a word of Gone.pdf" in line for line in faults(home, look(home), {**files, "ab": gone}))
+
+
+def test_repeated_work_is_counted() -> None:
+    none = Contents({"a": Shown("ab", False)}, {}, {}, {}, frozenset(), (), frozenset(), {})
+    before = Contents({}, {}, {1: ("ab", "ready", 512), 2: ("cd", "embedding", 256)}, {}, frozenset(), (), frozenset(), {})
+    after = Contents({}, {}, {1: ("ab", "ready", 512), 2: ("cd", "ready", 768)}, {}, frozenset(), (), frozenset(), {})
+    assert embedding_repeated(before, after, ["= doctor", "embedded 512", "= search", "embedded 256"]) == 0
+    assert embedding_repeated(before, after, ["= doctor", "embedded 768"]) == 256
+    assert embedding_repeated(none, none, ["= doctor", "embedded 256"]) == 256
+    assert ocr_repeated(["ocr ab 1", "kept ab 1", "ocr ab 2"], ["ocr ab 1", "ocr ab 2", "ocr cd 1"]) == 1
+
+
+def test_every_step_that_is_logged_is_there() -> None:
+    assert all(callable(getattr(owner, method)) for owner, methods in STEPS.values() for method in methods)
+
+
+def test_names_that_are_as_they_should_be_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = opened(tmp_path)
+    list(library.add([Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)), Upload(make_pdf(tmp_path / "Notes.pdf", SECOND))]))
+    written: list[tuple[str, tuple[KeptName, ...]]] = []
+    monkeypatch.setattr(Copies, "write_names", lambda copies, digest, names: written.append((digest, tuple(names))))
+    library.adding.write_names(library.catalog.hashes())
+    assert written == []
+    library.remove("Notes.pdf")
+    assert [[name.name for name in names] for _, names in written] == [["Notes.pdf"]]
+    library.close()
