@@ -1,0 +1,104 @@
+"""Captions and units of tables, by how they are worded and where they stand; knows no columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ingestion.table_columns import row_values
+from ingestion.table_lines import VisualLine
+
+__all__ = ["CAPTION", "NOTE", "caption_of", "is_bare_unit", "is_unit"]
+
+# What is numbered is a caption: "Table 1.2.4", "Annex III", "Schedule B".
+CAPTION = re.compile(r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box|statement|appendix)\s+(?:[A-Z]{0,3}[.\-–]?\d|[IVXLC]+\b|[A-Z]\b)")
+NOTE = re.compile(r"(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1,2}\)\s", re.IGNORECASE)
+NAVIGATION = re.compile(r"(?:table of contents|index|contents|back to contents)", re.IGNORECASE)
+_AMOUNT = (
+    r"(?:millions?|thousands?|billions?|trillions?|crores?|lakhs?|lacs?|per ?cent(?:age)?s?|basis points|dollars|euros?|pounds|rupees"
+    r"|[a-z]{0,3}[$€£₹¥]\s?(?:'?000s?|m|mn|bn|b|k|(?:million|billion|thousand|crore|lakh)s?)?|rs\.?|'000s?|rm|mn|bn|usd|eur|gbp|inr|%"
+    r"|percentage points|unless otherwise)"
+)
+_OPENING = r"(?:(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
+UNIT = re.compile(
+    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))", re.IGNORECASE
+)
+IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
+BARE_UNIT = re.compile(rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|{_AMOUNT}))?\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
+OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
+INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
+SENTENCE_END = re.compile(r"(?<=[a-z\d)”’%])\.\s+(?=[A-Z(“])")
+IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")
+# Gaps in line heights: between heads and caption, lines of a caption, lines of a paragraph.
+CAPTION_GAP = 3.6
+TITLE_GAP = 1.6
+PARAGRAPH_GAP = 0.55
+# Lines, words and characters that a caption or a unit may have at most.
+MOST_CAPTION_LINES = 4
+MOST_CAPTION_WORDS = 22
+LONGEST_INTRODUCTION = 400
+MOST_UNIT_WORDS = 16
+LONGEST_BARE_UNIT = 60
+LONGEST_UNIT = 160
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text says in what the figures are given: "(in millions)", "Per cent", "$m"."""
+    if not OPENS_UNIT.match(text):
+        return is_bare_unit(text)
+    return len(text.split()) <= MOST_UNIT_WORDS and bool(UNIT.match(text) or IN_UNIT.search(text[:LONGEST_UNIT]))
+
+
+def is_bare_unit(text: str) -> bool:
+    """Whether a text is nothing but a unit, which may be the head of a single column: "Per cent", "$m"."""
+    return bool(BARE_UNIT.fullmatch(text[:LONGEST_BARE_UNIT]))
+
+
+def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:
+    """(caption, units in its own lines or brackets, first line of it) above the heads."""
+    texts: list[str] = []
+    units: list[str] = []
+    start = top
+    while start > floor and top - start < MOST_CAPTION_LINES + 1:
+        line, below = lines[start - 1], lines[start] if start < len(lines) else lines[start - 1]
+        text = " ".join(piece.text for piece in line.pieces)
+        height = line.y1 - line.y0
+        if below.y0 - line.y1 > (TITLE_GAP if texts else CAPTION_GAP) * height or NAVIGATION.fullmatch(text) or row_values(line):
+            break
+        if is_unit(text):
+            units.insert(0, text)
+        elif not texts and (text.endswith(":") or (text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0]))):
+            intro, start = _introduction(lines, start, floor)
+            return intro, [*units, *_bracketed(intro)], start
+        elif _is_prose(text) or (texts and text.endswith(":")) or len(texts) == MOST_CAPTION_LINES:
+            break
+        else:
+            texts.insert(0, text)
+        start -= 1
+        if CAPTION.match(text):
+            break
+    caption = " ".join(texts)
+    return caption, [*units, *_bracketed(caption)], start
+
+
+def _is_prose(text: str) -> bool:
+    return len(text.split()) > MOST_CAPTION_WORDS or (text.endswith((".", ";")) and not CAPTION.match(text))
+
+
+def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[str, int]:
+    """The sentence that ends in a colon above lines[start], and its first line."""
+    text = ""
+    while start > floor and len(text) < LONGEST_INTRODUCTION:
+        line = lines[start - 1]
+        if text and lines[start].y0 - line.y1 > PARAGRAPH_GAP * (line.y1 - line.y0):
+            break
+        text = f"{' '.join(piece.text for piece in line.pieces)} {text}".strip()
+        start -= 1
+        *before, sentence = SENTENCE_END.split(text)
+        if before:
+            return sentence, start
+    return text, start
+
+
+def _bracketed(text: str) -> list[str]:
+    return [match.group() for match in IN_BRACKETS.finditer(text) if is_unit(match.group())]

@@ -1,0 +1,67 @@
+"""What a word of a table may be: a figure, a sign, a unit, a period; knows how figures are written, not where they stand."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ingestion.records import Word
+
+__all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", "SIGNS", "is_period", "printed", "words_kind"]
+
+# Longer words are no figures, and are not kept in the cache of kinds.
+LONGEST_FIGURE = 32
+_NUMBER = r"(?:\d[\d,.'’]*|[.,]\d+)"
+_CURRENCY = r"(?:[A-Z]{0,3}[$€£¥₹₦₱₩฿]|Rs\.?|RM|EUR|USD|GBP|CHF|INR)"
+_FIGURE = re.compile(
+    rf"[(\[]?[-−–+~<>≤≥]?{_CURRENCY}?[(\[]?[-−–+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
+    r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}|\([a-z\d]\)|/\d|\[\d\])?[,;]?"
+)
+_NOTHING = re.compile(r"-{1,3}|[–—―−‒]{1,2}|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII)
+_CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
+_AFTER = re.compile(r"%|[)\]]{1,2}%?|%[)\]]|pp|bps?|\)?pts?\.?")
+_BEFORE = re.compile(r"[(\[]|[-−–+]\(?|\(-")
+_LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
+GROUP = re.compile(r"\d{3}(?:[.,]\d{1,3})?[)%\]]*(?:\*{1,2})?")
+OPEN_GROUP = re.compile(r"[(\[]?[-−–+]?(?:[A-Z]{0,2}[$€£¥₹])?[(]?[-−–]?\d{1,3}")
+_YEAR = r"(?:19|20)\d\d"
+_PERIOD = re.compile(
+    rf"{_YEAR}(?:[-–/](?:\d\d|{_YEAR}))?(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
+    rf"|[1-4](?:st|nd|rd|th)|(?:FY|CY|Q[1-4]|H[12])[ '’:-]?(?:\d\d|{_YEAR})?(?:[-–/]\d\d)?"
+)
+BROKEN = re.compile("[\ufffe\u0002\u00ad]")
+MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
+DIGITS = frozenset("0123456789,.")
+# A dash that may be a minus; the long one never is.
+SIGNS = {"-", "−", "–"}
+
+
+@lru_cache(maxsize=4096)
+def _kind(text: str) -> str:
+    """Value, currency, unit after, sign before, leader, or word, by its first letter; "d" a sign for no value."""
+    if _FIGURE.fullmatch(text):
+        return "w" if text[-1] in ",;" else "v"
+    if _NOTHING.fullmatch(text):
+        return "d"
+    if _CURRENCY_ALONE.fullmatch(text):
+        return "c"
+    if _AFTER.fullmatch(text):
+        return "u"
+    if _BEFORE.fullmatch(text):
+        return "s"
+    return "l" if _LEADER.fullmatch(text) else "w"
+
+
+def words_kind(text: str) -> str:
+    """What a word may be in a table: "v" value, "d" a sign for none, "c" currency, "u" unit after, "s" sign before, "l" leader, "w" word."""
+    return _kind(text) if len(text) <= LONGEST_FIGURE else "l" if not text.strip(".…·_") else "w"
+
+
+def printed(word: Word) -> str:
+    """A word as printed, a hyphen where it was broken at a line's end."""
+    return BROKEN.sub("-", word.text)
+
+
+def is_period(text: str) -> bool:
+    """Whether a word names a period: 2024, 2024-25, FY2019, Q3, 2025e."""
+    return len(text) <= LONGEST_FIGURE and bool(_PERIOD.fullmatch(text.rstrip(",;")))
