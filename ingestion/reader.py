@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ OCR_SECONDS = 60.0
 LARGEST_MESSAGE = 256 * 2**20
 # Seconds between two looks at whether to stop.
 LOOK_SECONDS = 0.25
+# A reader's folder of temporary files names the process that made it, so that those of a killed one are known.
+FOLDER = "finpolicy-reader-"
 
 
 def _never() -> bool:
@@ -51,7 +54,8 @@ class Reader:
         self._lock = threading.Lock()
         self._cancelled = cancelled
         # What tesseract leaves behind when it is killed goes with this folder.
-        self._folder = tempfile.mkdtemp(prefix="reader-")
+        _sweep_once()
+        self._folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "ingestion.workers"],
             stdin=subprocess.PIPE,
@@ -127,6 +131,15 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@cache
+def _sweep_once() -> None:
+    """Delete the folders of temporary files that killed processes left: a page image could be in one."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        owner = folder.name.removeprefix(FOLDER).split("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _info(answer: dict[str, Any]) -> DocumentInfo:

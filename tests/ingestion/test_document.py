@@ -2,11 +2,15 @@
 
 import contextlib
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
+from ingestion import reader as reader_module
 from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
 from ingestion.reader import Reader, _child_environment
@@ -143,3 +147,14 @@ def test_lines_stand_where_the_page_shows_them(tmp_path: Path) -> None:
     tops = [line.box.y0 for line in page.lines]
     assert tops == sorted(tops)
     assert all(0 < line.box.x0 < line.box.x1 < 1 and line.box.y0 < line.box.y1 for line in page.lines)
+
+
+def test_what_a_killed_process_left_is_deleted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    for owner in (process.pid, os.getpid()):
+        (tmp_path / f"finpolicy-reader-{owner}-abc").mkdir()
+    reader_module._sweep_once.cache_clear()
+    reader_module._sweep_once()
+    assert [folder.name for folder in tmp_path.iterdir()] == [f"finpolicy-reader-{os.getpid()}-abc"]
