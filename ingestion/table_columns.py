@@ -14,7 +14,7 @@ from ingestion.table_words import is_period, printed
 __all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted", "row_values"]
 
 # More columns are none of a table that anyone prints; what lies beyond is left out.
-MOST_COLUMNS = 40
+MOST_COLUMNS = 30
 # How far two values of one column may stand apart without overlapping, in letters: a dash beside a right-aligned figure.
 APART = 1.2
 # Values count as aligned where a side or the middle agrees to within this many letters; the closing bracket and a sign of per cent

@@ -18,8 +18,11 @@ HEAD_GAP = 3.2
 # Lines that heads may take, and words in one of them.
 MOST_HEAD_LINES = 10
 MOST_HEAD_WORDS = 9
+# A line of heads has hardly more of them than there are columns.
+MOST_MORE_HEADS = 3
 # A spanning head stands over the middle of its columns to within this share of the distance between two.
 BALANCE = 0.3
+BALANCE_OF_HEADS = 0.4
 # Heads set to the right end there to within this share of it.
 ALIGNED = 0.12
 # Lines of one head stand closer than so many line heights; a rule is drawn between a spanning head and those under it.
@@ -107,14 +110,14 @@ class _Zone:
         """left, right: sides of the labels."""
         self._columns = columns
         self._left, self._right = left, right
-        self._sides = [(column.x0, column.x1) for column in columns]  # with the heads that are theirs alone
+        self._lowest: list[_Head | None] = [None] * len(columns)  # the last head of a column alone
         self._x0, self._x1 = columns[0].left, columns[-1].x1
         self._pitch = (self._x1 - self._x0) / len(columns)
 
     def is_head(self, line: VisualLine) -> bool:
         """Whether a line stands over the columns rather than across the page."""
         heads, others = self.split(line)
-        if not heads:
+        if not heads or len(heads) > len(self._columns) + MOST_MORE_HEADS:
             return False
         for piece in heads:
             if len(piece.text.split()) > MOST_HEAD_WORDS and not is_unit(piece.text):
@@ -145,9 +148,8 @@ class _Zone:
         """The head of each column, from the pieces of each line above it."""
         heads = self._merged(rows)
         for head in heads:
-            if head.core[0] == head.core[1]:
-                x0, x1 = self._sides[head.core[0]]
-                self._sides[head.core[0]] = (min(x0, head.x0), max(x1, head.x1)) if self._is_lowest(head, heads) else (x0, x1)
+            for number in range(head.core[0], head.core[1] + 1):
+                self._lowest[number] = head if head.core[0] == head.core[1] else None
         stacks: list[list[tuple[tuple[int, int], str]]] = [[] for _ in self._columns]
         for head, span in self._spans(heads):
             for stack in stacks[span[0] : span[1] + 1]:
@@ -187,7 +189,8 @@ class _Zone:
         """Each head with its columns; where two on one line reach for the same column, the nearer has it."""
         spans: list[list[int]] = []
         for head in heads:
-            start, end = self._repeated(head, heads) or self._span(head, heads)
+            beside = [other for other in heads if other is not head and _on_one_line(other, head)]
+            start, end = self._repeated(head, beside) or self._span(head, heads, beside)
             for above, (first, last) in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
                 if above.y1 <= head.y0 + SPAN_GAP * (head.y1 - head.y0) and first <= head.core[0] and head.core[1] <= last and first < last:
@@ -214,36 +217,26 @@ class _Zone:
             start, end = (start + 1, end) if off < 0 else (start, end - 1)
         return start, end
 
-    def _repeated(self, head: _Head, heads: Sequence[_Head]) -> tuple[int, int] | None:
+    def _repeated(self, head: _Head, beside: Sequence[_Head]) -> tuple[int, int] | None:
         """The columns of a head over periods that repeat, as many times as there are heads on its line; None where they do not."""
-        lowest = [[other.text for other in heads if other.core == (number, number)][-1:] for number in range(len(self._columns))]
-        periods = [texts[0] for texts in lowest if texts and is_period(texts[0])]
-        line = sorted((other for other in heads if _on_one_line(other, head)), key=lambda other: other.x0)
+        line = sorted([head, *beside], key=lambda other: other.x0)
+        periods = [lowest.text for lowest in self._lowest if lowest and is_period(lowest.text)]
         size, rest = divmod(len(periods), len(line))
-        if (
-            len(periods) < len(lowest)
-            or rest
-            or size < 2
-            or periods != periods[:size] * len(line)
-            or is_period(head.text)
-            or len(set(periods)) < size
-        ):
+        if len(periods) < len(self._columns) or rest or size < 2 or is_period(head.text):
+            return None
+        if periods != periods[:size] * len(line) or len(set(periods)) < size:
             return None
         place = line.index(head)
         return place * size, (place + 1) * size - 1
 
-    def _span(self, head: _Head, heads: Sequence[_Head]) -> tuple[int, int]:
+    def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> tuple[int, int]:
         """The (first, last) column that a head is for: those it stands over, and where others stand under it, those around."""
-        beside = [other for other in heads if other is not head and _on_one_line(other, head)]
         below = [other for other in heads if other.y0 >= head.y1 - SPAN_GAP * (head.y1 - head.y0) and other is not head]
         under = [other for other in below if other.core[0] <= head.core[1] and head.core[0] <= other.core[1]]
         if beside and head.core[0] == head.core[1] and any(self._is_aligned(head, other) for other in under):
             return head.core
         taken = {column for other in beside for column in range(other.core[0], other.core[1] + 1)}
         return self._grown(head, taken)
-
-    def _is_lowest(self, head: _Head, heads: Sequence[_Head]) -> bool:
-        return not any(other.y0 > head.y0 and other.core[0] <= head.core[0] <= other.core[1] for other in heads)
 
     def _is_aligned(self, head: _Head, under: _Head) -> bool:
         """Whether two heads are lines of one, set to the right of their column or as wide as it allows."""
@@ -276,11 +269,14 @@ class _Zone:
         fits = []
         for start in range(lowest, core[0] + 1):
             for end in range(core[1], highest + 1):
-                sums = (
-                    self._columns[start].left + self._columns[end].x1,
-                    self._columns[start].x0 + self._columns[end].x1,
-                    self._sides[start][0] + self._sides[end][1],
-                )
-                if any(abs(both / 2 - centre) <= BALANCE * self._pitch for both in sums):
+                if self._is_over_middle(centre, start, end):
                     fits.append((start, end))
         return max(fits, key=lambda fit: fit[1] - fit[0], default=core)
+
+    def _is_over_middle(self, centre: float, start: int, end: int) -> bool:
+        """Whether a head stands over the middle of these columns: of their own heads, or where they have none, of their values."""
+        first, last = self._lowest[start], self._lowest[end]
+        if first and last and start < end:
+            return abs((first.x0 + last.x1) / 2 - centre) <= BALANCE_OF_HEADS * self._pitch
+        columns = self._columns
+        return any(abs((left + columns[end].x1) / 2 - centre) <= BALANCE * self._pitch for left in (columns[start].left, columns[start].x0))

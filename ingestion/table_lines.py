@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from ingestion.records import Word
@@ -164,6 +165,8 @@ class _Joiner:
 
     def pieces(self) -> list[Piece]:
         """Values, and texts whose words stand close."""
+        if set(self._kinds) == {"w"}:
+            return self._texts()
         pieces: list[Piece] = []
         opened = False  # a leader stood last: what follows is apart
         for token in self._tokens():
@@ -179,6 +182,12 @@ class _Joiner:
             else:
                 pieces.append(token)
         return pieces
+
+    def _texts(self) -> list[Piece]:
+        """The pieces of a line that holds nothing but words: most lines of most pages, done the short way."""
+        starts = [0, *(index for index in range(1, len(self._words)) if self._gap(index) >= TEXT_GAP), len(self._words)]
+        groups = [self._words[start:end] for start, end in pairwise(starts)]
+        return [Piece(list(group), group[0].box.x0, group[-1].box.x1, False, " ".join(map(printed, group)), group[0].box.x0) for group in groups]
 
     def _tokens(self) -> list[Piece]:
         """Words, those that make up one value together; a piece without words where a leader stands."""

@@ -70,14 +70,14 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
 
 def _goes_on(before: Page, page: Page) -> bool:
     """Whether the first table of a page goes on with the last one of the page before: it stands alike, between them is nothing
-    but running heads and notes, and it has no heads and no caption of its own, or the same again, or says that it is continued."""
+    but running heads and notes, and it has no heads and no caption of its own, or both again, or says that it is continued."""
     above, first = before.tables[-1], page.tables[0]
     alike = len(above.heads) == len(first.heads) and max(abs(above.box.x0 - first.box.x0), abs(above.box.x1 - first.box.x1)) < SAME_SIDE
     below = sum(line.box.y0 > above.box.y1 for line in before.lines)
     over = sum(line.box.y1 < first.box.y0 for line in page.lines)
     if not alike or not any(above.heads) or below > MOST_LINES_BETWEEN or over > MOST_LINES_BETWEEN:
         return False
-    if CONTINUED.search(first.caption) or (first.heads == above.heads and first.caption in ("", above.caption)):
+    if CONTINUED.search(first.caption) or (first.heads == above.heads and first.caption == above.caption != ""):
         return True
     return not any(first.heads) and " ".join(first.caption.split()) in " ".join(before.text.split())
 

@@ -354,7 +354,7 @@ def test_a_table_goes_on_over_the_page_end_with_its_heads(tmp_path: Path) -> Non
 
 
 def test_a_table_of_its_own_is_not_continued(tmp_path: Path) -> None:
-    rows = [["Tax", "1", "2", "3"], ["Fees", "3", "4", "5"]]
+    rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
     other = [(60, 70, "Table 8: Receipts"), *grid(110, [["", "2025", "2026", "2027"], *rows])]
     prose = [(60, 60 + 13 * number, line) for number, line in enumerate(PROSE * 2)]
     for second in (other, [*prose, *grid(200, rows)], grid(80, rows, left=200)):
@@ -496,3 +496,83 @@ def test_footnote_marks_are_neither_values_nor_rows() -> None:
         text += word + " "
     (table,) = find_tables(text, words)
     assert [(row.label, *texts(row)) for row in table.rows] == [("Wages (1)", "004", "014"), ("Rents", "104", "114"), ("Total", "204", "214")]
+
+
+def test_a_minus_may_stand_far_from_its_figure(tmp_path: Path) -> None:
+    rows = [["", "2021", "2020"], ["Interest", "47", "49"], ["Net cost", "31", "20"], ["Revenue", "1 617", "1 568"]]
+    table = one(tmp_path, [*grid(100, rows), (331, 130, "-"), (411, 130, "-")])
+    assert texts(table.rows[1]) == ["- 31", "- 20"]
+
+
+def test_labels_go_on_in_lower_case_and_below_the_last_row(tmp_path: Path) -> None:
+    rows = [
+        ["", "2021", "2020"],
+        ["Net earnings", "27", "23"],
+        ["Decrease in redemption value"],
+        ["  redeemable interest", "14", "2"],
+        ["Other", "3", "4"],
+    ]
+    last = [(60, 175, "Net Interest Cost as a % of Own Source"), (60, 186, "Revenue"), (350, 175, ">1.9%"), (430, 175, ">1.3%"), (60, 300, "Prose.")]
+    table = one(tmp_path, [*grid(100, rows), *last])
+    assert [row.label for row in table.rows] == [
+        "Net earnings",
+        "Decrease in redemption value redeemable interest",
+        "Other",
+        "Net Interest Cost as a % of Own Source Revenue",
+    ]
+
+
+def test_a_head_over_three_spans_them_and_the_first_line_of_one_does_not(tmp_path: Path) -> None:
+    rows = [["", "Gross", "Losses", "Net"], ["Level 1", "1,000", "(5)", "995"], ["Level 2", "900", "(8)", "892"]]
+    spanning = one(tmp_path, [(410, 80, "|Fair value of assets"), *grid(100, rows)])
+    assert spanning.heads == ("Fair value of assets > Gross", "Fair value of assets > Losses", "Fair value of assets > Net")
+    assert one(tmp_path, [(430, 89, ">Accumulated"), *grid(100, rows)]).heads == ("Gross", "Accumulated Losses", "Net")
+
+
+def test_heads_over_years_that_repeat_take_a_round_each(tmp_path: Path) -> None:
+    rows = [["", "2022", "2021", "2022", "2021"], ["Discount rate", "5.2%", "3.0%", "5.2%", "2.9%"], ["Increases", "3.0%", "3.0%", "N/A", "N/A"]]
+    table = one(tmp_path, [(370, 85, ">Pension"), (530, 85, ">Health Care"), *grid(100, rows, rights=(290, 370, 450, 530))])
+    assert table.heads == ("Pension > 2022", "Pension > 2021", "Health Care > 2022", "Health Care > 2021")
+
+
+def test_prose_parts_two_tables(tmp_path: Path) -> None:
+    rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
+    prose = (60, 140, "The effect of all this on the outturn of the year was small but not nothing at all")
+    assert [len(table.rows) for table in tables(tmp_path, [*grid(110, rows), prose, *grid(155, rows)])] == [2, 2]
+    assert [len(table.rows) for table in tables(tmp_path, [*grid(110, rows), *grid(155, rows)])] == [4]
+
+
+def test_a_value_as_wide_as_two_columns_joins_them_not(tmp_path: Path) -> None:
+    rows = [["", "Shares", "Amount"], ["Opening", "4", "75"], ["Issued", "5", "81"], ["Closing", "", "1,234,567,890.12"]]
+    table = one(tmp_path, grid(100, rows, rights=(380, 430)))
+    assert [texts(row) for row in table.rows] == [["4", "75"], ["5", "81"], [None, "1,234,567,890.12"]]
+
+
+def test_prose_beside_an_axis_is_no_table(tmp_path: Path) -> None:
+    prose = [
+        (50, 100 + 12 * n, f"{text} it")
+        for n, text in enumerate(("The committee met in June", "It held the rate as growth", "slowed to the lowest pace") * 4)
+    ]
+    axis = [(400, 103 + 16.7 * n, f">{7.25 - n / 4}") for n in range(8)]
+    assert tables(tmp_path, [*prose, *axis]) == []
+
+
+def test_values_strewn_over_two_columns_of_prose_are_no_table(tmp_path: Path) -> None:
+    left = [(50, 100 + 13 * n, f"({n}) Item of the list") for n in range(8)]
+    values = [(250, 100 + 13 * n, f">{9630 - 7 * n}") for n in range(0, 8, 2)]
+    right = [(300, 100 + 13 * n, "unless it is listed in another schedule of it") for n in range(8)]
+    assert tables(tmp_path, [*left, *values, *right]) == []
+
+
+def test_a_table_that_says_so_or_repeats_its_caption_is_continued(tmp_path: Path) -> None:
+    rows = [YEARS, ["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
+    page = [(60, 70, "Table 7: Receipts"), *grid(100, rows)]
+    again = [(60, 70, "Table 7: Receipts (continued)"), *grid(100, rows)]
+    bare = grid(100, rows)
+    read = continue_tables(read_pages(tmp_path, page, again, page, bare))
+    assert [(table.continued, table.caption) for page in read for table in page.tables] == [
+        (False, "Table 7: Receipts"),
+        (True, "Table 7: Receipts"),
+        (True, "Table 7: Receipts"),
+        (False, ""),
+    ]
