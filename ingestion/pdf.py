@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
+from ingestion.pictures import finest, picture_places
 from ingestion.records import DocumentInfo, Rect, Word
-from ingestion.text_quality import normalise, normalised_words
+from ingestion.text_quality import is_unreadable, normalise, normalised_words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -22,6 +23,11 @@ __all__ = ["PdfFile"]
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays under 160 MB.
 MOST_PIXELS = 40_000_000
+# What tesseract reads best, and the pixels of an A4 page at that. A page less than half as long as A4 is a card, a receipt or a page
+# whose size was set wrongly: its letters may be as small.
+READING_DPI = 300
+READING_PIXELS = 8_700_000
+SMALL_PAGE = 2.0
 # Characters of one page kept; the densest real page measured has 14,000. More is a bomb or a broken file.
 MOST_CHARACTERS = 100_000
 # Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
@@ -104,22 +110,57 @@ class PdfFile:
         shown: Image = image.convert("RGB")
         return shown
 
+    def reading_dpi(self, number: int) -> int:
+        """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds a finer image."""
+        if self._pdfium is None:
+            return READING_DPI
+        page = self._pdfium[number - 1]
+        try:
+            width, height = page.get_size()
+            enough = 72 * (READING_PIXELS / max(1.0, width * height)) ** 0.5
+            return max(READING_DPI, round(min(72 * finest(page), enough))) if enough > SMALL_PAGE * READING_DPI else READING_DPI
+        finally:
+            page.close()
+
     def pictures(self, number: int) -> tuple[Rect, ...]:
-        """Where page `number` has images that may be pictures of text. Empty where PDFium cannot read the page."""
-        return ()
+        """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium cannot read the page."""
+        if self._pdfium is None:
+            return ()
+        page = self._pdfium[number - 1]
+        try:
+            places = picture_places(page, _placing(page))
+            return tuple(self._with_text(number, places)) if places else ()
+        except (pdfium.PdfiumError, ValueError, MemoryError):
+            return ()
+        finally:
+            page.close()
+
+    def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
+        """Those of these places that look like text which the text layer lacks."""
+        from ingestion.scans import LOOK_DPI, looks_like_text
+
+        written = [word.box for word in self._pdfium_text(number)[1]]
+        shown = self.image(number, LOOK_DPI)
+        for place in places:
+            if looks_like_text(shown, place, written):
+                yield place
 
     def may_show_text(self, number: int) -> bool:
-        """False where a page has neither an image nor drawings enough to carry text that its text layer lacks."""
+        """False where a page has neither an image, nor drawings enough to carry text that its text layer lacks, nor letters that the
+        layer has no meaning for."""
         if self._pdfium is None:
             return False
         page = self._pdfium[number - 1]
-        drawings = 0
+        drawings, letters = 0, False
         try:
             for item in page.get_objects(max_depth=4):
                 if item.type == raw.FPDF_PAGEOBJ_IMAGE or drawings >= DRAWINGS_OF_A_TEXT:
                     return True
                 drawings += item.type in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
-            return False
+                letters = letters or item.type == raw.FPDF_PAGEOBJ_TEXT
+            return letters and is_unreadable(self._pdfium_text(number)[0])
+        except pdfium.PdfiumError:
+            return letters
         finally:
             page.close()
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ingestion.language import judge
 from ingestion.records import Page
 
-__all__ = ["better_reading", "is_contents", "join_line_breaks", "needs_reading_again", "normalise", "normalised_words", "vocabulary"]
+__all__ = ["better_reading", "is_contents", "is_unreadable", "join_line_breaks", "needs_reading_again", "normalise", "normalised_words", "vocabulary"]
 
 # A running header and a page number alone come to about this many letters: a page with fewer carries its content as an image.
 FEWEST_LETTERS = 40
@@ -142,6 +142,13 @@ def needs_reading_again(text: str) -> bool:
     found = judge(text)
     wrong = found.implausible + unreadable
     return found.disordered or wrong > MOST_IMPLAUSIBLE * (found.plausible + wrong + DOUBT)
+
+
+def is_unreadable(text: str) -> bool:
+    """True where the few characters of a page are mostly no letters or digits, or letters that spell nothing: glyphs without a meaning."""
+    shown = sum(not letter.isspace() for letter in text)
+    found = judge(text)
+    return 2 * sum(map(str.isalnum, text)) < shown or found.implausible > found.plausible
 
 
 def better_reading(first: Page, second: Page) -> Page:

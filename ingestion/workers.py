@@ -25,7 +25,6 @@ __all__ = ["main"]
 # Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader may pass 1.5 GB.
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
-OCR_DPI = 300
 NICENESS = 10
 
 
@@ -69,16 +68,17 @@ def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.ocr import read_image
+    from ingestion.ocr import read_image, tables_of
 
     number = request["page"]
     if not file.may_show_text(number):
         return {"read": page_to(Page(number, "", method="none"))}
-    reading = read_image(file.image(number, OCR_DPI))
+    reading = read_image(file.image(number, file.reading_dpi(number)))
     if not reading.words:
         return {"read": page_to(Page(number, "", method="none"))}
     page = Page(number, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)
-    return {"read": page_to(replace(page, lines=lines_of(page.text, page.words), tables=tuple(find_tables(page.text, page.words))))}
+    tables = tables_of(page.text, page.words, reading.turned)
+    return {"read": page_to(replace(page, lines=lines_of(page.text, page.words), tables=tables))}
 
 
 def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]
-    return {"read": page_to(read_pictures(page, file.image(page.number, OCR_DPI), pictures))}
+    return {"read": page_to(read_pictures(page, file.image(page.number, file.reading_dpi(page.number)), pictures))}
 
 
 def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ingestion.text_quality import (
     LIGATURES,
     better_reading,
     is_contents,
+    is_unreadable,
     join_line_breaks,
     needs_reading_again,
     normalise,
@@ -177,3 +178,10 @@ def test_judging_a_long_page_takes_no_more_than_its_length() -> None:
     start = time.perf_counter()
     better_reading(page("\ufffdab(cid:1) /G1 #a" * 20_000), page("x" * 200_000, confidence=90.0))
     assert time.perf_counter() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "unreadable"), [('"7+%-', True), ("\x19\x12", True), ("Figure 7", False), ("", False), ("12", False), ("Annex C", False)]
+)
+def test_few_characters_without_a_meaning_are_told(text: str, unreadable: bool) -> None:
+    assert is_unreadable(text) == unreadable

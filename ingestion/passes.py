@@ -1,0 +1,219 @@
+"""Lines that OCR passes over one image found: judges words by their confidence, merges passes, lays text out; runs no OCR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingestion.records import Rect, Word
+
+__all__ = ["OcrLine", "add_pass", "lay_out", "letters", "mean_confidence", "without_noise"]
+
+# What rules, frames and specks are read as. None of it says anything where it stands alone.
+MARKS = "|¦_—–-=~.,:;'`‘’“”\"°·«»¢©®¥§*•<>\\/[]{}()!^+"
+# Marks that say something alone: a nil, a bullet, a unit, where the reading is sure.
+MEANINGFUL = frozenset({"-", "–", "—", "--", "•", "*", "+", "/", "=", "§", "©"})
+SURE_OF_MARK = 85
+# The confidence from which words of so many letters were right rather than wrong on 30 measured pages; longer ones nearly always.
+SURE_OF_SHORT = {1: 30, 2: 50, 3: 40}
+SURE_OF_LONG = 5
+# Two boxes hold the same word where they share this part of the smaller one.
+SAME_PLACE = 0.3
+# A second reading of a word replaces the first only where it is surer by this much: a tie says nothing.
+SURER = 5.0
+# ... and where it has at least this share of its letters: half a word may be surer than all of it.
+SAME_LETTERS = 0.8
+# A word of a further pass, where no other stands, is believed from here; a short one, and any of a pass that read mostly specks and
+# drawings, only when it is sure.
+BELIEVED, BELIEVED_AT_ONCE = 60, 85
+SHORT = 2
+# Mean confidence below which a pass has read mostly what is no text; over drawings it is 20 to 30, over left-out cells 70 and more.
+MOSTLY_NOISE = 45
+# Words on one row stand in one line where less than this many of their heights lies between them.
+WIDEST_GAP = 3.0
+# Boxes stand on one row where they share this part of the lower one's height.
+SAME_ROW = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class OcrLine:
+    """Words of one line, left to right. first: it begins a paragraph."""
+
+    words: tuple[Word, ...]
+    first: bool = False
+
+
+def letters(words: Sequence[Word]) -> int:
+    """Letters and digits in all."""
+    return sum(_letters(word.text) for word in words)
+
+
+def mean_confidence(words: Sequence[Word]) -> float:
+    """The mean confidence of these words' characters, 0-100; 0.0 without words."""
+    total = sum(len(word.text) for word in words)
+    return sum(len(word.text) * (word.confidence or 0.0) for word in words) / total if total else 0.0
+
+
+def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
+    """The lines without what specks and rules were read as; a paragraph whose first line goes begins with the next."""
+    kept: list[OcrLine] = []
+    first = False
+    for line in lines:
+        first = first or line.first
+        words = tuple(clean for word in line.words if _says_something(clean := replace(word, text=_trimmed(word.text))))
+        if words:
+            kept.append(OcrLine(words, first))
+            first = False
+    return kept
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
+
+
+def _trimmed(text: str) -> str:
+    """Without the rule of a table at either end."""
+    return text.strip("|¦") or text
+
+
+def _says_something(word: Word) -> bool:
+    count, confidence = _letters(word.text), word.confidence or 0.0
+    if count:
+        return confidence >= SURE_OF_SHORT.get(count, SURE_OF_LONG)
+    return confidence >= SURE_OF_MARK and (word.text in MEANINGFUL or not all(character in MARKS for character in word.text))
+
+
+def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLine]:
+    """The lines of a first pass with what a further pass read better, and with what it read where nothing stood.
+
+    Boxes of both are on one image. Better: the words at one place, taken together, are surer by SURER and no fewer letters.
+    """
+    old = [word for line in lines for word in line.words]
+    places = _Places(old)
+    new: list[OcrLine] = []
+    noisy = mean_confidence([word for line in further for word in line.words]) < MOSTLY_NOISE
+    for line in further:
+        alone = [word for word in line.words if not places.claim(word) and _is_believed(word, noisy=noisy)]
+        new += [OcrLine(tuple(words), line.first) for words in _close_together(alone)]
+    put = places.replaced()
+    result, index = [], 0
+    for line in lines:
+        words = tuple(word for at in range(index, index + len(line.words)) for word in put.get(at, [old[at]]))
+        index += len(line.words)
+        result.append(OcrLine(words, line.first))
+    for line in new:
+        _put_in(result, line)
+    return [line for line in result if line.words]
+
+
+def _is_believed(word: Word, *, noisy: bool) -> bool:
+    count = _letters(word.text)
+    return count > 0 and (word.confidence or 0.0) >= (BELIEVED_AT_ONCE if noisy or count <= SHORT else BELIEVED)
+
+
+class _Places:
+    """Words of a first pass, and what a further pass has read at the same places."""
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        self._words = words
+        self._boxes = np.array([_sides(word.box) for word in words]).reshape(-1, 4)
+        self._group: dict[int, int] = {}
+        self._claims: dict[int, list[Word]] = {}
+
+    def claim(self, word: Word) -> bool:
+        """True where words of the first pass stand at this word's place, which it now competes for."""
+        under = [int(index) for index in np.flatnonzero(_shared(self._boxes, word.box) >= SAME_PLACE)]
+        if not under:
+            return False
+        group = min([under[0], *(self._group[index] for index in under if index in self._group)])
+        joined = {self._group[index] for index in under if index in self._group} - {group}
+        for index, of in self._group.items():
+            if of in joined:
+                self._group[index] = group
+        claims = [claim for other in sorted(joined) for claim in self._claims.pop(other)]
+        self._group.update(dict.fromkeys(under, group))
+        self._claims.setdefault(group, []).extend([*claims, word])
+        return True
+
+    def replaced(self) -> dict[int, list[Word]]:
+        """Number of a word of the first pass -> what takes its place, nothing for the others of its group. Only where that is better."""
+        put: dict[int, list[Word]] = {}
+        for group, claims in self._claims.items():
+            indexes = sorted(index for index, of in self._group.items() if of == group)
+            old = [self._words[index] for index in indexes]
+            if mean_confidence(claims) >= mean_confidence(old) + SURER and letters(claims) >= letters(old) * SAME_LETTERS:
+                put |= {index: [] for index in indexes}
+                put[indexes[0]] = sorted(claims, key=lambda word: word.box.x0)
+        return put
+
+
+def _sides(box: Rect) -> tuple[float, float, float, float]:
+    return box.x0, box.y0, box.x1, box.y1
+
+
+def _shared(boxes: NDArray[np.float64], box: Rect) -> NDArray[np.float64]:
+    """How much of the smaller of the two each box shares with `box`, 0-1."""
+    width = np.minimum(boxes[:, 2], box.x1) - np.maximum(boxes[:, 0], box.x0)
+    height = np.minimum(boxes[:, 3], box.y1) - np.maximum(boxes[:, 1], box.y0)
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    smaller = np.minimum(areas, (box.x1 - box.x0) * (box.y1 - box.y0))
+    share: NDArray[np.float64] = np.clip(width, 0, None) * np.clip(height, 0, None) / np.maximum(smaller, 1e-12)
+    return share
+
+
+def _close_together(words: Sequence[Word]) -> list[list[Word]]:
+    """Words of one line as stretches without a wide gap."""
+    runs: list[list[Word]] = []
+    for word in words:
+        if runs and 0 <= word.box.x0 - runs[-1][-1].box.x1 + 1e-9 < _reach(word):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return runs
+
+
+def _reach(word: Word) -> float:
+    return WIDEST_GAP * (word.box.y1 - word.box.y0)
+
+
+def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
+    """Put a line where it is read: into the line on whose row it stands, else below the nearest line above it."""
+    box = _around(new.words)
+    after = -1
+    lowest = 0.0
+    for index, line in enumerate(lines):
+        if not line.words:
+            continue
+        other = _around(line.words)
+        if _on_one_row(box, other) and max(box.x0 - other.x1, other.x0 - box.x1) < _reach(new.words[0]):
+            lines[index] = OcrLine(tuple(sorted((*line.words, *new.words), key=lambda word: word.box.x0)), line.first)
+            return
+        if other.y1 <= box.y1 and min(box.x1, other.x1) > max(box.x0, other.x0) and other.y1 >= lowest:
+            after, lowest = index, other.y1
+    lines.insert(after + 1, replace(new, first=True))
+
+
+def _on_one_row(first: Rect, second: Rect) -> bool:
+    shared = min(first.y1, second.y1) - max(first.y0, second.y0)
+    return shared >= SAME_ROW * min(first.y1 - first.y0, second.y1 - second.y0)
+
+
+def _around(words: Sequence[Word]) -> Rect:
+    boxes = [word.box for word in words]
+    return Rect(min(box.x0 for box in boxes), min(box.y0 for box in boxes), max(box.x1 for box in boxes), max(box.y1 for box in boxes))
+
+
+def lay_out(lines: Sequence[OcrLine]) -> tuple[str, tuple[Word, ...]]:
+    """The text, an empty line between paragraphs, and the words with their offsets in it."""
+    text = ""
+    placed: list[Word] = []
+    for line in lines:
+        text += "" if not text else "\n\n" if line.first else "\n"
+        for place, word in enumerate(line.words):
+            text += " " if place else ""
+            placed.append(replace(word, start=len(text), end=len(text) + len(word.text)))
+            text += word.text
+    return text, tuple(placed)

@@ -1,0 +1,254 @@
+"""Page images as arrays: evens their ground, finds their slant and direction, tells pictures of text; reads no letter and knows no PDF."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as images
+from PIL import ImageFilter
+from PIL.Image import Image
+
+from ingestion.records import Rect
+
+__all__ = [
+    "LOOK_DPI",
+    "Laid",
+    "blank_out",
+    "crop",
+    "lay",
+    "lies_sideways",
+    "looks_like_text",
+    "prepare",
+    "skew_of",
+    "text_area",
+    "turn",
+    "turn_back",
+]
+
+Grey = NDArray[np.uint8]
+Dark = NDArray[np.bool_]
+Places = NDArray[np.intp]
+
+# Pixels of the outline. The lowest line of letters, the first height that is none, the gap that ends a stretch, the shortest word.
+LOWEST_LINE, HIGHEST_LINE, WORD_GAP, SHORTEST_WORD = 4, 26, 10, 12
+# A ground darker than this carries light text; printed shades of grey and colour under dark text are lighter.
+DARKEST_GROUND = 110
+# The ground is the median of windows of 144 by 54 pixels: an inch half wide, as low as one shaded row of a table at 300 dpi.
+GROUND_STEP = (16, 6)
+GROUND_WINDOW = 9
+# Pixels. Dots of a printed screen and the rags of a bilevel scan go; at 1.3 more does on poor scans, but thin light strokes too.
+SMOOTHING = 1.0
+# A second look is smoothed more, 1.3 in all: of 30 pages, 11 gain and 5 lose a word or two by it.
+FURTHER_SMOOTHING = 0.8
+# Resolution at which a picture on a page is looked at: small print is 4 pixels high, and a look takes a hundredth of a second.
+LOOK_DPI = 90
+# Neighbouring pixels of text and charts differ by no more than grain in this share of them (.53 and more; photographs .43).
+GRAIN, LEAST_EVEN = 8, 0.5
+# Pixels of text lines: some eight words; and as a share of the picture, where the plainest chart with figures has .015.
+LEAST_TEXT, LEAST_TEXT_SHARE = 1500, 0.012
+# The share of them without a text layer from which it does not say what the picture says; what it says stands beside it by a hair.
+LEAST_UNWRITTEN = 0.3
+# Pixels along the longer side of the reduced image in which slant and direction are sought: a line of small print is still 4 high.
+OUTLINE = 1000
+# Dark runs longer than this share of the outline are rules and frames, which say nothing of where the letters stand.
+LONGEST_LETTER = 1 / 14
+# Half way from the darkest hundredth to white is ink, on faint pages too, but never what is lighter than this.
+LIGHTEST_INK = 215
+# Degrees. What is turned further was laid so on purpose.
+MOST_SKEW = 10.0
+# Degrees; less than half of it moves a line's end by less than its height.
+LEAST_SKEW = 0.3
+# The lines must stand out this many times clearer after turning back than before.
+SKEW_GAIN = 1.15
+# Of 30 pages the upright ones had a ratio up to .9 of columns to rows after levelling, the sideways ones from 1.1; tables are the nearest.
+SIDEWAYS = 1.3
+
+
+def prepare(image: Image, *, smoothing: float = SMOOTHING) -> Image:
+    """The image as black text on white, in grey: shades and gradients evened out, light text on dark inverted where it stands.
+
+    smoothing: radius in pixels, 0 for none.
+    """
+    grey = image.convert("L")
+    ground = grey.reduce(GROUND_STEP).filter(ImageFilter.MedianFilter(GROUND_WINDOW)).filter(ImageFilter.GaussianBlur(1))
+    index = np.asarray(ground.resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
+    index <<= 8
+    index |= np.asarray(grey.filter(ImageFilter.GaussianBlur(smoothing)) if smoothing else grey)
+    return images.fromarray(np.take(_evened(), index))
+
+
+@cache
+def _evened() -> Grey:
+    """The value of a pixel by 256 * ground + pixel."""
+    ground, pixel = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
+    light = pixel * 255 / np.maximum(ground, 1)
+    dark = (255 - pixel) * 255 / np.maximum(255 - ground, 1)
+    value: Grey = np.clip(np.where(ground >= DARKEST_GROUND, light, dark), 0, 255).astype(np.uint8).ravel()
+    return value
+
+
+def skew_of(image: Image) -> float:
+    """Degrees by which a prepared image must be turned counter-clockwise to make its lines level; 0.0 where that is unsure."""
+    rows, columns = np.nonzero(_outline(image))
+    angle, gain, _ = _sharpest(rows, columns)
+    return round(angle, 1) if abs(angle) >= LEAST_SKEW and gain > SKEW_GAIN else 0.0
+
+
+def lies_sideways(image: Image) -> bool:
+    """True where the lines of a prepared image clearly run up or down the page rather than across it."""
+    rows, columns = np.nonzero(_outline(image))
+    across, down = _sharpest(rows, columns)[2], _sharpest(columns, rows)[2]
+    return down > SIDEWAYS * across
+
+
+def _sharpest(rows: Places, columns: Places) -> tuple[float, float, float]:
+    """(the angle at which dark points fall into the clearest lines, how many times clearer than at 0, how clear), (0, 1, 0) without points."""
+    if not len(rows):
+        return 0.0, 1.0, 0.0
+    best, level = 0.0, _sharpness(rows, columns, 0.0)
+    sharpest = level
+    for step, reach in ((0.5, MOST_SKEW), (0.1, 0.4)):
+        for angle in best + np.arange(-reach, reach + step / 2, step):
+            sharpness = _sharpness(rows, columns, float(angle))
+            if sharpness > sharpest:
+                best, sharpest = float(angle), sharpness
+    return best, sharpest / max(level, 1e-9), sharpest
+
+
+def _sharpness(rows: Places, columns: Places, degrees: float) -> float:
+    """How clearly dark points fall into lines after turning: the mean square of the change from one row to the next."""
+    shifted = rows - columns * np.tan(np.radians(degrees))
+    counts = np.bincount((shifted - shifted.min()).astype(np.int64))
+    return float(np.square(np.diff(counts)).sum()) / len(rows)
+
+
+def blank_out(image: Image, boxes: Sequence[Rect]) -> Image:
+    """A prepared image with these boxes white, smoothed once more; its ground is white too, or the grain of it would pass for ink."""
+    values = np.array(image)
+    values[values > (_lightest_ink(values[::4, ::4]) + 255) / 2] = 255
+    for box in boxes:
+        top, bottom = int(box.y0 * image.height), round(box.y1 * image.height + 1)
+        values[top:bottom, int(box.x0 * image.width) : round(box.x1 * image.width + 1)] = 255
+    return images.fromarray(values).filter(ImageFilter.GaussianBlur(FURTHER_SMOOTHING))
+
+
+def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
+    """True where the picture at `place` of a page image of LOOK_DPI has text worth reading besides what is written at `written`, both
+    as fractions of the page; false of photographs."""
+    part = crop(page, place).convert("L")
+    steps = np.abs(np.diff(np.asarray(part).astype(np.int16), axis=1))
+    if min(part.size) < 2 or np.mean(steps <= GRAIN) < LEAST_EVEN:
+        return False
+    evened = prepare(part, smoothing=0)
+    area = text_area(evened)
+    if area < max(LEAST_TEXT, LEAST_TEXT_SHARE * evened.width * evened.height):
+        return False
+    inside = [_seen_from(place, box) for box in written if _meet(box, place)]
+    return not inside or text_area(blank_out(evened, inside)) >= LEAST_UNWRITTEN * area
+
+
+def crop(page: Image, box: Rect) -> Image:
+    """What stands in a box, at least one pixel of it."""
+    left, top = min(int(box.x0 * page.width), page.width - 1), min(int(box.y0 * page.height), page.height - 1)
+    return page.crop((left, top, max(left + 1, round(box.x1 * page.width)), max(top + 1, round(box.y1 * page.height))))
+
+
+def _meet(first: Rect, second: Rect) -> bool:
+    return first.x0 < second.x1 and second.x0 < first.x1 and first.y0 < second.y1 and second.y0 < first.y1
+
+
+def _seen_from(place: Rect, box: Rect) -> Rect:
+    """A box of the page as fractions of the picture at `place`, cut to it."""
+    width, height = place.x1 - place.x0, place.y1 - place.y0
+    x0, x1 = max(0.0, (box.x0 - place.x0) / width), min(1.0, (box.x1 - place.x0) / width)
+    return Rect(x0, max(0.0, (box.y0 - place.y0) / height), x1, min(1.0, (box.y1 - place.y0) / height))
+
+
+def text_area(image: Image) -> int:
+    """Pixels of a prepared image's outline that lie in lines of letters: stretches of dark and narrow light, as low as text is."""
+    dark = _outline(image)
+    closed = ~dark & ~_runs(~dark, WORD_GAP) | dark
+    low = _runs(closed.T, LOWEST_LINE) & ~_runs(closed.T, HIGHEST_LINE)
+    return int(_runs(low.T, SHORTEST_WORD).sum())
+
+
+def _outline(image: Image) -> Dark:
+    """Where the reduced image is dark, rules and frames left out."""
+    small = image.reduce(max(1, round(max(image.size) / OUTLINE)))
+    grey = np.asarray(small)
+    dark: Dark = grey < _lightest_ink(grey)
+    longest = round(max(small.size) * LONGEST_LETTER)
+    return dark & ~_runs(dark, longest) & ~_runs(dark.T, longest).T
+
+
+def _lightest_ink(grey: Grey) -> float:
+    return min(LIGHTEST_INK, (float(np.percentile(grey, 1)) + 255) / 2)
+
+
+def _runs(dark: Dark, least: int) -> Dark:
+    """Where dark pixels stand in horizontal runs of at least `least`."""
+    height, width = dark.shape
+    if width < least:
+        return np.zeros_like(dark)
+    total = np.zeros((height, width + 1), np.int32)
+    np.cumsum(dark, axis=1, out=total[:, 1:])
+    begins = (total[:, least:] - total[:, :-least]) == least
+    change = np.zeros((height, width + 1), np.int32)
+    change[:, : begins.shape[1]] += begins
+    change[:, least:] -= begins
+    inside: Dark = np.cumsum(change, axis=1)[:, :width] > 0
+    return inside
+
+
+def turn(image: Image, degrees: int) -> Image:
+    how = {90: images.Transpose.ROTATE_270, 180: images.Transpose.ROTATE_180, 270: images.Transpose.ROTATE_90}
+    return image.transpose(how[degrees]) if degrees else image
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """An image laid for reading. level: turned clockwise by `turned` to the size `upright`, then by `skew` degrees the other way."""
+
+    level: Image
+    turned: int
+    skew: float
+    upright: tuple[int, int]
+
+    def back(self, box: Rect) -> Rect:
+        """A box on `level` as the box around it on the image before."""
+        upright = _levelled_back(box, self.skew, self.level.size, self.upright) if self.skew else box
+        return turn_back(upright, self.turned)
+
+
+def lay(evened: Image, degrees: int) -> Laid:
+    upright = turn(evened, degrees)
+    skew = skew_of(upright)
+    level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255) if skew else upright
+    return Laid(level, degrees, skew, upright.size)
+
+
+def turn_back(box: Rect, degrees: int) -> Rect:
+    """A box on an image turned by `degrees` clockwise (0, 90, 180, 270) as the box on the image before."""
+    if degrees == 90:
+        return Rect(box.y0, 1 - box.x1, box.y1, 1 - box.x0)
+    if degrees == 180:
+        return Rect(1 - box.x1, 1 - box.y1, 1 - box.x0, 1 - box.y0)
+    if degrees == 270:
+        return Rect(1 - box.y1, box.x0, 1 - box.y0, box.x1)
+    return box
+
+
+def _levelled_back(box: Rect, skew: float, level: tuple[int, int], before: tuple[int, int]) -> Rect:
+    """The box around a box of an image levelled by `skew` on the image before; both sizes in pixels."""
+    cosine, sine = math.cos(math.radians(skew)), math.sin(math.radians(skew))
+    across, down = [], []
+    for x, y in ((box.x0, box.y0), (box.x1, box.y0), (box.x0, box.y1), (box.x1, box.y1)):
+        x, y = (x - 0.5) * level[0], (y - 0.5) * level[1]
+        across.append(0.5 + (x * cosine - y * sine) / before[0])
+        down.append(0.5 + (x * sine + y * cosine) / before[1])
+    return Rect(max(0.0, min(across)), max(0.0, min(down)), min(1.0, max(across)), min(1.0, max(down)))
