@@ -9,6 +9,7 @@ import getpass
 import json
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.settings import Settings, load_settings
+from chatbot.store.names import known_as
 
 if TYPE_CHECKING:
     from chatbot.records import Answer, DocumentRow, Exchange, Hit
@@ -117,15 +119,18 @@ def _add(options: argparse.Namespace, settings: Settings) -> int:
     uploads = _uploads(options)
     failed = False
     with _chatbot(settings) as chatbot, _progress() as progress:
-        locked: list[str] = []
+        locked: set[str] = set()
         for result in chatbot.add(uploads, progress=progress, started=STARTED):
             if result.needs_password and _interactive():
-                locked.append(result.document)
+                locked.add(result.document)
                 continue
             failed |= result.status == "failed"
             _emit(_add_line(result), _add_text(result), as_json=options.json)
-        for upload in [upload for upload in uploads if (upload.name or upload.path.name) in locked]:
-            failed |= not _add_locked(chatbot, upload, options)
+        for upload in uploads:
+            name = known_as(upload.name or upload.path.name)
+            if name in locked:
+                locked.remove(name)
+                failed |= not _add_locked(chatbot, upload, options)
         for result in chatbot.resume(progress=progress):
             print(_printable(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
@@ -139,7 +144,10 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
     """Ask for a protected file's password by its name, a few times; False where it was not given."""
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
-        password = getpass.getpass(_printable(f"Password for {name} (Enter leaves it out): "), sys.stderr)
+        try:
+            password = getpass.getpass(_printable(f"Password for {name} (Enter leaves it out): "), sys.stderr)
+        except EOFError:
+            password = ""
         result = next(iter(chatbot.add([dataclasses.replace(upload, password=password or None)])))
         if not (result.needs_password and password):
             break
@@ -155,7 +163,7 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
     paths = [inside for path in options.paths for inside in _walk(path)]
     if options.name is not None and len(paths) != 1:
         raise UsageError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
-    return [Upload(path, options.name or "", passwords.get(path.name)) for path in paths]
+    return [Upload(path, options.name or "", passwords.get(known_as(path.name))) for path in paths]
 
 
 def _walk(path: Path) -> list[Path]:
@@ -168,12 +176,12 @@ def _passwords(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(
             f"The passwords in {path} cannot be read: {type(error).__name__}.", hint="One line a file: its name, a tab, the password."
         ) from error
-    return {name: password for name, tab, password in (line.partition("\t") for line in lines) if tab}
+    return {known_as(name): password for name, tab, password in (line.partition("\t") for line in lines) if tab}
 
 
 def _add_line(result: AddResult) -> dict[str, Any]:
@@ -204,19 +212,25 @@ def _add_text(result: AddResult) -> str:
 
 
 def _list(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.store.catalog import Catalog
+    from chatbot.store.catalog import Catalog, Waiting
 
     path = settings.store / "catalog.sqlite3"
     rows: list[DocumentRow] = []
+    waiting: list[Waiting] = []
     if path.exists():
         catalog = Catalog(path, read_only=True)  # beside a running chat too, waiting for nobody
-        rows = catalog.documents()
+        rows, waiting = catalog.documents(), catalog.waiting()
         catalog.close()
     for row in rows:
         line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
         same = f" (the same file as {row.same_as})" if row.same_as else ""
         _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{same}", as_json=options.json)
-    if not rows:
+    for taken in waiting:
+        print(_printable(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
+    copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
+    if copies > len(waiting):
+        print(f"The catalogue is empty, and {copies} kept copies are there: python -m chatbot doctor", file=sys.stderr)
+    elif not rows:
         print("No documents yet. Add some: python -m chatbot add FOLDER", file=sys.stderr)
     return DONE
 
@@ -224,7 +238,7 @@ def _list(options: argparse.Namespace, settings: Settings) -> int:
 def _remove(options: argparse.Namespace, settings: Settings) -> int:
     with _chatbot(settings) as chatbot:
         chatbot.remove(options.name, purge=options.purge)
-    undo = "Erased." if options.purge else f"Removed. Undo within 7 days: python -m chatbot restore {json.dumps(options.name, ensure_ascii=False)}"
+    undo = "Erased." if options.purge else f"Removed. Undo within 7 days: python -m chatbot restore -- {shlex.quote(known_as(options.name))}"
     _emit({"document": options.name, "status": "purged" if options.purge else "removed"}, undo, as_json=options.json)
     return DONE
 
@@ -279,8 +293,11 @@ def _search(options: argparse.Namespace, settings: Settings) -> int:
         return _batch(options, settings, run)
     with _chatbot(settings) as chatbot:
         hits = chatbot.search(_query(options), names=options.document, mode=options.mode, k=options.k, raw=options.raw)
+        waiting = len(chatbot.library.catalog.waiting())
     for rank, hit in enumerate(hits, 1):
         _emit(_hit_line(rank, hit), _hit_text(rank, hit), as_json=options.json)
+    if waiting:
+        print(f"{waiting} files are not added yet: python -m chatbot doctor", file=sys.stderr)
     if not hits:
         print("Nothing found.", file=sys.stderr)
     return DONE

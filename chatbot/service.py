@@ -21,6 +21,7 @@ from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
+from chatbot.store.names import known_as
 from chatbot.tokens import encodable
 from ingestion.reader import Reader
 from ingestion.records import PageReport, Rect
@@ -101,13 +102,13 @@ class Chatbot:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
-        self.library.remove(encodable(name), purge=purge)
+        self.library.remove(known_as(encodable(name)), purge=purge)
         if purge:
             forget_pages()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
-        self.library.restore(encodable(name))
+        self.library.restore(known_as(encodable(name)))
 
     def resume(
         self,

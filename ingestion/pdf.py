@@ -83,9 +83,9 @@ class PdfFile:
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Every character of a page with its box, in text order. Empty where PDFium cannot read the page."""
-        if self._pdfium is None:
+        page = self._page(number)
+        if page is None:
             return []
-        page = self._pdfium[number - 1]
         text_page = page.get_textpage()
         try:
             count = min(text_page.count_chars(), MOST_CHARACTERS)
@@ -112,9 +112,9 @@ class PdfFile:
 
     def reading_dpi(self, number: int) -> int:
         """Dots per inch at which page `number` is read by OCR: READING_DPI, more where a small page holds a finer image."""
-        if self._pdfium is None:
+        page = self._page(number)
+        if page is None:
             return READING_DPI
-        page = self._pdfium[number - 1]
         try:
             width, height = page.get_size()
             enough = 72 * (READING_PIXELS / max(1.0, width * height)) ** 0.5
@@ -124,9 +124,9 @@ class PdfFile:
 
     def pictures(self, number: int) -> tuple[Rect, ...]:
         """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium cannot read the page."""
-        if self._pdfium is None:
+        page = self._page(number)
+        if page is None:
             return ()
-        page = self._pdfium[number - 1]
         try:
             places = picture_places(page, _placing(page))
             return tuple(self._with_text(number, places)) if places else ()
@@ -148,9 +148,9 @@ class PdfFile:
     def may_show_text(self, number: int) -> bool:
         """False where a page has neither an image, nor drawings enough to carry text that its text layer lacks, nor letters that the
         layer has no meaning for."""
-        if self._pdfium is None:
+        page = self._page(number)
+        if page is None:
             return False
-        page = self._pdfium[number - 1]
         drawings, letters = 0, False
         try:
             for item in page.get_objects(max_depth=4):
@@ -163,6 +163,13 @@ class PdfFile:
             return letters
         finally:
             page.close()
+
+    def _page(self, number: int) -> pdfium.PdfPage | None:
+        """A page, to be closed by who asks for it; None where PDFium cannot read it."""
+        try:
+            return self._pdfium[number - 1] if self._pdfium is not None else None
+        except pdfium.PdfiumError:
+            return None
 
     def _pdfium_text(self, number: int) -> tuple[str, list[Word]]:
         if self._pdfium is None:

@@ -55,8 +55,20 @@ class Reader:
         self._cancelled = cancelled
         # What tesseract leaves behind when it is killed goes with this folder.
         _sweep_once()
-        self._folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")
-        self._process = subprocess.Popen(
+        try:
+            self._folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")
+            self._process = self._start()
+        except OSError as error:
+            hint = "Free memory and space in the folder for temporary files, and add it again."
+            raise DocumentError(f"No reading process can be started: {error.strerror}.", hint=hint, retryable=True) from error
+        try:
+            self.info = _info(self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS))
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [sys.executable, "-m", "ingestion.workers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -65,11 +77,6 @@ class Reader:
             env={**_child_environment(), "TMPDIR": self._folder},
             start_new_session=True,  # an interrupt at the keyboard is the parent's to handle, and tesseract dies with its reader
         )
-        try:
-            self.info = _info(self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS))
-        except BaseException:
-            self.close()
-            raise
 
     def text(self, number: int) -> tuple[Page, tuple[Rect, ...]]:
         """Page `number`, physical, 1-based, as its text layer has it, and where it has pictures that may hold text."""

@@ -36,6 +36,8 @@ FEWEST_ENTRIES = 4
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}|_{5}")
 PAGE_NUMBER = re.compile(r"[\divxl]{1,5}", re.I)
 CONTENTS = re.compile(r"(table of )?contents\b|index$|list of (tables|figures|charts)", re.I)
+# Halves of characters, which no file can be written with.
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 CID = re.compile(r"\(cid:\d+\)|/G\d{2}")
 UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff]")
 # PDFium writes U+FFFE, older builds U+0002, in place of a hyphen and line break; U+00AD is the soft hyphen itself.
@@ -66,6 +68,7 @@ def is_contents(text: str) -> bool:
 
 def normalise(text: str) -> str:
     """`text` with LF line ends, ligatures spelt out, form feeds and NULs as line ends and spaces; hyphen marks stay for join_line_breaks."""
+    text = SURROGATE.sub("\ufffd", text) if SURROGATE.search(text) else text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\x00", " ")
     return re.sub(r"[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
@@ -80,7 +83,7 @@ def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, in
         start, end = match.span()
         between, word = text[at:start], match.group()
         gap = gaps[between] if between in gaps else gaps.setdefault(between, normalise(between))
-        word = word if word.isascii() else word.translate(LIGATURES)
+        word = word if word.isascii() else normalise(word)
         parts += (gap, word)
         length += len(gap)
         spans.append((length, length + len(word), (start, end)))

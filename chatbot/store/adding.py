@@ -41,7 +41,7 @@ class AddResult:
     """How one file fared. status: added | unchanged | replaced | failed. failed_pages: (page, reason), physical, 1-based.
 
     searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
-    needs_password: it failed because it opens with a password only.
+    needs_password: it failed because it opens with a password only. linked: its bytes were there already, nothing was read or stored.
     """
 
     document: str
@@ -57,12 +57,13 @@ class AddResult:
     warning: str | None = None
     version: int = 0
     needs_password: bool = False
+    linked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
     """A file whose copy is kept and that waits to be read. waiting: its id in the catalogue. again: read it though its bytes are known.
-    recovered: see Waiting."""
+    recovered: see Waiting. left: an earlier process took it, so that its user may have no other copy at hand."""
 
     name: str
     digest: str
@@ -70,6 +71,7 @@ class Taken:
     password: str | None = None
     again: bool = False
     recovered: bool = False
+    left: bool = False
 
 
 class Adding:
@@ -86,7 +88,12 @@ class Adding:
         """Keep a copy of a file and note that it waits. Raises DocumentError for an impossible name, and where it cannot be kept."""
         name = display_name(name)
         digest = self._copies.take_file(source, name) if isinstance(source, Path) else self._copies.take(source, name)
-        return Taken(name, digest, self._catalog.wait(name, digest), password)
+        with self._lock:
+            waiting = self._catalog.wait(name, digest)
+            if not self._copies.path(digest).exists():  # erased with a document of the same bytes, in this very moment
+                self._catalog.stop_waiting(waiting)
+                raise DocumentError("The file was erased while it was taken.", hint="Add it again.", retryable=True)
+        return Taken(name, digest, waiting, password)
 
     def left(self) -> list[Taken]:
         """What an earlier process took and did not add; not what waits for something the user must do."""
@@ -110,7 +117,7 @@ class Adding:
             self._catalog.stop_waiting(taken.waiting)
             self.write_names({taken.digest, *([before] if before else [])})
             names = [name for name, _, removed_at in self._catalog.names_of(taken.digest) if name != taken.name and removed_at is None]
-            result = self._result(holding, taken.name, "replaced" if replaced else "added")
+            result = replace(self._result(holding, taken.name, "replaced" if replaced else "added"), linked=True)
             return replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.") if names else result
 
     def read(self, taken: Taken, *, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> Reading:
@@ -149,7 +156,12 @@ class Adding:
         """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on waiting, for what `error` asks
         of the user, as a recovered one always does."""
         needs_password = isinstance(error, EncryptedError)
+        cancelled = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
+            if taken.recovered and error is None:
+                return cancelled
+            if error is not None and error.retryable and taken.left:
+                return AddResult(taken.name, "failed", error=str(error))
             self._catalog.stop_waiting(taken.waiting, str(error) if error and (keep or taken.recovered) else None)
             self.drop_unneeded()
         return AddResult(taken.name, "failed", error=str(error) if error else "Cancelled.", needs_password=needs_password)
@@ -194,7 +206,7 @@ def failed_upload(name: str, error: ProjectError) -> AddResult:
 
 def taken_of(row: Waiting, password: str | None = None) -> Taken:
     """A waiting file as it was taken."""
-    return Taken(row.name, row.sha256, row.id, password, recovered=row.recovered)
+    return Taken(row.name, row.sha256, row.id, password, recovered=row.recovered, left=True)
 
 
 def different_files(name: str, first: Path | None, second: Path | None) -> DocumentError:

@@ -134,7 +134,7 @@ class Catalog(Contents):
             """select v.id from version v where v.state = 'reading' or not exists (select 1 from document d where
                    (d.active_version = v.id and (d.removed_at is null or d.removed_at >= ?1))
                 or (d.previous_version = v.id and d.replaced_at >= ?1 and (d.removed_at is null or d.removed_at >= ?1))
-                or (v.coming and v.document = d.id and (d.removed_at is null or d.active_version is null)))""",
+                or (v.coming and v.document = d.id and (d.removed_at is null or d.removed_at >= ?1 or d.active_version is null)))""",
             (before,),
         )
         return [row[0] for row in rows]
@@ -251,6 +251,15 @@ class Catalog(Contents):
             connection.execute("update version set coming = 0 where document = ?", (document,))
             _flip(connection, document, version)
 
+    def repoint(self, old: int, new: int) -> None:
+        """Let a newer reading of the same bytes take the place of an old one wherever that is live or can be brought back; what is coming
+        to those documents still comes."""
+        with self._write() as connection:
+            connection.execute("update version set coming = 0 where id = ?", (new,))
+            connection.execute("update document set active_version = ? where active_version = ?", (new, old))
+            connection.execute("update document set previous_version = ? where previous_version = ?", (new, old))
+            connection.execute("update document set previous_version = null, replaced_at = null where previous_version = active_version")
+
     # --- removing ---------------------------------------------------------------------------------------------------------------
 
     def remove(self, name: str, at: float) -> bool:
@@ -321,9 +330,9 @@ class Catalog(Contents):
     # --- what waits -------------------------------------------------------------------------------------------------------------
 
     def wait(self, name: str, sha256: str, *, recovered: bool = False) -> int:
-        """Note that a file waits to be added; its copy is kept. Returns an id. An earlier note of that name and these bytes goes."""
+        """Note that a file waits to be added; its copy is kept. Returns an id. Each taking has its own, so that giving
+        one up leaves the others."""
         with self._write() as connection:
-            connection.execute("delete from waiting where name = ? and sha256 = ?", (name, sha256))
             statement = "insert into waiting(name, sha256, added_at, recovered) values (?, ?, ?, ?)"
             made = connection.execute(statement, (name, sha256, time.time(), recovered))
             return int(made.lastrowid or 0)

@@ -51,7 +51,9 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
         yield Finding(waiting[0] if waiting else None, f"{len(waiting)} documents have no vectors yet: {error.message}", error.hint)
     for taken, problem in library.stuck():
         yield Finding(
-            taken.name, f"it is not added yet: {problem}", "Add it again, with `--passwords` where it needs one; or `remove NAME --purge` it."
+            taken.name,
+            f"it is not added yet: {problem.rstrip('.')}",
+            "Add it again, with `--passwords` where it needs one; or `remove NAME --purge` it.",
         )
 
 
@@ -99,7 +101,11 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
             library.adding.write_names({digest})
     for digest in sorted(library.copies.all() - library.catalog.hashes()):
         names = ", ".join(name.name for name in library.copies.names(digest)) or None
-        yield Finding(names, f"the copy {digest[:16]} belongs to no document", "Add it by its path under a name of your own, or delete it.")
+        yield Finding(
+            names,
+            f"the copy {library.copies.path(digest)} belongs to no document",
+            "`restore` or `remove --purge` it by its name, or delete the file.",
+        )
 
 
 def _indexes(library: Library, repair: bool) -> Iterator[Finding]:

@@ -283,13 +283,15 @@ class Additions:
 
     def _read_done(self, task: _Task, result: AddResult) -> None:
         with self._changed:
-            if result.status in {"added", "replaced"}:
+            if result.status in {"added", "replaced"} and not result.linked:
                 task.advance("embedding", 0, result.chunks)
                 task.become(result=result)
                 task.taken = None
                 self._embedding_due, self._not_before = True, 0.0
                 self._changed.notify_all()
                 return
+            # The bytes may be another document's that still lacks its vectors.
+            self._embedding_due = True
         self._settle(task, phase="done", result=result)
 
     def _settle(self, task: _Task, **changes: object) -> None:
@@ -394,7 +396,7 @@ class Additions:
         with self._changed:
             tasks = [task for task in self._embedding() if task.cancelled]
         for task in tasks:
-            if task.job.result is not None and task.job.result.status != "unchanged":
+            if task.job.result is not None and not task.job.result.linked:
                 _try(partial(self._library.discard, task.job.result.version))
             with self._changed:
                 self._finish([task], phase="cancelled")

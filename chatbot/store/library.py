@@ -27,6 +27,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import Lexicon, unpack_lexicons
 from chatbot.store.lock import StoreLock
+from chatbot.store.names import known_as
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.chunks import prepare
 from ingestion.document import Reading
@@ -114,8 +115,10 @@ class Library:
 
     def scope(self, names: Sequence[str]) -> dict[int, str]:
         """version id -> name of the live documents in `names` (all where it is empty). Raises NotFoundError naming an unknown one."""
+        there_are = set(self.catalog.names()) if names else set[str]()
+        names = [name if name in there_are else known_as(name) for name in names]
         active = self.catalog.active(names)
-        there = sorted(self.catalog.names()) if names else []
+        there = sorted(there_are)
         missing = [name for name in names if name not in there]
         if missing:
             known = (", ".join(there[:5]) or "none yet") + (f" and {len(there) - 5} more" if len(there) > 5 else "")
@@ -205,9 +208,12 @@ class Library:
 
         Raises NotFoundError, DocumentError and its kinds.
         """
-        found = self.catalog.find(name)
-        if found is None:
+        self.resume_vectors(progress=progress)
+        found, newest = self.catalog.find(name), self.catalog.newest(name)
+        if found is None or newest is None:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+        if newest.id != found.id:
+            raise StoreError(f"A new version of {name[:200]!r} is on its way.", hint="Try again when its vectors are made.", retryable=True)
         taken = Taken(name, found.sha256, self.catalog.wait(name, found.sha256), password, again=True)
         try:
             result = self.read_taken(taken, progress=lambda phase, done, total: progress(name, phase, done, total), cancelled=_never)
@@ -216,12 +222,9 @@ class Library:
             raise
         result = self._finish(result, progress, _never)
         with self._changing:
-            for other, version in [(row.name, self.catalog.find(row.name)) for row in self.catalog.documents() if row.removed_at is None]:
-                if version is not None and version.id == found.id:
-                    self.catalog.link(other, result.version)
-                    self.catalog.forget_previous(other)
-            if self.catalog.newest(name) == self.catalog.find(name):
-                self.catalog.forget_previous(name)
+            stored = self.catalog.version(result.version)
+            if stored is not None and stored.state == "ready":
+                self.catalog.repoint(found.id, stored.id)
         return result
 
     # The steps of a queue; see Adding.
@@ -288,7 +291,7 @@ class Library:
             left.set()
             pool.shutdown(cancel_futures=True)
             for candidate in ahead:
-                if candidate.taken is not None:
+                if candidate.taken is not None and not candidate.taken.left:
                     self.adding.give_up(candidate.taken)
 
     def _begin(self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress, cancelled: Callable[[], bool]) -> _Candidate:
@@ -299,7 +302,7 @@ class Library:
         try:
             known = self.adding.known(taken)
         except ProjectError as error:
-            known = self.adding.give_up(taken, error)
+            known = self.adding.give_up(taken, error, keep=taken.left)
         if known is not None:
             return replace(candidate, result=known)
         reading = pool.submit(
@@ -321,7 +324,10 @@ class Library:
                 result = self.adding.known(taken) or self.adding.store(taken, reading)
                 self.vectors.preload()  # not before: its import would slow down what people wait for
             except ProjectError as error:
-                result = self.adding.give_up(taken, None if isinstance(error, CancelledError) else error)
+                if taken.left and isinstance(error, CancelledError):
+                    result = AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
+                else:
+                    result = self.adding.give_up(taken, None if isinstance(error, CancelledError) else error, keep=taken.left)
         assert result is not None
         seconds = round(time.perf_counter() - start, 3)
         searchable = seconds if result.status in {"added", "replaced"} else None
@@ -372,6 +378,8 @@ class Library:
             self.retire(name)
             self.sweep()
             self.catalog.compact()
+            for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
+                before.unlink()
             return
         found = self.catalog.find(name)
         if found is None or not self.catalog.remove(name, time.time()):
@@ -381,14 +389,22 @@ class Library:
     def retire(self, name: str) -> None:
         """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Raises NotFoundError."""
         hashes = self.catalog.hashes_of(name)
-        if not self.catalog.retire(name):
+        kept = [digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}]
+        for digest in kept:
+            self.copies.drop(digest)
+        if not self.catalog.retire(name) and not kept:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
         self.adding.write_names(hashes)
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""
         before = self.catalog.hashes_of(name)
-        if not self.catalog.restore(name):
+        kept = [digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}]
+        for digest in kept:
+            self.catalog.wait(name, digest, recovered=True)
+        if kept:
+            self.resume()
+        elif not self.catalog.restore(name):
             raise NotFoundError(
                 f"There is no removed document {name[:200]!r}, and none that was replaced.",
                 hint="See `python -m chatbot list`; erased ones must be added again.",
@@ -414,10 +430,14 @@ class Library:
         left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
         if left or self.catalog.to_erase():
             self._erase(left)
-        for digest in self.copies.all() - self.catalog.hashes():
+        for digest in self._unlisted():
             for name in self.copies.names(digest):
                 if name.removed_at is None:
                     self.catalog.wait(name.name, digest, recovered=True)
+
+    def _unlisted(self) -> set[str]:
+        """Kept copies that the catalogue does not know: where it was lost, all there are."""
+        return self.copies.all() - self.catalog.hashes()
 
     def _erase(self, versions: Sequence[int]) -> None:
         if versions:

@@ -7,7 +7,7 @@ import unicodedata
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name"]
+__all__ = ["display_name", "known_as"]
 
 # Longer names cannot be file names on any common system, and break every table they are shown in.
 LONGEST_NAME = 200
@@ -25,6 +25,14 @@ def display_name(given: str) -> str:
     if len(name) > LONGEST_NAME:
         raise DocumentError(f"The name {name[:40]}… has {len(name)} characters.", hint=f"Give one of at most {LONGEST_NAME} with --name.")
     return name
+
+
+def known_as(given: str) -> str:
+    """The name a document would be kept under, for looking it up; what cannot be a name is left as it is."""
+    try:
+        return display_name(given)
+    except DocumentError:
+        return given
 
 
 def _visible(letter: str) -> str:

@@ -242,3 +242,15 @@ def test_list_answers_beside_a_process_that_writes(tmp_path: Path) -> None:
         assert [line["document"] for line in lines(run(tmp_path / "home", "list", "--json"))] == ["Rules.pdf"]
         assert time.monotonic() - begun < 5.0
         writer.execute("rollback")
+
+
+def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path: Path) -> None:
+    name = "re\u0301sume\u0301 $(id).pdf"  # as some systems write their file names
+    path = make_pdf(tmp_path / name, PAGES, user_password="sesame")
+    (tmp_path / "passwords.tsv").write_text(f"\ufeff{name}\tsesame\n", "utf-8")
+    (line,) = lines(run(tmp_path / "home", "add", path, "--passwords", tmp_path / "passwords.tsv", "--json"))
+    assert (line["document"], line["status"]) == ("résumé $(id).pdf", "added")
+    assert lines(run(tmp_path / "home", "search", "deficit", "--document", name, "--json"))
+    removed = run(tmp_path / "home", "remove", name)
+    assert "restore -- 'résumé $(id).pdf'" in removed.stdout
+    assert run(tmp_path / "home", "restore", "--", name).returncode == 0

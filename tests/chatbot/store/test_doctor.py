@@ -179,3 +179,25 @@ def test_names_beside_the_copies_follow_the_catalogue(opened: Opened, tmp_path: 
     library.remove("Rules.pdf", purge=True)
     rows = [json.loads(path.read_text())["names"] for path in (tmp_path / "home" / "documents").glob("*.json")]
     assert rows == [[{"name": "Notes.pdf", "removed_at": None}]]
+
+
+def test_after_a_lost_catalogue_a_removed_document_can_be_restored_or_erased(opened: Opened, tmp_path: Path) -> None:
+    library = opened()
+    library.remove("Notes.pdf")
+    library.remove("Rules.pdf")
+    library.close()
+    for path in (tmp_path / "home" / "chroma_db").glob("catalog.sqlite3*"):
+        path.unlink()
+    library = opened()
+    assert library.documents() == []
+    library.restore("Notes.pdf")
+    library.remove("Rules.pdf", purge=True)
+    assert [(row.name, row.state) for row in library.documents()] == [("Notes.pdf", "ready")]
+    assert problems(library) == []
+
+
+def test_purging_erases_what_a_rebuild_set_aside(opened: Opened, tmp_path: Path) -> None:
+    opened().close()
+    (tmp_path / "home" / "chroma_db" / "catalog.sqlite3.before-20260101-000000").write_bytes(b"old text")
+    opened().remove("Notes.pdf", purge=True)
+    assert list((tmp_path / "home" / "chroma_db").glob("*.before-*")) == []

@@ -373,3 +373,31 @@ def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, tmp_pa
     assert "three" in hit.text
     chatbot.resume()
     assert [row.state for row in chatbot.documents()] == ["ready"]
+
+
+def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatbot, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
+    list(chatbot.add([Upload(path)]))
+    additions = Additions(chatbot.library)
+    try:
+        additions.enqueue([NewFile("Twin.pdf", io.BytesIO(path.read_bytes())), NewFile("Twin2.pdf", io.BytesIO(path.read_bytes()))])
+        for job in additions.jobs():
+            additions.cancel(job.id)
+        wait_for(additions, all_finished)
+        additions.erase("Twin.pdf")
+        end = time.monotonic() + 20
+        while additions.erasing() and time.monotonic() < end:
+            time.sleep(0.01)
+    finally:
+        additions.close()
+    assert "Rules.pdf" in [row.name for row in chatbot.documents()]
+    assert chatbot.search("deficit ceiling", mode="keyword")
+
+
+def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(chatbot: Chatbot, tmp_path: Path) -> None:
+    data = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."]).read_bytes()
+    first = chatbot.library.take(io.BytesIO(data), "Rules.pdf")
+    second = chatbot.library.take(io.BytesIO(data), "Rules.pdf")
+    chatbot.library.give_up(first)
+    assert chatbot.library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False).status == "added"
+    assert chatbot.library.catalog.waiting() == []

@@ -419,3 +419,34 @@ def _ending(call: Callable[..., object], when: str) -> Callable[..., object]:
         raise KeyboardInterrupt
 
     return ended
+
+
+def test_reading_again_keeps_what_is_on_its_way(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add(library, Upload(path), Upload(path, "Twin.pdf"))
+    list(library.read([Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Twin.pdf")]))
+    library.read_again("Rules.pdf")
+    found = {name: library.catalog.chunks(version)[0].text for version, name in library.scope([]).items()}
+    assert "three per cent" in found["Rules.pdf"]
+    assert "two per cent" in found["Twin.pdf"]
+
+
+def test_stopping_while_files_left_by_another_process_are_read_loses_none(library: Library, tmp_path: Path) -> None:
+    for number in range(4):
+        with make_pdf(tmp_path / f"{number}.pdf", [f"{FIRST[0]} Document {number}."]).open("rb") as file:
+            library.take(file, f"{number}.pdf")
+    library.resume(cancelled=lambda: True)
+    assert len(library.catalog.waiting()) == 4
+    assert len(library.copies.all()) == 4
+    library.resume()
+    assert [row.state for row in library.documents()] == ["ready"] * 4
+
+
+def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Library, tmp_path: Path) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    list(library.read([Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Rules.pdf")]))
+    library.remove("Rules.pdf")
+    library.sweep()
+    library.restore("Rules.pdf")
+    library.resume()
+    assert "two per cent" in texts(library)[0]
