@@ -16,7 +16,7 @@ from ingestion.errors import DocumentError
 from ingestion.layout import lines_of
 from ingestion.passes import OcrLine, add_pass, lay_out, letters, mean_confidence, without_noise
 from ingestion.records import Page, Rect, Table, Word
-from ingestion.scans import blank_out, crop, lay, lies_sideways, prepare, text_area, turn, turn_back
+from ingestion.scans import blank_out, crop, has_middling_ground, lay, lies_sideways, prepare, text_area, turn, turn_back
 from ingestion.tables import find_tables
 
 if TYPE_CHECKING:
@@ -108,15 +108,18 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
             break
         lines, turned = _read_lines(crop(image, place), clock)
         fresh = [replace(line, words=tuple(word for word in _on_page(line.words, place) if not _is_written(word, own))) for line in lines]
-        found = _appended(found, [line for line in fresh if line.words], turned)
+        if not _is_no_text([word for line in fresh for word in line.words]):
+            found = _appended(found, [line for line in fresh if line.words], turned)
     return found if found is page else replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
+
+
+def _is_no_text(words: Sequence[Word]) -> bool:
+    return letters(words) < FEW_LETTERS or mean_confidence(words) < DOUBTFUL
 
 
 def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
     """The page with these lines after its text; its own offsets stay."""
     added, words = lay_out(lines)
-    if not words:
-        return page
     text = f"{page.text}\n\n{added}" if page.text else added
     shift = len(text) - len(added)
     words = tuple(replace(word, start=word.start + shift, end=word.end + shift) for word in words)
@@ -178,7 +181,8 @@ class _Clock:
 
 def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
     """The lines of an image, their boxes on it, and the degrees clockwise by which it had to be turned."""
-    evened = prepare(_within(image))
+    grey = _within(image)
+    evened = prepare(grey)
     laid = lay(evened, _best_turn(evened, (90, 270), FEW_LETTERS, clock) if lies_sideways(evened) else 0)
     lines = _tesseract(laid.level, WHOLE_PAGE, clock)
     if not laid.turned and clock.allows_more() and _is_doubtful(lines, evened):
@@ -186,7 +190,10 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
         if turned:
             laid = lay(evened, turned)
             lines = _tesseract(laid.level, WHOLE_PAGE, clock)
-    lines = without_noise(_with_rest(laid.level, lines, clock))
+    lines = _with_rest(laid.level, lines, clock)
+    if has_middling_ground(grey):
+        lines = _with_rest(lay(prepare(grey, either=True), laid.turned, laid.skew).level, lines, clock)
+    lines = without_noise(lines)
     return [replace(line, words=tuple(replace(word, box=laid.back(word.box)) for word in line.words)) for line in lines], laid.turned
 
 
@@ -198,9 +205,12 @@ def _with_rest(level: Image, lines: list[OcrLine], clock: _Clock) -> list[OcrLin
     if text_area(rest) < LEAST_TEXT:
         return lines
     try:
-        return add_pass(lines, _tesseract(rest, SPARSE, clock, most=REST_SHARE * clock.spent()))
+        further = _tesseract(rest, SPARSE, clock, most=REST_SHARE * clock.spent())
     except DocumentError:
         return lines
+    # Where the page as a whole was taken for a drawing, its letters are what was left over.
+    firm = _sure_letters(lines, level.size) >= _sure_letters(further, level.size)
+    return add_pass(lines, further) if firm else add_pass(further, lines)
 
 
 def _within(image: Image) -> Image:
@@ -213,7 +223,7 @@ def _within(image: Image) -> Image:
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
     """True where the image these lines were read from may be wrong way up: it shows text, but not what was read."""
     words = [word for line in lines for word in line.words]
-    if letters(words) >= FEW_LETTERS and mean_confidence(words) >= DOUBTFUL and _level_share(words, image.size) >= LEAST_LEVEL:
+    if not _is_no_text(words) and _level_share(words, image.size) >= LEAST_LEVEL:
         return False
     return max(text_area(image), text_area(turn(image, 90))) >= LEAST_TEXT
 

@@ -36,6 +36,8 @@ MOSTLY_NOISE = 45
 WIDEST_GAP = 3.0
 # Boxes stand on one row where they share this part of the lower one's height.
 SAME_ROW = 0.5
+# ... and are no higher than this many times the other: what is, is no line of text but an upright rule, or text that runs upwards.
+SAME_HEIGHT = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +182,10 @@ def _reach(word: Word) -> float:
 
 
 def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
-    """Put a line where it is read: into the line on whose row it stands, else below the nearest line above it."""
+    """Put a line where it is read: into the line on whose row it stands, else below the nearest line above it, of
+    its own column where there is one."""
     box = _around(new.words)
-    after = -1
-    lowest = 0.0
+    below: list[tuple[bool, float, int]] = []
     for index, line in enumerate(lines):
         if not line.words:
             continue
@@ -191,14 +193,14 @@ def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
         if _on_one_row(box, other) and max(box.x0 - other.x1, other.x0 - box.x1) < _reach(new.words[0]):
             lines[index] = OcrLine(tuple(sorted((*line.words, *new.words), key=lambda word: word.box.x0)), line.first)
             return
-        if other.y1 <= box.y1 and min(box.x1, other.x1) > max(box.x0, other.x0) and other.y1 >= lowest:
-            after, lowest = index, other.y1
-    lines.insert(after + 1, replace(new, first=True))
+        if other.y0 + other.y1 <= box.y0 + box.y1:
+            below.append((min(box.x1, other.x1) > max(box.x0, other.x0), other.y1, index))
+    lines.insert(max(below)[2] + 1 if below else 0, replace(new, first=True))
 
 
 def _on_one_row(first: Rect, second: Rect) -> bool:
-    shared = min(first.y1, second.y1) - max(first.y0, second.y0)
-    return shared >= SAME_ROW * min(first.y1 - first.y0, second.y1 - second.y0)
+    low, high = sorted((first.y1 - first.y0, second.y1 - second.y0))
+    return min(first.y1, second.y1) - max(first.y0, second.y0) >= SAME_ROW * low and high <= SAME_HEIGHT * low
 
 
 def _around(words: Sequence[Word]) -> Rect:

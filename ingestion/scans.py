@@ -20,6 +20,7 @@ __all__ = [
     "Laid",
     "blank_out",
     "crop",
+    "has_middling_ground",
     "lay",
     "lies_sideways",
     "looks_like_text",
@@ -38,6 +39,8 @@ Places = NDArray[np.intp]
 LOWEST_LINE, HIGHEST_LINE, WORD_GAP, SHORTEST_WORD = 4, 26, 10, 12
 # A ground darker than this carries light text; printed shades of grey and colour under dark text are lighter.
 DARKEST_GROUND = 110
+# A ground from there up to this, a coloured head of a table as a rule, may carry dark or light text; it takes this share of a page.
+LIGHTEST_MIDDLING, LEAST_MIDDLING = 190, 0.004
 # The ground is the median of windows of 144 by 54 pixels: an inch half wide, as low as one shaded row of a table at 300 dpi.
 GROUND_STEP = (16, 6)
 GROUND_WINDOW = 9
@@ -69,27 +72,42 @@ SKEW_GAIN = 1.15
 SIDEWAYS = 1.3
 
 
-def prepare(image: Image, *, smoothing: float = SMOOTHING) -> Image:
+def prepare(image: Image, *, smoothing: float = SMOOTHING, either: bool = False) -> Image:
     """The image as black text on white, in grey: shades and gradients evened out, light text on dark inverted where it stands.
 
-    smoothing: radius in pixels, 0 for none.
+    smoothing: radius in pixels, 0 for none. either: on grounds of middling grey dark and light text both come out black, and so do the
+    edges of these grounds.
     """
     grey = image.convert("L")
-    ground = grey.reduce(GROUND_STEP).filter(ImageFilter.MedianFilter(GROUND_WINDOW)).filter(ImageFilter.GaussianBlur(1))
-    index = np.asarray(ground.resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
+    index = np.asarray(_ground(grey).resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
     index <<= 8
     index |= np.asarray(grey.filter(ImageFilter.GaussianBlur(smoothing)) if smoothing else grey)
-    return images.fromarray(np.take(_evened(), index))
+    return images.fromarray(np.take(_evened(either=either), index))
+
+
+def has_middling_ground(image: Image) -> bool:
+    """True where so much of an image has a ground of middling grey that a line of light text may stand on it."""
+    ground = np.asarray(_ground(image.convert("L")))
+    return bool(np.mean((ground >= DARKEST_GROUND) & (ground < LIGHTEST_MIDDLING)) >= LEAST_MIDDLING)
+
+
+def _ground(grey: Image) -> Image:
+    """The grey that everything stands on, at a size reduced by GROUND_STEP."""
+    return grey.reduce(GROUND_STEP).filter(ImageFilter.MedianFilter(GROUND_WINDOW)).filter(ImageFilter.GaussianBlur(1))
 
 
 @cache
-def _evened() -> Grey:
+def _evened(*, either: bool) -> Grey:
     """The value of a pixel by 256 * ground + pixel."""
     ground, pixel = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
-    light = pixel * 255 / np.maximum(ground, 1)
-    dark = (255 - pixel) * 255 / np.maximum(255 - ground, 1)
-    value: Grey = np.clip(np.where(ground >= DARKEST_GROUND, light, dark), 0, 255).astype(np.uint8).ravel()
-    return value
+    on_light = pixel * 255 / np.maximum(ground, 1)
+    on_dark = (255 - pixel) * 255 / np.maximum(255 - ground, 1)
+    value = np.where(ground >= DARKEST_GROUND, on_light, on_dark)
+    if either:
+        middling = (ground >= DARKEST_GROUND) & (ground < LIGHTEST_MIDDLING)
+        value = np.where(middling, np.minimum(on_light, on_dark), value)
+    table: Grey = np.clip(value, 0, 255).astype(np.uint8).ravel()
+    return table
 
 
 def skew_of(image: Image) -> float:
@@ -225,9 +243,10 @@ class Laid:
         return turn_back(upright, self.turned)
 
 
-def lay(evened: Image, degrees: int) -> Laid:
+def lay(evened: Image, degrees: int, skew: float | None = None) -> Laid:
+    """A prepared image turned clockwise by `degrees` (0, 90, 180, 270) and levelled; by `skew` where that is known."""
     upright = turn(evened, degrees)
-    skew = skew_of(upright)
+    skew = skew_of(upright) if skew is None else skew
     level = upright.rotate(skew, images.Resampling.BICUBIC, expand=True, fillcolor=255) if skew else upright
     return Laid(level, degrees, skew, upright.size)
 

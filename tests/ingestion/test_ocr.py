@@ -11,7 +11,11 @@ from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.document import read_document
 from ingestion.ocr import read_image
+from ingestion.passes import OcrLine, add_pass, mean_confidence, without_noise
+from ingestion.pdf import PdfFile
+from ingestion.records import Rect, Word
 from ingestion.render import locate_quote
+from ingestion.scans import prepare, skew_of
 
 LINES = [f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)]
 PROSE = [
@@ -86,3 +90,158 @@ def test_a_scan_with_a_good_text_layer_is_not_read_again(tmp_path: Path) -> None
     page = read_document(placed(tmp_path, picture, (0, 0, 595, 842), PROSE)).pages[0]
     assert page.method in {"text", "text+ocr"}
     assert page.text.count("Paragraph 7 ") == 1
+
+
+def sandwiched(folder: Path, *, stamp: str = "") -> Path:
+    """A PDF of one scanned page with an invisible text layer over all of it, or with nothing but a stamp as text."""
+    text = drawn(PROSE[:20])
+    path = folder / "sandwich.pdf"
+    canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
+    canvas.drawImage(ImageReader(text), 0, 0, 595, 842)
+    writer = canvas.beginText()
+    writer.setTextRenderMode(3)
+    writer.setFont("Helvetica", 14)
+    for number, line in enumerate([stamp] if stamp else PROSE[:20]):
+        writer.setTextOrigin(38.4, 842 - (108 + 50 * number) * 0.48)
+        writer.textOut(line)
+    canvas.drawText(writer)
+    canvas.save()
+    return path
+
+
+def test_pictures_under_their_own_text_are_left_alone(tmp_path: Path) -> None:
+    assert PdfFile(sandwiched(tmp_path)).pictures(1) == ()
+
+
+def test_a_scan_with_only_a_stamp_as_text_is_a_picture_of_text(tmp_path: Path) -> None:
+    (place,) = PdfFile(sandwiched(tmp_path, stamp="Received by the registry of the ministry on 3 March 2024, volume 17")).pictures(1)
+    assert (place.x0, place.y0, place.x1, place.y1) == pytest.approx((0, 0, 1, 1), abs=0.001)
+
+
+def test_a_picture_in_a_form_in_a_form_stands_where_it_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "forms.pdf"
+    canvas = Canvas(str(path), pagesize=(600, 800), invariant=1)
+    canvas.beginForm("inner", 0, 0, 600, 800)
+    canvas.drawImage(ImageReader(drawn(LINES, (1240, 880))), 0, 0, 300, 200)
+    canvas.endForm()
+    canvas.beginForm("outer", 0, 0, 600, 800)
+    canvas.translate(0, 400)
+    canvas.doForm("inner")
+    canvas.endForm()
+    canvas.translate(150, 0)
+    canvas.doForm("outer")
+    canvas.save()
+    (place,) = PdfFile(path).pictures(1)
+    assert (place.x0, place.y0, place.x1, place.y1) == pytest.approx((0.25, 0.25, 0.75, 0.5), abs=0.002)
+
+
+def test_strips_of_a_picture_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "strips.pdf"
+    image = drawn(LINES, (1240, 900))
+    canvas = Canvas(str(path), pagesize=(600, 800), invariant=1)
+    for number in range(9):
+        canvas.drawImage(ImageReader(image.crop((0, number * 100, 1240, number * 100 + 100))), 60, 600 - number * 35, 480, 35)
+    canvas.save()
+    (place,) = PdfFile(path).pictures(1)
+    assert (place.x0, place.y0, place.x1, place.y1) == pytest.approx((0.1, 165 / 800, 0.9, 480 / 800), abs=0.002)
+
+
+def test_a_photograph_is_no_picture_of_text(tmp_path: Path) -> None:
+    noise = Image.effect_noise((900, 600), 90).resize((1800, 1200))
+    assert PdfFile(placed(tmp_path, noise, (60, 120, 470, 313))).pictures(1) == ()
+
+
+@pytest.mark.parametrize("ground", [40, 128, 150])
+def test_light_text_on_a_coloured_head_is_read(ground: int) -> None:
+    image = drawn(["", "", *LINES])
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((60, 60, 1180, 150), fill=ground)
+    pen.text((90, 88), "Amounts in crore of rupees", fill=255, font=ImageFont.load_default(size=34))
+    image = image.resize((2480, 3508))
+    text = read_image(image).text
+    assert "Amounts in crore of rupees" in text
+    assert LINES[14] in text
+
+
+def test_small_text_on_a_small_page_is_read_at_the_resolution_of_its_image(tmp_path: Path) -> None:
+    path = tmp_path / "small.pdf"
+    canvas = Canvas(str(path), pagesize=(120, 85), invariant=1)
+    canvas.drawImage(ImageReader(drawn(LINES, (1240, 880))), 0, 0, 120, 85)
+    canvas.save()
+    file = PdfFile(path)
+    assert file.reading_dpi(1) == pytest.approx(72 * 1240 / 120, abs=1)
+    assert PdfFile(placed(tmp_path, drawn(LINES), (0, 0, 595, 842))).reading_dpi(1) == 300
+
+
+def words_of(*texts: str, row: float = 0.1, sure: float = 90.0, first: float = 0.1, height: float = 0.02) -> OcrLine:
+    """A line of words a tenth of the page apart."""
+    boxes = [Rect(first + 0.1 * place, row, first + 0.1 * place + 0.08, row + height) for place in range(len(texts))]
+    return OcrLine(tuple(Word(text, box, sure) for text, box in zip(texts, boxes, strict=True)))
+
+
+def text_of(lines: list[OcrLine]) -> list[str]:
+    return [" ".join(word.text for word in line.words) for line in lines]
+
+
+def test_a_further_pass_adds_what_was_left_out_and_betters_what_was_doubtful() -> None:
+    first = [words_of("Revenue", "1,2B4"), words_of("Spending", "5,678", row=0.2)]
+    first[0] = OcrLine((first[0].words[0], Word("1,2B4", first[0].words[1].box, 41.0)))
+    further = [words_of("1,234", first=0.2, sure=93.0), words_of("ignored", "5,673", row=0.2, sure=80.0), words_of("Balance", row=0.3)]
+    assert text_of(add_pass(first, further)) == ["Revenue 1,234", "Spending 5,678", "Balance"]
+
+
+def test_a_further_pass_over_a_drawing_adds_only_what_is_sure() -> None:
+    further = [
+        words_of("wsy", "lfa", "tyx", "Ayt", "ijl", "fle", row=0.5, sure=12.0),
+        words_of("Uffe", row=0.6, sure=70.0),
+        words_of("Canada", row=0.7, sure=95.0),
+    ]
+    assert text_of(add_pass([words_of("Timeline")], further)) == ["Timeline", "Canada"]
+
+
+def test_lines_of_a_further_pass_stand_below_those_above_them() -> None:
+    first = [words_of("Title", row=0.1, first=0.5), words_of("Foot", row=0.9, first=0.5)]
+    further = [words_of("left", "axis", row=0.4, first=0.1), words_of("lower", "axis", row=0.6, first=0.1)]
+    assert text_of(add_pass(first, further)) == ["Title", "left axis", "lower axis", "Foot"]
+
+
+def test_an_upright_rule_draws_no_line_to_itself() -> None:
+    first = [words_of("l", row=0.1, first=0.4, height=0.6)]
+    further = [words_of("September", row=0.15), words_of("Canada", row=0.55)]
+    assert text_of(add_pass(first, further)) == ["September", "Canada", "l"]
+
+
+def test_a_word_read_in_two_is_replaced_whole() -> None:
+    first = [OcrLine((Word("1,333.8]1,310.8", Rect(0.1, 0.1, 0.3, 0.12), 30.0), Word("end", Rect(0.4, 0.1, 0.45, 0.12), 95.0)))]
+    further = [OcrLine((Word("1,333.8", Rect(0.1, 0.1, 0.19, 0.12), 92.0), Word("1,310.8", Rect(0.21, 0.1, 0.3, 0.12), 94.0)))]
+    assert text_of(add_pass(first, further)) == ["1,333.8 1,310.8 end"]
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "kept"),
+    [
+        ("|", 95, ""),
+        ("—", 30, ""),
+        ("-", 95, "-"),
+        ("|1,234|", 90, "1,234"),
+        ("tf", 31, ""),
+        ("of", 60, "of"),
+        ("budget", 20, "budget"),
+        ("0", 91, "0"),
+    ],
+)
+def test_specks_and_rules_are_no_words(text: str, confidence: float, kept: str) -> None:
+    line = OcrLine((Word(text, Rect(0.1, 0.1, 0.2, 0.2), confidence),), first=True)
+    assert text_of(without_noise([line])) == ([kept] if kept else [])
+
+
+def test_confidence_of_a_page_weighs_letters() -> None:
+    box = Rect(0.1, 0.1, 0.2, 0.2)
+    assert mean_confidence([Word("expenditure", box, 90.0), Word("x", box, 30.0)]) == pytest.approx((11 * 90 + 30) / 12)
+
+
+def test_the_look_for_slant_gives_degrees_to_turn_back() -> None:
+    page = drawn(LINES)
+    assert skew_of(prepare(page)) == 0.0
+    assert skew_of(prepare(page.rotate(-3.0, fillcolor=255))) == pytest.approx(3.0, abs=0.2)
+    assert skew_of(Image.new("L", (400, 600), 255)) == 0.0
