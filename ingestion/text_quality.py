@@ -92,8 +92,16 @@ def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, in
 
 
 def vocabulary(texts: list[str]) -> frozenset[str]:
-    """The case-folded words, hyphenated ones whole, of normalised page texts."""
-    return frozenset(word.casefold() for text in texts for word in WORD.findall(text))
+    """The case-folded words, hyphenated ones whole, of normalised page texts; halves of words at a line end are none."""
+    words: set[str] = set()
+    for text in texts:
+        parts = LINE_BREAK_HYPHEN.split(text)
+        for number, part in enumerate(parts):
+            found = list(WORD.finditer(part))
+            first = number > 0 and bool(found) and found[0].start() == 0
+            last = number + 1 < len(parts) and bool(found) and found[-1].end() == len(part)
+            words.update(match.group().casefold() for match in found[first : len(found) - last])
+    return frozenset(words)
 
 
 def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[int], int]]:
@@ -103,18 +111,24 @@ def join_line_breaks(text: str, words: frozenset[str]) -> tuple[str, Callable[[i
     words: see vocabulary. Seen joined: joined. Seen hyphenated, or both halves seen as words: the hyphen stays. Else joined.
     """
     parts: list[str] = []
-    ends, shifts = [0], [0]
+    ends, shifts, puts = [0], [0], [(0, 0)]
     at = 0
     for match in LINE_BREAK_HYPHEN.finditer(text):
         put = _resolved(text, match, words)
         parts += (text[at : match.start()], put)
         at = match.end()
         ends.append(at)
+        puts.append((match.start(), match.start() + shifts[-1] + len(put)))
         shifts.append(shifts[-1] + len(put) - len(match.group()))
 
     def moved(offset: int) -> int:
-        # What ends at a mark, which a word does when the mark is part of it, ends where the mark's place begins or ends.
-        return offset if offset < 0 else offset + shifts[bisect_right(ends, offset) - 1]
+        before = bisect_right(ends, offset)
+        plain = offset + shifts[before - 1]
+        if offset < 0 or before == len(ends):
+            return offset if offset < 0 else plain
+        # What ends inside a mark, as a word does that the mark is part of, ends where the mark's place does.
+        start, place = puts[before]
+        return min(plain, place) if offset > start else plain
 
     return "".join([*parts, text[at:]]), moved
 

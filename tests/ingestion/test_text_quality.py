@@ -185,3 +185,17 @@ def test_judging_a_long_page_takes_no_more_than_its_length() -> None:
 )
 def test_few_characters_without_a_meaning_are_told(text: str, unreadable: bool) -> None:
     assert is_unreadable(text) == unreadable
+
+
+def test_a_word_that_is_only_ever_broken_is_joined() -> None:
+    pages = ["the imple\ufffementation of mat\ufffeter and a long\u0002term plan", "a long-term view of anti\u00ad\nmatter"]
+    words = vocabulary(pages)
+    assert not {"imple", "mentation", "anti", "matter"} & words
+    assert joined(pages[0], words) == "the implementation of matter and a long-term plan"
+
+
+def test_a_word_ends_where_the_place_of_its_mark_does() -> None:
+    text = "inter\u00ad\nnational"
+    after, moved = join_line_breaks(text, frozenset())
+    assert after == "international"
+    assert after[: moved(6)] == "inter"
