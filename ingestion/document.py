@@ -14,7 +14,7 @@ from typing import TypeVar
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.labels import page_labels
 from ingestion.margins import running_lines, running_spans
-from ingestion.reader import Reader
+from ingestion.reader import LOOK_SECONDS, Reader
 from ingestion.records import DocumentInfo, Page, Rect, Row
 from ingestion.tables import continue_tables
 from ingestion.text_quality import better_reading, is_contents, join_line_breaks, needs_reading_again, vocabulary
@@ -122,7 +122,7 @@ class _Document:
 
         def read(number: int) -> Page:
             page = pages[number]
-            with _OCR_PLACES, self._reader() as reader:
+            with self._ocr_place(), self._reader() as reader:
                 better = reader.pictures(page, pictures[number]) if number in pictures else better_reading(page, reader.ocr(number))
             self._how.keep(better)
             return better
@@ -161,6 +161,17 @@ class _Document:
         if self._how.cancelled():
             raise CancelledError("Cancelled.")
         return done
+
+    @contextmanager
+    def _ocr_place(self) -> Iterator[None]:
+        """One of the places for OCR, waited for; other documents may have them for a while."""
+        while not _OCR_PLACES.acquire(timeout=LOOK_SECONDS):
+            if self._how.cancelled():
+                raise CancelledError("Cancelled.")
+        try:
+            yield
+        finally:
+            _OCR_PLACES.release()
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:

@@ -28,7 +28,7 @@ from ingestion.errors import CancelledError, DocumentError, EncryptedError, Read
 from ingestion.records import DocumentInfo, Page, Rect
 from ingestion.wire import page_from, page_to, write_message
 
-__all__ = ["Reader"]
+__all__ = ["LOOK_SECONDS", "Reader"]
 
 ROOT = Path(__file__).resolve().parent.parent
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.

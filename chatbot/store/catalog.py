@@ -124,6 +124,10 @@ class Catalog(Contents):
         rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state != 'reading' order by v.id")
         return [_version(row) for row in rows]
 
+    def holders(self, version: int) -> list[str]:
+        """Names of the live documents that have this version."""
+        return [row[0] for row in self._read("select name from document where active_version = ? and removed_at is null order by id", (version,))]
+
     def chunk_counts(self) -> dict[int, int]:
         """version id -> how many chunks it has, of all versions whose words are, or can again be, found."""
         return dict(self._pairs("select id, chunks from version where state != 'reading'"))

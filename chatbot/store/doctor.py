@@ -70,7 +70,8 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
         pages, chunks, lexicon = held.get(row.id, (0, 0, False))
         if (pages, chunks) != (row.pages, row.chunks) or not lexicon:
             problem = f"{pages} of {row.pages} pages and {chunks} of {row.chunks} passages are there"
-            yield _read_again(library, Finding(row.document, problem, REPAIR)) if repair else Finding(row.document, problem, REPAIR)
+            finding = Finding(next(iter(library.catalog.holders(row.id)), None), problem, REPAIR)
+            yield _read_again(library, finding, row.id) if repair else finding
         elif row.state == "ready" and row.fingerprint == fingerprint and vectors.get(row.id, 0) != row.chunks:
             if repair:
                 library.catalog.restart_vectors(row.id)
@@ -79,9 +80,13 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
             )
 
 
-def _read_again(library: Library, finding: Finding) -> Finding:
+def _read_again(library: Library, finding: Finding, version: int) -> Finding:
+    """The finding as mended: a version that some document has is read again, one that could only be brought back is given up."""
+    if finding.document is None:
+        library.discard(version)
+        return replace(finding, fix="It was a version that could only be brought back, and is given up.", mended=True)
     try:
-        library.read_again(finding.document or "")
+        library.read_again(finding.document)
     except ProjectError as error:
         return replace(finding, fix=f"It could not be read again from its copy: {error}")
     return replace(finding, fix="It was read again from its copy.", mended=True)

@@ -316,7 +316,7 @@ class Additions:
                 _try(self._library.sweep)
                 with self._changed:
                     self._erasing -= erasing
-                    self._finish([task for task in self._embedding() if task.job.name in erasing], phase="cancelled")
+                    self._finish([task for task in self._embedding() if task.cancelled and task.job.name in erasing], phase="cancelled")
             stopped = threading.Event()
             with self._changed:
                 # What is read from here on makes it due again.

@@ -384,7 +384,8 @@ class Library:
         found = self.catalog.find(name)
         if found is None or not self.catalog.remove(name, time.time()):
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
-        self.adding.write_names({found.sha256})
+        with self._changing:
+            self.adding.write_names({found.sha256})
 
     def retire(self, name: str) -> None:
         """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Raises NotFoundError."""
@@ -394,7 +395,8 @@ class Library:
             self.copies.drop(digest)
         if not self.catalog.retire(name) and not kept:
             raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
-        self.adding.write_names(hashes)
+        with self._changing:
+            self.adding.write_names(hashes)
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""
@@ -409,7 +411,8 @@ class Library:
                 f"There is no removed document {name[:200]!r}, and none that was replaced.",
                 hint="See `python -m chatbot list`; erased ones must be added again.",
             )
-        self.adding.write_names(before)
+        with self._changing:
+            self.adding.write_names(before)
 
     def discard(self, version: int) -> None:
         """Erase one version that is not wanted after all; the document goes with it where it has no other."""

@@ -201,3 +201,25 @@ def test_purging_erases_what_a_rebuild_set_aside(opened: Opened, tmp_path: Path)
     (tmp_path / "home" / "chroma_db" / "catalog.sqlite3.before-20260101-000000").write_bytes(b"old text")
     opened().remove("Notes.pdf", purge=True)
     assert list((tmp_path / "home" / "chroma_db").glob("*.before-*")) == []
+
+
+def test_damage_is_mended_for_the_document_that_has_it(opened: Opened, tmp_path: Path) -> None:
+    library = opened()
+    list(library.add([Upload(tmp_path / "Rules.pdf", "Twin.pdf")]))
+    list(library.add([Upload(make_pdf(tmp_path / "next.pdf", ["Another rule of two per cent."]), "Rules.pdf")]))
+    change(tmp_path, "delete from page where version = 1 and number = 2")
+    (finding,) = problems(opened(), repair=True)
+    assert (finding.document, finding.mended) == ("Twin.pdf", True)
+    library = opened()
+    assert problems(library) == []
+    (version,) = library.scope(["Twin.pdf"])
+    assert len(library.catalog.report(version)) == 3
+
+
+def test_a_damaged_version_that_could_only_be_brought_back_is_given_up(opened: Opened, tmp_path: Path) -> None:
+    list(opened().add([Upload(make_pdf(tmp_path / "next.pdf", ["Another rule of two per cent."]), "Rules.pdf")]))
+    change(tmp_path, "delete from page where version = 1 and number = 2")
+    problems(opened(), repair=True)
+    library = opened()
+    assert problems(library) == []
+    assert "Another rule" in library.catalog.chunks(next(iter(library.scope(["Rules.pdf"]))))[0].text
