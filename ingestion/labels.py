@@ -56,7 +56,10 @@ COUNTED = re.compile(
     rf"{MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)[.:#]?$",
     re.I,
 )
-MONTH_AFTER = re.compile(rf"^(?:{MONTHS})\b", re.I)
+# A date, or a quantity.
+NO_LABEL_AFTER = re.compile(
+    rf"^(?:{MONTHS}|per ?cent|percentage|basis points?|thousand|million|billion|trillion|lakhs?|crores?|bn|mn|months?|weeks?)\b", re.I
+)
 ROMAN = re.compile(r"^(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
 ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
@@ -126,7 +129,7 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
         after = " ".join([pieces[at][match.end() :], *pieces[at + 1 :]]).lstrip(" –—-")
         form, value = _read(match.group(1))
         named = bool(PAGE_BEFORE.search(before) or (PAGES_AFTER.match(after) and not before))
-        if not value or COUNTED.search(before) or MONTH_AFTER.match(after) or (named and REFERENCE.search(before)):
+        if not value or COUNTED.search(before) or NO_LABEL_AFTER.match(after) or (named and REFERENCE.search(before)):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
         box = _box_of(row.boxes[at], pieces[at], match) if row.boxes else None

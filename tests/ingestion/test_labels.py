@@ -264,3 +264,8 @@ def test_dense_pages_of_figures_take_no_time() -> None:
 def test_a_speech_with_its_numbers_at_the_head(shared: Path) -> None:
     read = read_document(shared / "policy" / "india_budget_speech_2025-26.pdf").pages
     assert [page.label for page in read] == [None] * 5 + [str(number) for number in range(2, 57)]
+
+
+def test_a_quantity_in_the_first_line_that_rises_with_the_pages_is_no_label() -> None:
+    assert labels([f"In this case the deficit ceiling is {number + 2} percent of output{BODY}" for number in range(1, 9)]) == [None] * 8
+    assert labels([f"Spending came to {number + 2} million crowns{BODY}" for number in range(1, 9)]) == [None] * 8
