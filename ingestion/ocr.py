@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -41,6 +42,8 @@ FEW_LETTERS = 12
 TRIAL = 0.5
 # ... and pixels along the longer side, those of A4 at 150 dpi.
 TRIAL_SIDE = 1754
+# A trial that takes longer reads patterns, not letters.
+TRIAL_SECONDS = 8
 # A word says which way is up where it is as sure and as long as this.
 SURE, LONG = 70, 4
 # Of such words, the share whose boxes are wider than high on a page that stands upright.
@@ -51,8 +54,8 @@ CLEARLY = 1.5
 ALIKE = 0.7
 # What is left over takes at most this many times the seconds that all before it took; on patterns tesseract may go on for ever.
 REST_SHARE = 2.0
-# Pixels of text lines in the outline: about one short word.
-LEAST_TEXT = 300
+# Pixels of text lines in the outline: about one short word, and of light text on grey three, since edges of such grounds look like one.
+LEAST_TEXT, LEAST_LIGHT_TEXT = 300, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,17 +195,17 @@ def _read_lines(image: Image, clock: _Clock) -> tuple[list[OcrLine], int]:
             lines = _tesseract(laid.level, WHOLE_PAGE, clock)
     lines = _with_rest(laid.level, lines, clock)
     if has_middling_ground(grey):
-        lines = _with_rest(lay(prepare(grey, either=True), laid.turned, laid.skew).level, lines, clock)
+        lines = _with_rest(lay(prepare(grey, middling=True), laid.turned, laid.skew).level, lines, clock, least=LEAST_LIGHT_TEXT)
     lines = without_noise(lines)
     return [replace(line, words=tuple(replace(word, box=laid.back(word.box)) for word in line.words)) for line in lines], laid.turned
 
 
-def _with_rest(level: Image, lines: list[OcrLine], clock: _Clock) -> list[OcrLine]:
-    """The lines of a first pass with those of a further one over what that left over or was unsure of, where there is any."""
+def _with_rest(level: Image, lines: list[OcrLine], clock: _Clock, *, least: int = LEAST_TEXT) -> list[OcrLine]:
+    """The lines of a first pass with those of a further one over what that left over or was unsure of, where that is `least` or more."""
     if not clock.allows_more():
         return lines
     rest = blank_out(level, [word.box for line in lines for word in line.words if (word.confidence or 0.0) >= SURE])
-    if text_area(rest) < LEAST_TEXT:
+    if text_area(rest) < least:
         return lines
     try:
         further = _tesseract(rest, SPARSE, clock, most=REST_SHARE * clock.spent())
@@ -248,10 +251,11 @@ def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock)
     """Degrees clockwise, of `among`, by which the image is best read; 0 where none makes as many as `least` letters sure."""
     scale = min(TRIAL, TRIAL_SIDE / max(evened.size))
     small = evened.resize((max(1, round(evened.width * scale)), max(1, round(evened.height * scale))))
-    found = {}
+    found = {0: 0}
     for degrees in among:
         tried = turn(small, degrees)
-        found[degrees] = _sure_letters(_tesseract(tried, WHOLE_PAGE, clock), tried.size)
+        with suppress(DocumentError):
+            found[degrees] = _sure_letters(_tesseract(tried, WHOLE_PAGE, clock, most=TRIAL_SECONDS), tried.size)
     best = max(found, key=lambda degrees: found[degrees])
     return best if found[best] >= max(least, FEW_LETTERS) else 0
 

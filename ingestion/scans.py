@@ -41,6 +41,8 @@ LOWEST_LINE, HIGHEST_LINE, WORD_GAP, SHORTEST_WORD = 4, 26, 10, 12
 DARKEST_GROUND = 110
 # A ground from there up to this, a coloured head of a table as a rule, may carry dark or light text; it takes this share of a page.
 LIGHTEST_MIDDLING, LEAST_MIDDLING = 190, 0.004
+# Its edges are left out, in steps of the ground, and whatever stands out from it less than letters do: its grain.
+EDGE, FAINTEST_LIGHT = 3, 150
 # The ground is the median of windows of 144 by 54 pixels: an inch half wide, as low as one shaded row of a table at 300 dpi.
 GROUND_STEP = (16, 6)
 GROUND_WINDOW = 9
@@ -72,23 +74,30 @@ SKEW_GAIN = 1.15
 SIDEWAYS = 1.3
 
 
-def prepare(image: Image, *, smoothing: float = SMOOTHING, either: bool = False) -> Image:
+def prepare(image: Image, *, smoothing: float = SMOOTHING, middling: bool = False) -> Image:
     """The image as black text on white, in grey: shades and gradients evened out, light text on dark inverted where it stands.
 
-    smoothing: radius in pixels, 0 for none. either: on grounds of middling grey dark and light text both come out black, and so do the
-    edges of these grounds.
+    smoothing: radius in pixels, 0 for none. middling: nothing but light text on middling greys, and the edges of such grounds.
     """
     grey = image.convert("L")
-    index = np.asarray(_ground(grey).resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
+    ground = _inside_middling(_ground(grey)) if middling else _ground(grey)
+    index = np.asarray(ground.resize(grey.size, images.Resampling.BILINEAR)).astype(np.uint16)
     index <<= 8
     index |= np.asarray(grey.filter(ImageFilter.GaussianBlur(smoothing)) if smoothing else grey)
-    return images.fromarray(np.take(_evened(either=either), index))
+    return images.fromarray(np.take(_evened(middling=middling), index))
 
 
 def has_middling_ground(image: Image) -> bool:
     """True where so much of an image has a ground of middling grey that a line of light text may stand on it."""
-    ground = np.asarray(_ground(image.convert("L")))
-    return bool(np.mean((ground >= DARKEST_GROUND) & (ground < LIGHTEST_MIDDLING)) >= LEAST_MIDDLING)
+    inside = np.asarray(_inside_middling(_ground(image.convert("L"))))
+    return bool(np.mean(inside > 0) >= LEAST_MIDDLING)
+
+
+def _inside_middling(ground: Image) -> Image:
+    """The ground where it is a middling grey, 0 elsewhere and at the edges, where two grounds mix."""
+    values = np.asarray(ground)
+    inside = images.fromarray((values >= DARKEST_GROUND) & (values < LIGHTEST_MIDDLING)).convert("L").filter(ImageFilter.MinFilter(EDGE))
+    return images.fromarray(np.where(np.asarray(inside) > 0, values, 0).astype(np.uint8))
 
 
 def _ground(grey: Image) -> Image:
@@ -97,15 +106,14 @@ def _ground(grey: Image) -> Image:
 
 
 @cache
-def _evened(*, either: bool) -> Grey:
+def _evened(*, middling: bool) -> Grey:
     """The value of a pixel by 256 * ground + pixel."""
     ground, pixel = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
     on_light = pixel * 255 / np.maximum(ground, 1)
     on_dark = (255 - pixel) * 255 / np.maximum(255 - ground, 1)
     value = np.where(ground >= DARKEST_GROUND, on_light, on_dark)
-    if either:
-        middling = (ground >= DARKEST_GROUND) & (ground < LIGHTEST_MIDDLING)
-        value = np.where(middling, np.minimum(on_light, on_dark), value)
+    if middling:
+        value = np.where((ground >= DARKEST_GROUND) & (on_dark < FAINTEST_LIGHT), on_dark, 255)
     table: Grey = np.clip(value, 0, 255).astype(np.uint8).ravel()
     return table
 

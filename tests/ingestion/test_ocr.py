@@ -206,7 +206,7 @@ def test_lines_of_a_further_pass_stand_below_those_above_them() -> None:
 
 
 def test_an_upright_rule_draws_no_line_to_itself() -> None:
-    first = [words_of("l", row=0.1, first=0.4, height=0.6)]
+    first = [words_of("l", row=0.1, first=0.2, height=0.6)]
     further = [words_of("September", row=0.15), words_of("Canada", row=0.55)]
     assert text_of(add_pass(first, further)) == ["September", "Canada", "l"]
 
