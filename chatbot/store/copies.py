@@ -104,9 +104,10 @@ class Copies:
         except OSError:
             return False
 
-    def all(self) -> set[str]:
-        """The SHA-256 of every copy in the folder."""
-        return {path.stem for path in self.folder.glob("*.pdf") if COPY.fullmatch(path.name)}
+    def all(self) -> list[str]:
+        """The SHA-256 of every copy in the folder, in the order in which they were taken."""
+        taken = sorted((path.stat().st_mtime_ns, path.stem) for path in self.folder.glob("*.pdf") if COPY.fullmatch(path.name))
+        return [digest for _, digest in taken]
 
     def drop(self, digest: str) -> None:
         """Delete a copy and its names; one that is not there is fine."""
@@ -137,7 +138,9 @@ class Copies:
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     file.write(text)
-                os.replace(partial, self._names_path(digest))
+                    file.flush()
+                    os.fsync(file.fileno())
+                self._replace(partial, self._names_path(digest))
             finally:
                 Path(partial).unlink(missing_ok=True)
         except OSError as error:
@@ -161,9 +164,18 @@ class Copies:
         try:
             os.fsync(target.fileno())
             self.write_names(digest, [KeptName(name, None)])
-            os.replace(partial, self.path(digest))
+            self._replace(partial, self.path(digest))
         except OSError as error:
             raise _not_kept(error) from error
+
+    def _replace(self, partial: str, path: Path) -> None:
+        """Put a file in its place so that a power cut leaves either the one before or this one."""
+        os.replace(partial, path)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:

@@ -104,7 +104,7 @@ def _copies(library: Library, repair: bool) -> Iterator[Finding]:
             yield Finding(name, "the kept copy of its file is damaged", "Add the file again." if repair else f"{REPAIR} Then add the file again.")
         elif repair and not library.copies.names(digest):
             library.adding.write_names({digest})
-    for digest in sorted(library.copies.all() - library.catalog.hashes()):
+    for digest in sorted(set(library.copies.all()) - library.catalog.hashes()):
         names = ", ".join(name.name for name in library.copies.names(digest)) or None
         yield Finding(
             names,

@@ -438,9 +438,10 @@ class Library:
                 if name.removed_at is None:
                     self.catalog.wait(name.name, digest, recovered=True)
 
-    def _unlisted(self) -> set[str]:
-        """Kept copies that the catalogue does not know: where it was lost, all there are."""
-        return self.copies.all() - self.catalog.hashes()
+    def _unlisted(self) -> list[str]:
+        """Kept copies that the catalogue does not know, in the order in which they were taken: where it was lost, all there are."""
+        known = self.catalog.hashes()
+        return [digest for digest in self.copies.all() if digest not in known]
 
     def _erase(self, versions: Sequence[int]) -> None:
         if versions:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.settings import Settings
+from chatbot.store.copies import Copies
 from chatbot.store.doctor import Finding, examine
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
@@ -133,6 +137,22 @@ def test_a_lost_catalogue_is_made_anew_from_the_copies_alone(opened: Opened, tmp
     library.resume()
     assert [(row.name, row.state, row.pages) for row in library.documents()] == [("Rules.pdf", "ready", 3)]
     assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 2  # the removed one is kept, and stays out
+
+
+@pytest.mark.parametrize("later_hash_first", [True, False])
+def test_of_two_copies_of_one_name_the_one_taken_later_is_the_document(tmp_path: Path, *, later_hash_first: bool) -> None:
+    paths = [make_pdf(tmp_path / f"{ceiling}.pdf", [f"The deficit ceiling is {ceiling} per cent of output."]) for ceiling in (3, 4)]
+    paths.sort(key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest(), reverse=later_hash_first)
+    copies = Copies(tmp_path / "home" / "documents", 100)
+    for age, path in zip((200, 100), paths, strict=True):  # as a stop leaves them in the middle of a replacement
+        digest = copies.take_file(path, "Rules.pdf")
+        os.utime(copies.path(digest), (time.time() - age,) * 2)
+    library = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    library.resume()
+    newest = library.catalog.newest("Rules.pdf")
+    library.close()
+    assert newest is not None
+    assert newest.sha256 == hashlib.sha256(paths[1].read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("damage", ["garbled", "earlier", "sound"])
