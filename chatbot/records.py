@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ingestion.records import NO_FACTS, DocumentFacts, Table
+
 __all__ = [
     "Answer",
     "Citation",
@@ -37,7 +39,8 @@ class Hit:
 
     page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores: its parts by source.
     text: the best chunk, verbatim; page_text: the whole page; body: that without running headers and footers.
-    version: the stored version it stands in. context: as in Chunk.
+    version: the stored version it stands in. context: as in Chunk. tables, kinds, instructions: the page's, as in Page. facts: what the
+    document says of itself.
     """
 
     document: str
@@ -54,6 +57,10 @@ class Hit:
     context: str = ""
     score: float = 0.0
     scores: Mapping[str, float] = field(default_factory=dict)
+    tables: tuple[Table, ...] = field(repr=False, default=())
+    kinds: tuple[str, ...] = ()
+    instructions: tuple[tuple[int, int], ...] = ()
+    facts: DocumentFacts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from typing import TypeVar
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.labels import page_labels
 from ingestion.margins import running_lines, running_spans
+from ingestion.page_kinds import page_kinds
 from ingestion.reader import LOOK_SECONDS, Reader
-from ingestion.records import DocumentInfo, Page, Rect, Row
+from ingestion.records import NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables import continue_tables
-from ingestion.text_quality import better_reading, is_contents, join_line_breaks, needs_reading_again, vocabulary
+from ingestion.text_quality import better_reading, join_line_breaks, needs_reading_again, vocabulary
 
 __all__ = ["Circumstances", "Reading", "read_document"]
 
@@ -52,6 +53,7 @@ class Reading:
 
     info: DocumentInfo
     pages: tuple[Page, ...]
+    facts: DocumentFacts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ def _finished(pages: Sequence[Page], embedded: Sequence[str | None]) -> tuple[Pa
     labels = page_labels(pages, embedded)
     pages = [replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)]
     running = running_lines(pages)
-    return tuple(replace(page, running=running_spans(page, running), contents=is_contents(page.text)) for page in pages)
+    return tuple(replace(page, running=running_spans(page, running), kinds=page_kinds(page)) for page in pages)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Cell", "Chunk", "DocumentInfo", "Line", "Page", "PageReport", "Rect", "Row", "Table", "Word"]
+__all__ = ["NO_FACTS", "Cell", "Chunk", "DocumentFacts", "DocumentInfo", "Line", "Page", "PageReport", "Rect", "Row", "Table", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,18 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """What a document says of itself. period: the year, or the years "2025-26", that it is about. status: "draft", "proposed", "adopted",
+    "revised" or "superseded". None where it does not say."""
+
+    period: str | None = None
+    status: str | None = None
+
+
+NO_FACTS = DocumentFacts()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page as read.
 
@@ -97,7 +109,8 @@ class Page:
     series), "pdf" (the file's own labels) or None. method: "text" (PDFium), "text-pypdf", "ocr", "text+ocr" (text, and pictures on the page
     read by OCR) or "none" (blank or unreadable). confidence: mean OCR word confidence 0-100, None for text. words: only those read by OCR,
     whose boxes cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this page was not
-    read, None where it was. running: offsets of running heads and feet. contents: it is a page of contents.
+    read, None where it was. running: offsets of running heads and feet. kinds: what the page is, see `page_kinds`. instructions: offsets
+    of text that addresses its reader as a machine.
     """
 
     number: int
@@ -111,7 +124,8 @@ class Page:
     tables: tuple[Table, ...] = field(default=(), repr=False)
     problem: str | None = None
     running: tuple[tuple[int, int], ...] = ()
-    contents: bool = False
+    kinds: tuple[str, ...] = ()
+    instructions: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +146,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it was read; tables: how many."""
+    """How one page fared. number: physical, 1-based; characters: of normalised text; problem: None where it was read; tables, instructions: how many
+    tables, and stretches of text that address a machine."""
 
     number: int
     label: str | None
@@ -142,3 +157,4 @@ class PageReport:
     confidence: float | None
     problem: str | None
     tables: int = 0
+    instructions: int = 0

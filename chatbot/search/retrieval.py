@@ -17,6 +17,8 @@ from chatbot.store.damage import IndexDamagedError
 from chatbot.store.lexicon import K1, inverse_frequency
 from chatbot.store.library import Library
 from chatbot.terms import content_terms
+from ingestion.page_kinds import CONTENTS
+from ingestion.records import NO_FACTS
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
 
@@ -147,7 +149,9 @@ class Retriever:
         chunk_words, page_words = by_chunk.scores(weights) / np.float32(most), by_page.scores(weights) / np.float32(most)
         kept = scope.keep[version] if scope.keep is not None else np.arange(len(pages))
         scored = score_pages(cosines[kept], chunk_words[kept], page_words, pages[kept], weights=WEIGHTS[query.mode])
-        total = np.where(np.isin(scored.pages, self._library.contents_pages(version)), CONTENTS_SHARE * scored.total, scored.total)
+        kinds = self._library.page_kinds(version)
+        contents = np.array([page for page, of in kinds.items() if CONTENTS in of], np.int64)
+        total = np.where(np.isin(scored.pages, contents), CONTENTS_SHARE * scored.total, scored.total)
         parts = zip(scored.vector.tolist(), scored.chunk_words.tolist(), scored.page_words.tolist(), strict=True)
         rows = zip(total.tolist(), scored.pages.tolist(), kept[scored.best].tolist(), parts, strict=True)
         return [(total, version, page, best, part) for total, page, best, part in rows if total > 0]
@@ -167,6 +171,7 @@ class Retriever:
 
     def _as_hit(self, name: str, chunk: StoredChunk, score: float, parts: Mapping[str, float]) -> Hit:
         page = self._library.catalog.pages(chunk.version, [chunk.page])[chunk.page]
+        stored = self._library.catalog.version(chunk.version)
         return Hit(
             document=name,
             version=chunk.version,
@@ -182,6 +187,10 @@ class Retriever:
             context=chunk.context,
             score=round(score, 6),
             scores={name: round(value, 4) for name, value in parts.items()},
+            tables=self._library.catalog.tables(chunk.version, chunk.page).get(chunk.page, ()),
+            kinds=self._library.page_kinds(chunk.version).get(chunk.page, ()),
+            instructions=page.instructions,
+            facts=stored.facts if stored else NO_FACTS,
         )
 
 

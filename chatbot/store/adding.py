@@ -141,7 +141,9 @@ class Adding:
         lexicon = pack_lexicons(words, [terms(page.text) for page in reading.pages])
         with self._lock:
             before = self._catalog.find(taken.name)
-            version = self._catalog.begin(taken.name, taken.digest, reading.info.title, protected=bool(taken.password) and reading.info.encrypted)
+            version = self._catalog.begin(
+                taken.name, taken.digest, reading.info.title, protected=bool(taken.password) and reading.info.encrypted, facts=reading.facts
+            )
             self._catalog.fill(version, reading.pages, chunks, lexicon)
             self._indexes.add_words(version, words)
             self._catalog.searchable(version)

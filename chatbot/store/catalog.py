@@ -11,10 +11,11 @@ from typing import Any
 
 from chatbot.records import DocumentRow
 from chatbot.store.contents import CONTENTS_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
+from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # A document's active version is what is searched; the one before it can be brought back for a while. Several documents may have one
 # version: the same bytes under several names. A coming version waits for its vectors before it takes its document's place.
 SCHEMA = (
@@ -23,7 +24,8 @@ create table meta (key text primary key, value text not null) without rowid;
 create table document (id integer primary key, name text not null unique, active_version integer, removed_at real,
     previous_version integer, replaced_at real, previous_removed_at real);
 create table version (id integer primary key autoincrement, document integer not null, sha256 text not null, state text not null
-    check (state in ('reading', 'keyword', 'embedding', 'ready')), coming integer not null default 1, title text, protected integer not null default 0,
+    check (state in ('reading', 'keyword', 'embedding', 'ready')), coming integer not null default 1, title text, period text, status text,
+    protected integer not null default 0,
     pages integer not null default 0, chunks integer not null default 0, embedded_upto integer not null default 0, fingerprint text, added_at real not null);
 create index version_document on version(document);
 create index version_sha on version(sha256);
@@ -34,7 +36,7 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-COLUMNS = "v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected"
+COLUMNS = "v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, v.period, v.status"
 # A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
 WANTED = (
     "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
@@ -57,6 +59,7 @@ class Version:
     embedded_upto: int
     fingerprint: str | None
     protected: bool
+    facts: DocumentFacts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +199,13 @@ class Catalog(Contents):
 
     # --- adding and replacing ---------------------------------------------------------------------------------------------------
 
-    def begin(self, name: str, sha256: str, title: str | None, *, protected: bool = False) -> int:
+    def begin(self, name: str, sha256: str, title: str | None, *, protected: bool = False, facts: DocumentFacts = NO_FACTS) -> int:
         """A new version in state "reading" of the document `name`, which is made if need be. Returns the version's id."""
         with self._write() as connection:
             document = _document(connection, name)
             made = connection.execute(
-                "insert into version(document, sha256, state, title, protected, added_at) values (?, ?, 'reading', ?, ?, ?)",
-                (document, sha256, title, protected, time.time()),
+                "insert into version(document, sha256, state, title, protected, period, status, added_at) values (?, ?, 'reading', ?, ?, ?, ?, ?)",
+                (document, sha256, title, protected, facts.period, facts.status, time.time()),
             )
             return int(made.lastrowid or 0)
 
@@ -376,8 +379,8 @@ class Catalog(Contents):
 
 
 def _version(row: Sequence[Any]) -> Version:
-    identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected = row
-    return Version(identity, name or "", sha256, state, title, pages, chunks, upto, fingerprint, bool(protected))
+    identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected, period, status = row
+    return Version(identity, name or "", sha256, state, title, pages, chunks, upto, fingerprint, bool(protected), DocumentFacts(period, status))
 
 
 def _document(connection: Connection, name: str) -> int:

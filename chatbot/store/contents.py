@@ -16,7 +16,8 @@ __all__ = ["CONTENTS_SCHEMA", "Contents", "StoredChunk", "StoredPage"]
 
 CONTENTS_SCHEMA = """
 create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
-    confidence real, words blob, tables blob, problem text, running text not null, contents integer not null, primary key (version, number)) without rowid;
+    confidence real, words blob, tables blob, problem text, running text not null, kinds text not null, instructions text not null,
+    primary key (version, number)) without rowid;
 create table chunk (version integer not null references version(id), ordinal integer not null, page integer not null, start integer not null, end integer not null,
     context text not null, primary key (version, ordinal)) without rowid;
 create table vector (version integer not null references version(id), fingerprint text not null, ordinal integer not null, data blob not null,
@@ -26,12 +27,12 @@ create table draft (sha256 text not null, number integer not null, data blob not
 """
 # Tables that hold what belongs to one version, in the order in which it can be deleted.
 OF_A_VERSION = ("vector", "lexicon", "chunk", "page")
-PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running"
+PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, instructions"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as kept. running: offsets of running heads and feet. words: those read by OCR."""
+    """A page as kept. running, instructions: offsets, as in Page. words: those read by OCR."""
 
     number: int
     text: str
@@ -40,6 +41,7 @@ class StoredPage:
     method: str
     confidence: float | None
     running: tuple[tuple[int, int], ...]
+    instructions: tuple[tuple[int, int], ...] = ()
     words: tuple[Word, ...] = ()
 
     @property
@@ -68,7 +70,7 @@ class Contents(Database):
     def fill(self, version: int, pages: Sequence[Page], chunks: Sequence[Chunk], lexicon: bytes) -> None:
         """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
-            connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (_page_row(version, page) for page in pages))
+            connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (_page_row(version, page) for page in pages))
             connection.executemany(
                 "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
             )
@@ -96,7 +98,7 @@ class Contents(Database):
         """Some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
         rows = self._read(f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers))
-        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], tuple(map(tuple, json.loads(r[6])))) for r in rows}
+        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], _spans(r[6]), _spans(r[7])) for r in rows}
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
         """page number -> its tables, of all pages that have some, or of page `number`."""
@@ -107,10 +109,10 @@ class Contents(Database):
     def report(self, version: int) -> list[PageReport]:
         """How each page of a version fared."""
         rows = self._read(
-            "select number, label, label_source, method, length(text), confidence, problem, tables from page where version = ? order by number",
+            "select number, label, label_source, method, length(text), confidence, problem, tables, instructions from page where version = ? order by number",
             (version,),
         )
-        return [replace(PageReport(*row[:7]), tables=len(_unpacked(row[7]) or ())) for row in rows]
+        return [replace(PageReport(*row[:7]), tables=len(_unpacked(row[7]) or ()), instructions=len(json.loads(row[8]))) for row in rows]
 
     def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
         """Chunks of a version by ordinal, from `start`, at most `limit`."""
@@ -124,9 +126,10 @@ class Contents(Database):
         """The page of each chunk, by ordinal."""
         return [row[0] for row in self._read("select page from chunk where version = ? order by ordinal", (version,))]
 
-    def contents_pages(self, version: int) -> list[int]:
-        """Numbers of the pages of contents."""
-        return [row[0] for row in self._read("select number from page where version = ? and contents", (version,))]
+    def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
+        """page number -> what the page is, of the pages that are of some kind."""
+        rows = self._read("select number, kinds from page where version = ? and kinds != '' order by number", (version,))
+        return {number: tuple(kinds.split(" ")) for number, kinds in rows}
 
     def vectors(self, version: int, fingerprint: str, *, start: int = 0) -> list[tuple[int, bytes]]:
         """(ordinal, float32 bytes of its windows) by ordinal, from `start`."""
@@ -173,7 +176,11 @@ class Contents(Database):
 def _page_row(version: int, page: Page) -> tuple[Any, ...]:
     words, tables = _packed(words_to(page.words)), _packed(tables_to(page.tables))
     head = (version, page.number, page.text, page.label, page.label_source, page.method, page.confidence)
-    return (*head, words, tables, page.problem, json.dumps(page.running), page.contents)
+    return (*head, words, tables, page.problem, json.dumps(page.running), " ".join(page.kinds), json.dumps(page.instructions))
+
+
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple((start, end) for start, end in json.loads(text))
 
 
 def _packed(values: Any) -> bytes | None:

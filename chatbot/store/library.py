@@ -76,7 +76,9 @@ class Library:
             self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
             self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
             self._lexicons: LeastRecentlyUsed[tuple[Lexicon, Lexicon]] = LeastRecentlyUsed(CACHE_BYTES // 2, size=_lexicon_bytes)
-            self._contents: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes + 100)
+            self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(
+                CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1)
+            )
             self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
             self._recover()
         except OSError as error:
@@ -144,9 +146,9 @@ class Library:
         """(chunks,) physical page of each chunk of a version, kept ready."""
         return self._chunk_pages.get(version, lambda: np.array(self.catalog.chunk_pages(version), np.int64))
 
-    def contents_pages(self, version: int) -> NDArray[np.int64]:
-        """Numbers of a version's pages of contents, kept ready."""
-        return self._contents.get(version, lambda: np.array(self.catalog.contents_pages(version), np.int64))
+    def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
+        """page number -> what the page is, of the pages that are of some kind, kept ready."""
+        return self._kinds.get(version, lambda: self.catalog.page_kinds(version))
 
     def without_vectors(self) -> list[Version]:
         """Live or coming versions that keyword search finds and vector search does not yet."""
@@ -448,7 +450,7 @@ class Library:
             self.indexes.remove(versions)
             self.catalog.erase(versions)
             for version in versions:
-                for cache in (self._matrices, self._lexicons, self._chunk_pages, self._contents):
+                for cache in (self._matrices, self._lexicons, self._chunk_pages, self._kinds):
                     cache.drop(version)
         self.adding.drop_unneeded()
 
