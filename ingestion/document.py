@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
+from ingestion.facts import document_facts
+from ingestion.instructions import find_instructions
 from ingestion.labels import page_labels
 from ingestion.margins import running_lines, running_spans
 from ingestion.page_kinds import page_kinds
@@ -101,7 +103,8 @@ class _Document:
         finally:
             for reader in self._free:
                 reader.close()
-        return Reading(info, _finished([*{**pages, **images}.values()], info.labels))
+        finished = _finished([*{**pages, **images}.values()], info.labels)
+        return Reading(info, finished, document_facts(finished, info.title))
 
     def _texts(self, count: int) -> list[tuple[Page, Sequence[Rect]]]:
         """Each page's text, and where it has pictures that may hold more."""
@@ -204,7 +207,9 @@ def _finished(pages: Sequence[Page], embedded: Sequence[str | None]) -> tuple[Pa
     labels = page_labels(pages, embedded)
     pages = [replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)]
     running = running_lines(pages)
-    return tuple(replace(page, running=running_spans(page, running), kinds=page_kinds(page)) for page in pages)
+    return tuple(
+        replace(page, running=running_spans(page, running), kinds=page_kinds(page), instructions=find_instructions(page.text)) for page in pages
+    )
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:

@@ -24,7 +24,7 @@ UNIT = re.compile(
     rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))", re.IGNORECASE
 )
 IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
-BARE_UNIT = re.compile(rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|{_AMOUNT}))?\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
+BARE_UNIT = re.compile(rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
 OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
 INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<=[a-z\d)”’%])\.\s+(?=[A-Z(“])")

@@ -56,6 +56,11 @@ def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequen
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line, below = lines[top - 1], lines[top]
+        if below.y0 - line.y1 <= HEAD_GAP * (line.y1 - line.y0) and all(is_unit(piece.text) for piece in line.pieces) and not zone.split(line)[0]:
+            # A unit line over the labels, between the rows and the heads above it.
+            top -= 1
+            units += [piece.text for piece in line.pieces]
+            continue
         if below.y0 - line.y1 > HEAD_GAP * (line.y1 - line.y0) or not _may_be_heads(line) or not zone.is_head(line):
             break
         over, others = zone.split(line)

@@ -1,0 +1,222 @@
+"""Finds what a document says of itself, its period and its status, in its cover, its running heads and its titles; reads no other text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ingestion.records import DocumentFacts, Page
+
+__all__ = ["document_facts", "period_in", "status_in"]
+
+# The cover, and where that is a picture or a title alone, what follows it.
+COVER_PAGES = 3
+COVER_CHARACTERS = 2_500
+# Lines at the top of a page that may be its title, and characters of the longest of them.
+TITLE_LINES = 14
+LONGEST_TITLE_LINE = 110
+# Lines at the very top, which say a period without naming a kind of document.
+FIRST_LINES = 5
+# Pages whose running heads are looked at.
+HEADED_PAGES = 40
+YEAR = r"(?:19|20)\d{2}"
+# "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024"; no part of a longer number, of a date in figures or of a path.
+PERIOD = re.compile(
+    rf"(?<![\w.,/#$€£-])(?:FY ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
+    rf"|(?<![\w.,/#$€£-])(?:FY ?)?(?P<year>{YEAR})(?:[ -]?Q[1-4])?(?![\w/-]|[.,]\d)|(?<!\w)FY ?'?(?P<short>\d{{2}})(?!\w)",
+    re.I,
+)
+MONTHS = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|"
+    r"januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
+    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janeiro|fevereiro|março|maio|junho|julho|setembro|"
+    r"outubro|dezembro|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre)\.?"
+)
+DATE = re.compile(rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?)?\b{MONTHS}\s(?:de\s)?(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?P<year>{YEAR})(?!\d)", re.I)
+# "For the fiscal year ended June 30, 2024", "fiscal year from 1 April 2025 to 31 March 2026", "results for the fourth quarter of 2022".
+ENDED = re.compile(
+    rf"\b(?:for|of)\s(?:the|its|our)\s(?:\w{{1,10}}\s){{0,2}}?(?:year|quarter|half|period|months|weeks)\s(?:ended|ending)\s(?:on\s)?(?:[\w.]{{1,10}},?\s){{0,2}}?(?:\d{{1,2}},?\s)?(?P<year>{YEAR})\b",
+    re.I,
+)
+FROM_TO = re.compile(
+    rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{MONTHS}\s(?P<first>{YEAR})\s(?:to|until|-|–)\s\d{{1,2}}\s{MONTHS}\s(?P<last>{YEAR})\b",
+    re.I,
+)
+PART = r"(?:first|second|third|fourth|full)[ -](?:quarter|half|year)"
+QUARTER = re.compile(
+    rf"\b(?P<year>{YEAR})\s{PART}\b|\b{PART}\s(?:of\s|fiscal\s){{0,2}}(?P<of>{YEAR})\b|\bQ[1-4]\s(?P<q>{YEAR})\b",
+    re.I,
+)
+# Dates that say what a document is about: when it holds from, when what it reports was said or done.
+IN_FORCE = re.compile(
+    r"\b(?:in force|effective|takes? effect|comes? into (?:force|effect)|enters? into (?:force|effect)|valid|applies|applicable)\b", re.I
+)
+EVENT = re.compile(
+    r"\b(?:press conference|minutes|meeting|transcript|speech|remarks|testimony|hearing|address|statement by|monetary policy (?:statement|decision|report)|"
+    r"date of (?:earliest event|report)|press release|inflation report|bulletin|circular|newsletter)\b",
+    re.I,
+)
+# Years on such lines are of printing, of filing or of a law.
+NO_PERIOD = re.compile(
+    r"©|\bcopyright\b|\bisbn\b|\bissn\b|\bprinted\b|\bpublished\b|\bhttps?:|www\.|\bact(?:,? \d| of \d)|\bfiled\b|\bdownloaded\b|\.(?:pdf|indd|docx?|xlsx?)\b",
+    re.I,
+)
+DOCUMENT_WORD = re.compile(
+    r"\b(?:budget\w{0,8}|report|outlook|statement|polic(?:y|ies)|plan|review|forecast|estimates?|strategy|speech|accounts|programme|program|framework|bill|"
+    r"guide(?:lines?)?|survey|form 10-[kq]|annual|fiscal|financial|haushalt\w{0,10}|bericht|jahresbericht|rapport|exercice|presupuesto|informe|ejercicio|"
+    r"orçamento|relatório|bilancio|relazione)\b",
+    re.I,
+)
+
+# Words that say a status, the first that holds counts. Each is looked for in titles and running heads.
+WHAT = (
+    r"(?:budget|policy|plan|report|version|edition|statement|estimates?|strategy|rules?|accounts|framework|programme|program|guidelines?|forecast|outlook|code|"
+    r"manual|ordinance|resolution|appropriations?)"
+)
+STATUSES = {
+    "superseded": (
+        r"^\W*(?:superseded|withdrawn|repealed|rescinded|obsolete|no longer (?:in force|valid|current))\b",
+        rf"\b(?:superseded|obsolete|withdrawn|archived) {WHAT}\b",
+        r"\((?:superseded|withdrawn|repealed|obsolete)\)",
+    ),
+    "draft": (
+        r"\bdraft\b(?! (?:resolution|law|decree|legislation|recruit|picks?)s?\b)",
+        r"\b(?:entwurf|borrador|brouillon|minuta|bozza|rascunho)\b",
+        r"\bprojet de (?:budget|loi|plan|rapport)\b|\bproyecto de (?:presupuesto|ley)\b",
+    ),
+    "proposed": (
+        rf"\b(?:proposed|recommended) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\b{WHAT} proposal\b|\bproposal for\b|^\W*proposed\W*$",
+        r"\bconsultation (?:paper|document|version)\b|\bfor (?:public )?(?:consultation|comment)\b|\bnotice of proposed\b",
+    ),
+    "revised": (
+        rf"\brevised (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bamended (?:\w{{1,16}} ){{0,2}}{WHAT}\b|\b{WHAT} \(?(?:revised|amended)\b",
+        r"^\W*(?:revised|amended)\b|\((?:revised|amended)\b|\bas (?:last )?(?:revised|amended) (?:on|in|to)\b",
+        r"\brevision (?:no\.? ?)?\d|\bamendment no\b|\b10-[kq]/a\b|\brevidiert\b|\brévisée?\b|\brevisad[oa]\b",
+    ),
+    "adopted": (
+        rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget|rules?|report|version|edition|policy|plan)\b",
+        r"^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b",
+        rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b|\beffective (?:date|{MONTHS}|\d)",
+    ),
+}
+STATUS_WORDS = {status: re.compile("|".join(words), re.I) for status, words in STATUSES.items()}
+# A document calls itself superseded in a sentence too.
+CALLED_SUPERSEDED = re.compile(
+    r"\bthis (?:\w{1,16} ){0,2}?(?:policy|document|statement|version|circular|guideline|edition|budget|order|notice|manual|plan|report|strategy|framework)s?"
+    r" (?:is|was|has been|have been|were)(?: now| since)? (?:superseded|replaced|withdrawn|repealed|rescinded|revoked)\b",
+    re.I,
+)
+NOT_YET = re.compile(
+    r"\b(?:not|to be|until|pending|subject to|before being|for) (?:\w{1,12} )?(?:adopted|approved|enacted|adoption|approval)\b", re.I
+)
+
+
+def document_facts(pages: Sequence[Page], title: str | None, name: str = "") -> DocumentFacts:
+    """Period and status of a document. pages: with their running heads; title: the file's own; name: the file's, looked at last."""
+    cover = _cover(pages)
+    tops = list(_title_lines(pages))
+    heads = _running(pages)
+    titles = [title] if title and re.search(r"[^\W\d_]{3}", title) else []
+    stem = re.sub(r"[_.-]", " ", name.rsplit(".", 1)[0])
+    period = _declared(cover) or _of_lines(heads, tops, titles) or _dated(tops, heads, titles) or period_in(name)
+    if CALLED_SUPERSEDED.search(cover):
+        return DocumentFacts(period or None, "superseded")
+    # A line that begins small goes on with a sentence, which may be of other documents.
+    return DocumentFacts(period or None, status_in([line for line in (*tops, *heads, *titles, stem) if line == stem or not line[:1].islower()]))
+
+
+def period_in(name: str) -> str:
+    """The period that a file's name says, "" where it says none or several: "Budget_2025-26.pdf" is of "2025-26", "minutes20190731.pdf" of "2019"."""
+    stem = re.sub(r"\.\w{1,5}$", "", name)
+    spans = {f"{found[1]}-{found[2]}" for found in re.finditer(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem)}
+    years = {found[1] for found in re.finditer(rf"(?<!\d)({YEAR})(?:[01]\d[0-3]\d)?(?!\d)", stem)} or {
+        "20" + found[1] for found in re.finditer(r"(?<![A-Za-z])FY(\d{2})(?!\d)", stem, re.I)
+    }
+    ranges = {_period(*span.split("-")) for span in spans if _follows(*span.split("-"))}
+    return next(iter(ranges or years)) if len(ranges or years) == 1 else ""
+
+
+def status_in(lines: Sequence[str]) -> str | None:
+    """The status that titles or running heads say, None where they say none."""
+    lines = [line for line in lines if not NOT_YET.search(line)]
+    return next((status for status, words in STATUS_WORDS.items() if any(words.search(line) for line in lines)), None)
+
+
+def _cover(pages: Sequence[Page]) -> str:
+    """The text of the first page, and of those after it where there is little on it."""
+    text = ""
+    for page in pages[:COVER_PAGES]:
+        text += page.text[:COVER_CHARACTERS] + "\n"
+        if len(text) > COVER_CHARACTERS / 4:
+            break
+    return text
+
+
+def _title_lines(pages: Sequence[Page]) -> Iterator[str]:
+    """Short lines at the top of the cover, running heads left out."""
+    for page in pages[:1]:
+        running = {page.text[start:end].strip() for start, end in page.running}
+        lines = [line.strip() for line in page.text[:COVER_CHARACTERS].split("\n") if line.strip()]
+        yield from (line for line in lines[:TITLE_LINES] if len(line) <= LONGEST_TITLE_LINE and line not in running)
+
+
+def _running(pages: Sequence[Page]) -> list[str]:
+    """Running heads and feet of the first pages, each as often as it stands there."""
+    return [" ".join(page.text[start:end].split()) for page in pages[:HEADED_PAGES] for start, end in page.running]
+
+
+def _declared(cover: str) -> str:
+    """The period that the cover says results, a budget or a filing are for."""
+    flat = " ".join(cover.split())
+    if found := FROM_TO.search(flat):
+        return _period(found["first"], found["last"])
+    found = ENDED.search(flat) or QUARTER.search(flat)
+    return next((year for year in found.groupdict().values() if year), "") if found else ""
+
+
+def _of_lines(heads: Sequence[str], tops: Sequence[str], titles: Sequence[str]) -> str:
+    """The one period that running heads say on most of their pages, or that a line of the title says."""
+    running = Counter(period for line in heads if (period := _named(line)))
+    if running and running.most_common(1)[0][1] >= 2:
+        return running.most_common(1)[0][0]
+    first = [period for line in (*tops[:FIRST_LINES], *titles) if (period := _named(line))]
+    further = {period for line in tops if DOCUMENT_WORD.search(line) and (period := _named(line))}
+    return first[0] if first else further.pop() if len(further) == 1 else ""
+
+
+def _named(line: str) -> str:
+    """The only period on a line, dates apart; "" where there is none or more, or where it is of printing, filing or a law."""
+    if NO_PERIOD.search(line):
+        return ""
+    found = {_found(match) for match in PERIOD.finditer(DATE.sub(" ", line))}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _found(match: re.Match[str]) -> str:
+    if match["first"]:
+        return _period(match["first"], match["last"])
+    return match["year"] or "20" + match["short"]
+
+
+def _dated(tops: Sequence[str], heads: Sequence[str], titles: Sequence[str]) -> str:
+    """The year of the date from which it holds, or of what it reports."""
+    lines = [*titles, *tops, *heads]
+    held = [match["year"] for line in lines if IN_FORCE.search(line) and (match := DATE.search(line))]
+    if held or not any(map(EVENT.search, lines)):
+        return held[0] if held else ""
+    dates = Counter(match["year"] for line in lines if not NO_PERIOD.search(line) and (match := DATE.search(line)))
+    return dates.most_common(1)[0][0] if dates else ""
+
+
+def _follows(first: str, last: str) -> bool:
+    """Whether the second year, whole or its last two digits, comes after the first."""
+    return int(first) < int(first[:2] + last[-2:]) <= int(first) + 10
+
+
+def _period(first: str, last: str) -> str:
+    """Two years as one period: "2025-26" where the second is the next, "2025-2028" where it is later, the first alone where it is no later."""
+    last = first[: 4 - len(last)] + last
+    if int(last) <= int(first):
+        return first
+    return f"{first}-{last[2:]}" if int(last) == int(first) + 1 else f"{first}-{last}"

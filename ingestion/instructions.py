@@ -1,0 +1,101 @@
+"""Finds text that gives orders to a machine that reads it, not to a person; judges by wording alone, knows no page and no document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ingestion.disguises import Seen, closed_up, decoded, fold, seen, turned
+from ingestion.instruction_rules import goes_on, rules, squeezed
+
+__all__ = ["find_instructions"]
+
+MARKS = str.maketrans(dict.fromkeys("\n\t,.:;!?()[]'\"-*", " "))
+# A sentence ends at its mark, at a blank line, and before a line that begins with a capital, a figure or a sign.
+SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]{0,3}(?=\s|$)|[。！？।]|\n(?=\s|[A-ZÀ-ÖØ-ÞΑ-ΩА-Я0-9]|[^\w\s])")
+# How far an order's sentence is followed back and on, in characters.
+REACH = 400
+# Sentences that go on with an order, at most, so that a list of wishes does not take the page.
+MOST_FURTHER = 4
+CLAUSE_OPENS = ".!?;:\"'(*[]>-•|。！？：।"
+OPENERS = frozenset("please and then now but must should you always never to also instead kindly just so".split())
+# Text is read in a further way where that shows one of these words.
+SIGNS_OF_ORDERS = ("instruction", "prompt", "language model", "assistant", "ignore", "disregard", "forget", "previous", "you are now", "summari")
+
+
+def find_instructions(text: str) -> tuple[tuple[int, int], ...]:
+    """(start, end) of the sentences and lines of `text` that address their reader as a machine, in order, none overlapping another.
+
+    Orders in plain words, marks of a chat's roles, and both in disguise: other letters that look alike, gaps, codes.
+    """
+    plain = seen(text)
+    found = [_sentence(text, start, end) for start, end in (*_plainly(plain, text), *_disguised(plain, text))]
+    found += [(start, end) for start, end, said in decoded(text) if any(True for _ in _plainly(seen(said), said))]
+    return tuple(_joined(found, text)) if found else ()
+
+
+def _plainly(view: Seen, text: str) -> Iterator[tuple[int, int]]:
+    """Offsets in `text` of what the rules find in it as seen."""
+    words = f" {view.text.translate(MARKS)} "
+    for rule in rules():
+        if any(need in words for need in rule.needs):
+            for match in rule.pattern.finditer(view.text):
+                start, end = view.span(*match.span())
+                if not rule.opens or _opens(text, start):
+                    yield start, end
+
+
+def _disguised(plain: Seen, text: str) -> Iterator[tuple[int, int]]:
+    """The same, of what is written with figures for letters, backwards or letter by letter."""
+    for view in turned(plain, SIGNS_OF_ORDERS):
+        yield from _plainly(view, text)
+    closed, words = closed_up(plain)
+    if words:
+        yield from _plainly(closed, text)
+        yield from (closed.span(*word) for word in words if squeezed().search(closed.text[slice(*word)]))
+
+
+def _opens(text: str, start: int) -> bool:
+    """Whether a sentence or clause begins there: at the start of all, after its mark, after "please" and the like, or with a capital
+    on a new line."""
+    before = text[max(0, start - 24) : start].rstrip(" \t")
+    if not before or before[-1] in CLAUSE_OPENS:
+        return True
+    if before[-1] == "\n":
+        above = before.rstrip()
+        return not above or above[-1] in CLAUSE_OPENS or before.endswith("\n\n") or text[start].isupper() or fold(text[start]) == text[start].upper()
+    return before.split()[-1].rstrip(",").casefold() in OPENERS
+
+
+def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """The sentence around it, with the sentences that go on with the order."""
+    first = max(0, start - REACH)
+    ends = [match.end() for match in SENTENCE_END.finditer(text, first, start + 1) if match.end() <= start]
+    start = ends[-1] if ends else max(first, text.rfind("\n", first, start) + 1)
+    end = _end(text, end)
+    for _ in range(MOST_FURTHER):
+        following = text[end : end + 40].lstrip()
+        if not following or not goes_on().match(fold(following)):
+            break
+        end = _end(text, end + 1)
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    return start, start + len(text[start:end].rstrip())
+
+
+def _end(text: str, end: int) -> int:
+    """Where the sentence that goes on at `end` ends."""
+    last = SENTENCE_END.search(text, max(0, end - 1), end + REACH)
+    return last.end() if last else min(len(text), end + REACH)
+
+
+def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
+    """Spans in order, those that touch as one."""
+    start, end = -1, -1
+    for first, last in sorted(spans):
+        if start >= 0 and (first <= end or not text[end:first].strip()):
+            end = max(end, last)
+            continue
+        if start >= 0:
+            yield start, end
+        start, end = first, last
+    yield start, end

@@ -1,0 +1,146 @@
+"""Tells which primary statements a page is: by a title of its own, the rows that only such a page has, and figures; knows one page at a time."""
+
+from __future__ import annotations
+
+import re
+
+from ingestion.page_language import FORBIDDEN, PERMITTED, STATEMENTS, STEM, Statement
+from ingestion.page_look import Look, fold, has_page_number
+
+__all__ = ["named_statements", "statements"]
+
+# Statements measured have figures at the end of .38 of their lines and more, the most crowded of text .30.
+LEAST_DENSITY = 0.3
+FEWEST_FIGURES = 4
+# Without a title a page must be little but rows.
+DENSITY_ALONE = 0.5
+ALONE = 8
+LONGEST_TITLE = 130
+# A running head may stand before a page's own, and a heading before the title of what it heads.
+NOTES = re.compile(
+    r"(?:[^\n]{0,60} )?notes? (?:to|on|forming)\b(?! page)|notes?(?: no\.?)? \d|notes$|\d{1,2}[.)] [a-z]|\d\.\d|anhang|annexe|notas|"
+    r"schedule [ivx\d]|supplement(?:al|ary) (?:fin|inf|sched)|"
+    r"[^\n]{0,20}(?:management'?s discussion|selected (?:consolidated |historical |quarterly )*financial)|md&a|(?:required )?supplementary|"
+    r"other supplementary"
+)
+REFERENCE = re.compile(r"\(?(?:see|the|these|refer|accompanying)\b|[^\n]*integral part|(?:\d[\d.]*[.)]? )(?:[a-z]+ ){0,4}financial statements")
+# A statement of others than the group: of the parent alone, of a part, of what would have been.
+OTHERS = re.compile(
+    r"parent(?: company)?(?: only|-only)?\)?$|\(?parent company|registrant|pro[ -]?forma|guarantor|consolidating|combining|"
+    r"condensed financial information|"
+    r"company only|^(?:the )?company (?:balance|statement|income|cash|profit)|"
+    r"(?:balance sheets?|statements? of [a-z ]{3,40}) (?:of|for) the (?:parent|company)\b|separate (?:balance|financial statement|statement|"
+    r"income)|supplementary schedule|segment|discretely|(?:by|of) fund type$|schedule [ivx]+\b|budgetary basis"
+)
+# Columns of a table that explains how a statement was changed.
+BEFORE = re.compile(r"(?:as )?(?:previously |originally )?report(?:ed)?\b|as originally")
+CHANGE = re.compile(r"\bimpact|\beffects? of|adjustments?|reclassif")
+AFTER = re.compile(r"restated|as (?:adjusted|revised|corrected)|without adoption")
+# Rows of the comparison in a discussion of a government's statements.
+DISCUSSED = re.compile(r"(?m)^(?:current and other assets|long-term liabilities outstanding)")
+PARENTHESES = re.compile(r"\([^()]{0,80}\)?")
+FIGURE = re.compile(r"\d[\d,.]*\d\b|\(\d")
+LABEL = re.compile(r"(?m)(?:^|(?<=[\d)%$-] ))[a-z(][^\n\d$]{2,79}")
+# Company, title, sub-title, unit: what the title says of itself.
+LINES_OF_A_TITLE = 4
+
+
+def statements(look: Look) -> set[str]:
+    """Which of STATEMENTS the page is; none for notes, discussions, extracts and lists."""
+    if look.rows() < FEWEST_FIGURES or look.density < LEAST_DENSITY:
+        return set()
+    titles = _titles(look)
+    head = look.folded[: look.head]
+    if _is_about_others(look, titles[0][0] if titles else look.head):
+        return set()
+    if not titles and (look.density < DENSITY_ALONE or any(map(STEM.search, head))):
+        return set()
+    labels = _labels(look.text)
+    if not titles:
+        return {
+            name
+            for name, statement in STATEMENTS.items()
+            if statement.closing and statement.closing.search(labels) and _count(statement, labels) >= ALONE
+        }
+    named = {name for number, name in titles if number < look.head}
+    if "comprehensive" in named and _count(STATEMENTS["income"], labels) > STATEMENTS["income"].fewest:
+        named.add("income")
+    figures = look.rows()
+    found = {name for name in named if figures >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)}
+    below = [(number, name) for number, name in titles if number >= look.head] if found else []
+    return found | {name for number, name in below if _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:])))}
+
+
+def named_statements(look: Look) -> int:
+    """How many lines name a statement and end in a page number, as those of an index do."""
+    return sum(
+        has_page_number(line) and STEM.search(line) is not None and any(statement.title.search(line) for statement in STATEMENTS.values())
+        for line, figure in zip(look.folded, look.figures, strict=True)
+        if figure
+    )
+
+
+def _titles(look: Look) -> list[tuple[int, str]]:
+    """(line, statement) of the lines that are titles of statements."""
+    found = []
+    for number, folded in enumerate(look.folded):
+        if (len(folded) > LONGEST_TITLE and number >= look.head) or STEM.search(folded) is None:
+            continue
+        line = look.lines[number]
+        names = _named(line)
+        if not names and number + 1 < len(look.lines) and not look.figures[number]:
+            names = _named(f"{line} {look.lines[number + 1]}")
+        found += [(number, name) for name in names]
+    return found
+
+
+def _named(line: str) -> list[str]:
+    """The statements that a line is the title of."""
+    line = " ".join(PARENTHESES.sub(" ", line).split())
+    folded = fold(line)
+    if len(folded) != len(line):
+        line = folded
+    names = []
+    for name, statement in STATEMENTS.items():
+        found = statement.title.search(folded)
+        if found and _is_title(line[: found.start()], line[found.end() :]):
+            names.append(name)
+    return names
+
+
+def _is_title(before: str, after: str) -> bool:
+    """Whether what stands around a name leaves it a title: names, dates, no sentence, no page number, no word that makes it another thing."""
+    if has_page_number("x " + fold(after)) or ". ." in after or after.rstrip().endswith((".", ";")):
+        return False
+    # Two lines that extraction put together: what has figures is a row, or the heads of columns.
+    row = FIGURE.search(after)
+    if row:
+        after = after[: row.start()]
+    words = [word.strip(',:;.-–—|/"“”') for word in f"{before} {after}".split()]
+    if any(word.lower() in FORBIDDEN for word in words):
+        return False
+    return all(not word[:1].islower() or fold(word) in PERMITTED for word in (before if row else f"{before} {after}").split())
+
+
+def _is_about_others(look: Look, title: int) -> bool:
+    """Whether what stands above the title, or the columns below it, make the page another than the group's own statement."""
+    above = (*look.edges, *look.folded[:title])
+    if any(NOTES.match(line) and not REFERENCE.match(line) for line in above):
+        return True
+    if any(len(line) < LONGEST_TITLE and OTHERS.search(line) for line in look.folded[: title + LINES_OF_A_TITLE]):
+        return True
+    heads = "\n".join(look.folded[: title + look.head])
+    return bool(BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads)) or DISCUSSED.search(look.text) is not None
+
+
+def _labels(text: str) -> str:
+    """What rows begin with, one a line: also those that extraction put behind the figures of the row before."""
+    return "\n".join(LABEL.findall(text))
+
+
+def _has_rows(statement: Statement, labels: str) -> bool:
+    return statement.bottom.search(labels) is not None and _count(statement, labels) >= statement.fewest
+
+
+def _count(statement: Statement, labels: str) -> int:
+    return sum(row.search(labels) is not None for row in statement.rows)

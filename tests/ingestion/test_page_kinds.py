@@ -1,0 +1,744 @@
+"""What a page is: primary statements of companies and governments, pages of budgets, form; and what only looks like one."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ingestion import page_kinds as kinds
+from ingestion.page_kinds import KINDS, PRIMARY_STATEMENTS, page_kinds
+from ingestion.page_look import look_at
+from ingestion.records import Page, Rect, Table
+
+
+def kinds_of(text: str, *, running: str = "", caption: str = "") -> tuple[str, ...]:
+    """Kinds of a page with this text; running: one of its lines that is a running head, caption: of its table."""
+    text = "\n".join(line.strip() for line in text.strip().split("\n"))
+    at = text.find(running)
+    spans = ((at, at + len(running)),) if running else ()
+    tables = (Table(caption, "", (), (), Rect(0, 0, 1, 1)),) if caption else ()
+    return page_kinds(Page(1, text, running=spans, tables=tables))
+
+
+US_BALANCE = """
+    Table of Contents
+    HOLLIS FASTENERS, INC. AND SUBSIDIARIES
+    CONSOLIDATED BALANCE SHEETS
+    (In thousands, except share data)
+    December 31,
+    2023 2022
+    ASSETS
+    Current assets:
+    Cash and cash equivalents $ 41,207 $ 38,118
+    Accounts receivable, net of allowances of $212 and $190 60,331 57,020
+    Inventories 33,018 35,440
+    Total current assets 134,556 130,578
+    Property and equipment, net 88,410 90,121
+    Goodwill 12,000 12,000
+    Total assets $ 234,966 $ 232,699
+    LIABILITIES AND STOCKHOLDERS’ EQUITY
+    Current liabilities:
+    Accounts payable $ 29,117 $ 30,006
+    Current portion of long-term debt 4,000 4,000
+    Total current liabilities 33,117 34,006
+    Long-term debt 40,000 44,000
+    Total liabilities 73,117 78,006
+    Common stock, $0.01 par value 120 119
+    Retained earnings 161,729 154,574
+    Total stockholders’ equity 161,849 154,693
+    Total liabilities and stockholders’ equity $ 234,966 $ 232,699
+    See accompanying notes to consolidated financial statements.
+    """
+
+US_INCOME = """
+    HOLLIS FASTENERS, INC.
+    CONSOLIDATED STATEMENTS OF OPERATIONS
+    (In thousands, except per share data)
+    Years ended December 31, 2023 2022 2021
+    Net sales $ 310,440 $ 298,121 $ 270,900
+    Cost of sales 201,330 196,880 180,020
+    Gross profit 109,110 101,241 90,880
+    Selling, general and administrative 70,120 66,300 61,005
+    Operating income 38,990 34,941 29,875
+    Interest expense (2,140) (2,300) (2,410)
+    Income before income taxes 36,850 32,641 27,465
+    Provision for income taxes 8,107 7,181 6,042
+    Net income $ 28,743 $ 25,460 $ 21,423
+    Basic $ 2.40 $ 2.13 $ 1.80
+    Diluted $ 2.38 $ 2.11 $ 1.78
+    """
+
+US_COMPREHENSIVE = """
+    HOLLIS FASTENERS, INC.
+    Consolidated Statements of Comprehensive Income
+    (In thousands)
+    Years ended December 31, 2023 2022 2021
+    Net income $ 28,743 $ 25,460 $ 21,423
+    Other comprehensive income (loss), net of tax:
+    Foreign currency translation adjustments (412) 305 (87)
+    Unrealized gains on hedges 118 (40) 22
+    Total other comprehensive income (loss) (294) 265 (65)
+    Comprehensive income $ 28,449 $ 25,725 $ 21,358
+    """
+
+US_CASH = """
+    HOLLIS FASTENERS, INC.
+    CONSOLIDATED STATEMENTS OF CASH FLOWS
+    (In thousands)
+    Years ended December 31, 2023 2022 2021
+    Cash flows from operating activities:
+    Net income $ 28,743 $ 25,460 $ 21,423
+    Depreciation and amortization 11,020 10,870 10,404
+    Accounts receivable (3,311) (1,020) 870
+    Net cash provided by operating activities 36,452 35,310 32,697
+    Cash flows from investing activities:
+    Purchases of property and equipment (9,309) (8,140) (7,777)
+    Net cash used in investing activities (9,309) (8,140) (7,777)
+    Cash flows from financing activities:
+    Repayments of long-term debt (4,000) (4,000) (4,000)
+    Dividends paid (20,054) (18,000) (16,300)
+    Net cash used in financing activities (24,054) (22,000) (20,300)
+    Net increase in cash and cash equivalents 3,089 5,170 4,620
+    Cash and cash equivalents, end of year $ 41,207 $ 38,118 $ 32,948
+    """
+
+US_EQUITY = """
+    HOLLIS FASTENERS, INC.
+    CONSOLIDATED STATEMENTS OF CHANGES IN STOCKHOLDERS’ EQUITY
+    (In thousands)
+    Common
+    Stock
+    Additional
+    Paid-In Capital Retained
+    Earnings Total
+    Balance at December 31, 2021 118 1,000 128,114 129,232
+    Net income — — 25,460 25,460
+    Dividends — — (18,000) (18,000)
+    Stock-based compensation — 901 — 901
+    Repurchases of common stock (1) (700) — (701)
+    Balance at December 31, 2022 117 1,201 135,574 136,892
+    """
+
+IFRS_POSITION = """
+    Brackwater Shipping plc Annual Report 2023
+    Consolidated statement of financial position
+    as at 31 December 2023
+    Note 2023 2022
+    £m £m
+    Non-current assets
+    Goodwill 12 410.2 402.0
+    Property, plant and equipment 13 1,220.9 1,187.4
+    Total non-current assets 1,631.1 1,589.4
+    Current assets
+    Inventories 40.1 38.8
+    Trade and other receivables 16 210.6 198.7
+    Cash and cash equivalents 17 95.0 88.3
+    Total current assets 345.7 325.8
+    Total assets 1,976.8 1,915.2
+    Share capital 60.0 60.0
+    Retained earnings 801.5 770.2
+    Total equity 861.5 830.2
+    Borrowings 18 700.0 720.0
+    Trade and other payables 19 240.3 221.0
+    Total liabilities 1,115.3 1,085.0
+    Total equity and liabilities 1,976.8 1,915.2
+    The notes on pages 101 to 160 are an integral part of these consolidated financial statements.
+    """
+
+IFRS_BOTH_INCOMES = """
+    6.1 CONSOLIDATED FINANCIAL STATEMENTS
+    6.1.1 Consolidated statement of profit or loss and other comprehensive income
+    For the year ended 30 June 2023
+    2023 2022
+    $'000 $'000
+    Revenue 5 88,201 80,330
+    Cost of sales (51,020) (47,114)
+    Gross profit 37,181 33,216
+    Distribution costs (9,220) (8,870)
+    Administrative expenses (14,111) (13,006)
+    Operating profit 13,850 11,340
+    Finance costs (2,010) (1,800)
+    Profit before tax 11,840 9,540
+    Income tax expense (3,480) (2,790)
+    Profit for the year 8,360 6,750
+    Other comprehensive income
+    Items that may be reclassified subsequently to profit or loss:
+    Exchange differences on translation of foreign operations 310 (120)
+    Total comprehensive income for the year 8,670 6,630
+    Earnings per share (cents) 14.2 11.5
+    """
+
+CITY_POSITION = """
+    CITY OF ALDER FALLS
+    STATEMENT OF NET POSITION
+    June 30, 2023
+    Primary Government
+    Governmental Activities Business-type Activities Total
+    ASSETS
+    Cash and investments $ 44,210,118 $ 20,004,113 $ 64,214,231
+    Receivables, net 8,120,440 3,301,208 11,421,648
+    Capital assets, net of depreciation 210,440,100 150,220,900 360,661,000
+    Total assets 262,770,658 173,526,221 436,296,879
+    DEFERRED OUTFLOWS OF RESOURCES
+    Pension related 6,100,221 1,200,330 7,300,551
+    LIABILITIES
+    Accounts payable 4,118,206 1,909,004 6,027,210
+    Due in more than one year 90,300,000 60,110,000 150,410,000
+    Total liabilities 94,418,206 62,019,004 156,437,210
+    NET POSITION
+    Net investment in capital assets 120,140,100 92,110,900 212,251,000
+    Restricted 10,200,000 — 10,200,000
+    Unrestricted 44,112,573 20,596,647 64,709,220
+    Total net position $ 174,452,673 $ 112,707,547 $ 287,160,220
+    The notes to the financial statements are an integral part of this statement.
+    """
+
+CITY_FUNDS = """
+    CITY OF ALDER FALLS
+    STATEMENT OF REVENUES, EXPENDITURES AND
+    CHANGES IN FUND BALANCES
+    GOVERNMENTAL FUNDS
+    FOR THE YEAR ENDED JUNE 30, 2023
+    General Library Total
+    REVENUES
+    Property taxes $ 30,110,400 $ 4,000,120 $ 34,110,520
+    Licenses and permits 2,201,330 — 2,201,330
+    Charges for services 6,118,240 90,330 6,208,570
+    Total revenues 38,429,970 4,090,450 42,520,420
+    EXPENDITURES
+    General government 8,110,202 — 8,110,202
+    Public safety 20,330,118 — 20,330,118
+    Culture and recreation 3,001,440 4,020,110 7,021,550
+    Total expenditures 31,441,760 4,020,110 35,461,870
+    Excess of revenues over expenditures 6,988,210 70,340 7,058,550
+    Net change in fund balances 6,988,210 70,340 7,058,550
+    Fund balances - beginning 14,110,300 900,118 15,010,418
+    Fund balances - ending $ 21,098,510 $ 970,458 $ 22,068,968
+    """
+
+CITY_ACTIVITIES = """
+    COUNTY OF WREN
+    Statement of Activities
+    For the Fiscal Year Ended September 30, 2023
+    Functions/Programs Expenses Charges for Services Operating Grants Net (Expense) Revenue
+    General government $ 12,110 $ 2,001 $ 310 $ (9,799)
+    Public safety 30,220 4,110 1,220 (24,890)
+    Education 18,330 — 12,001 (6,329)
+    Interest on long-term debt 2,100 — — (2,100)
+    Total governmental activities 62,760 6,111 13,531 (43,118)
+    General revenues:
+    Property taxes 38,110
+    Sales taxes 6,220
+    Change in net position 1,212
+    Net position, beginning of year 90,330
+    Net position, end of year $ 91,542
+    """
+
+OPERATING_STATEMENT = """
+    Table 5.1: General government sector operating statement
+    2022-23 2023-24 2024-25
+    Actual Estimate Budget
+    $m $m $m
+    Revenue
+    Taxation revenue 2,110 2,240 2,330
+    Grants revenue 3,001 3,120 3,240
+    Total revenue 5,111 5,360 5,570
+    Expenses
+    Employee expenses 2,400 2,510 2,600
+    Depreciation 410 420 440
+    Other operating expenses 1,980 2,030 2,090
+    Total expenses 4,790 4,960 5,130
+    Net operating balance 321 400 440
+    """
+
+FRENCH = """
+    BILAN CONSOLIDÉ
+    (en millions d’euros)
+    31/12/2023 31/12/2022
+    Immobilisations corporelles 1 210 1 180
+    Créances clients 320 301
+    Trésorerie et équivalents 140 122
+    Total actif 1 670 1 603
+    Capitaux propres 700 660
+    Emprunts et dettes financières 610 600
+    Fournisseurs 360 343
+    Total passif 1 670 1 603
+    """
+
+GERMAN = """
+    KONZERN-GEWINN- UND VERLUSTRECHNUNG
+    für das Geschäftsjahr 2023
+    2023 2022
+    Umsatzerlöse 4.120 3.980
+    Materialaufwand -2.010 -1.990
+    Personalaufwand -1.020 -990
+    Abschreibungen -310 -300
+    Betriebsergebnis 780 700
+    Ergebnis vor Steuern 740 655
+    Jahresüberschuss 520 460
+    """
+
+SPANISH = """
+    ESTADO DE FLUJOS DE EFECTIVO
+    Ejercicio terminado el 31 de diciembre de 2023
+    Resultado del ejercicio 300 280
+    Depreciación y amortización 110 100
+    Flujos de efectivo de actividades de operación 410 380
+    Pagos por inversiones (120) (101)
+    Flujos de efectivo de actividades de inversión (120) (101)
+    Dividendos pagados (90) (80)
+    Flujos de efectivo de actividades de financiación (90) (80)
+    Aumento neto de efectivo 200 199
+    Efectivo al final del ejercicio 640 440
+    """
+
+PORTUGUESE = """
+    Balanço patrimonial
+    Em 31 de dezembro de 2023
+    Caixa e equivalentes de caixa 1.210 1.100
+    Contas a receber 2.110 2.001
+    Estoques 610 580
+    Imobilizado 4.100 4.050
+    Total do ativo 8.030 7.731
+    Fornecedores 901 880
+    Empréstimos 2.400 2.500
+    Patrimônio líquido 4.729 4.351
+    Total do passivo 8.030 7.731
+    """
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(US_BALANCE, {kinds.BALANCE_SHEET}, id="US balance sheet"),
+        pytest.param(US_INCOME, {kinds.INCOME_STATEMENT}, id="US income"),
+        pytest.param(US_COMPREHENSIVE, {kinds.COMPREHENSIVE_INCOME_STATEMENT}, id="US comprehensive income"),
+        pytest.param(US_CASH, {kinds.CASH_FLOW_STATEMENT}, id="US cash flow"),
+        pytest.param(US_EQUITY, {kinds.EQUITY_STATEMENT}, id="US equity"),
+        pytest.param(IFRS_POSITION, {kinds.BALANCE_SHEET}, id="IFRS position"),
+        pytest.param(IFRS_BOTH_INCOMES, {kinds.INCOME_STATEMENT, kinds.COMPREHENSIVE_INCOME_STATEMENT}, id="IFRS one statement"),
+        pytest.param(CITY_POSITION, {kinds.BALANCE_SHEET}, id="net position"),
+        pytest.param(CITY_FUNDS, {kinds.INCOME_STATEMENT}, id="funds"),
+        pytest.param(CITY_ACTIVITIES, {kinds.INCOME_STATEMENT}, id="activities"),
+        pytest.param(OPERATING_STATEMENT, {kinds.INCOME_STATEMENT}, id="operating statement"),
+        pytest.param(FRENCH, {kinds.BALANCE_SHEET}, id="French"),
+        pytest.param(GERMAN, {kinds.INCOME_STATEMENT}, id="German"),
+        pytest.param(SPANISH, {kinds.CASH_FLOW_STATEMENT}, id="Spanish"),
+        pytest.param(PORTUGUESE, {kinds.BALANCE_SHEET}, id="Portuguese"),
+    ],
+)
+def test_primary_statements(text: str, expected: set[str]) -> None:
+    assert set(kinds_of(text)) == expected
+
+
+TITLE_OF_BALANCE = "CONSOLIDATED BALANCE SHEETS"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Balance Sheets",
+        "Consolidated balance sheet",
+        "C O N S O L I D A T E D   B A L A N C E   S H E E T S",
+        "C O N S O L I D A T E D B A L A N C E S H E E T S",
+        "C ONSOLIDATED B ALANCE S HEETS",
+        "Hollis Fasteners, Inc. and Subsidiaries Consolidated Balance Sheets",
+        "Consolidated Balance Sheets Hollis Fasteners, Inc. and Subsidiaries",
+        "CONSOLIDATED BALANCE SHEETS (Continued)",
+        "Consolidated Balance Sheets at December 31, 2023 and 2022",
+        "Condensed Consolidated Balance Sheets (Unaudited)",
+        "Consolidated Statement of Financial Position as at 31 March 2023",
+        "2. Consolidated balance sheet",
+    ],
+)
+def test_a_title_may_be_set_in_many_ways(title: str) -> None:
+    assert kinds_of(US_BALANCE.replace(TITLE_OF_BALANCE, title)) == (kinds.BALANCE_SHEET,)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "expected"),
+    [
+        (US_INCOME, "Consolidated income statement", kinds.INCOME_STATEMENT),
+        (US_INCOME, "C ONSOLIDATED S TATEMENTS OF O PERATIONS", kinds.INCOME_STATEMENT),
+        (US_INCOME, "C O N S O L I D A T E D   S T A T E M E N T S   O F   O P E R A T I O N S", kinds.INCOME_STATEMENT),
+        (US_INCOME, "C O N S O L I D A T E D S T A T E M E N T S O F O P E R A T I O N S", kinds.INCOME_STATEMENT),
+        (US_INCOME, "Consolidated statement of profit or loss", kinds.INCOME_STATEMENT),
+        (US_INCOME, "Statements of Consolidated Earnings", kinds.INCOME_STATEMENT),
+        (US_INCOME, "Consolidated Statements of (Loss) Income", kinds.INCOME_STATEMENT),
+        (US_INCOME, "Statement of Comprehensive Income", kinds.INCOME_STATEMENT),
+        (US_CASH, "Group cash flow statement", kinds.CASH_FLOW_STATEMENT),
+        (US_CASH, "CONSOLIDATED STATEMENT OF\n    CASH FLOWS", kinds.CASH_FLOW_STATEMENT),
+        (US_CASH, "Statement of Cash Flows - Proprietary Funds", kinds.CASH_FLOW_STATEMENT),
+        (US_EQUITY, "Consolidated Statement of Changes in Equity", kinds.EQUITY_STATEMENT),
+        (US_EQUITY, "STOCKHOLDERS’ EQUITY STATEMENTS", kinds.EQUITY_STATEMENT),
+        (US_EQUITY, "Statements of Redeemable Preferred Stock and Stockholders’ Deficit", kinds.EQUITY_STATEMENT),
+    ],
+)
+def test_other_names_of_statements(text: str, title: str, expected: str) -> None:
+    usual = next(line.strip() for line in text.split("\n") if line.strip().startswith("CONSOLIDATED"))
+    assert expected in kinds_of(text.replace(usual, title))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Notes to Consolidated Balance Sheets",
+        "Consolidated Balance Sheets 53",
+        "Supplemental Balance Sheet Information",
+        "Parent Company Balance Sheets",
+        "Company balance sheet",
+        "Balance sheet of the Company",
+        "Condensed Balance Sheets (Parent Company Only)",
+        "Combining Balance Sheet - Nonmajor Governmental Funds",
+        "Pro Forma Condensed Balance Sheet",
+        "Consolidating Balance Sheet",
+        "The following tables summarize our consolidated balance sheets.",
+        "Selected Balance Sheet Data",
+        "Reconciliation of the Balance Sheet to the Statement of Net Position",
+    ],
+)
+def test_what_only_sounds_like_a_title(title: str) -> None:
+    assert not set(kinds_of(US_BALANCE.replace(TITLE_OF_BALANCE, title))) & set(PRIMARY_STATEMENTS)
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Notes to Consolidated Financial Statements",
+        "Note 22 - Condensed Financial Information",
+        "SCHEDULE I - CONDENSED FINANCIAL INFORMATION OF REGISTRANT",
+        "Management’s Discussion and Analysis",
+        "23. Summarised financial information of associates",
+    ],
+)
+def test_a_statement_under_another_heading_is_none(above: str) -> None:
+    assert not kinds_of(f"{above}\n{US_BALANCE}")
+    assert not kinds_of(f"{above}\n{US_BALANCE}", running=above)
+
+
+def test_columns_of_small_funds_make_no_combining_statement() -> None:
+    heads = "Balance Sheet\nGovernmental Funds\nGeneral Fund Nonmajor Governmental Funds Total\n"
+    assert kinds_of(CITY_POSITION.replace("STATEMENT OF NET POSITION\n", heads)) == (kinds.BALANCE_SHEET,)
+
+
+def test_a_table_of_what_a_restatement_changed_is_no_statement() -> None:
+    assert not kinds_of(US_BALANCE.replace("December 31,\n", "As Previously Reported Adjustments As Restated\n"))
+    assert kinds_of(US_BALANCE.replace("December 31,\n", "December 31, (as restated)\n")) == (kinds.BALANCE_SHEET,)
+
+
+def test_the_table_of_a_governments_discussion_is_no_statement() -> None:
+    assert not kinds_of(CITY_POSITION.replace("Cash and investments", "Current and other assets"))
+
+
+def test_a_statement_without_a_title_needs_all_of_its_rows() -> None:
+    assert kinds_of(US_BALANCE.replace(TITLE_OF_BALANCE, "")) == (kinds.BALANCE_SHEET,)
+    assert not kinds_of(US_INCOME.replace("CONSOLIDATED STATEMENTS OF OPERATIONS", ""))
+    associates = """
+        The following table presents our associates (in millions):
+        2023 2022
+        Current assets $ 310 $ 290
+        Total assets $ 720 $ 690
+        Current liabilities 140 120
+        Total liabilities 400 380
+        Total equity 320 310
+        """
+    acquired = """
+        The fair values of assets acquired and liabilities assumed were as follows (in millions):
+        Cash $ 10
+        Accounts receivable 41
+        Inventories 33
+        Property, plant and equipment 110
+        Goodwill 310
+        Total assets acquired 504
+        Accounts payable 30
+        Long-term debt 100
+        Total liabilities assumed 130
+        Net assets acquired $ 374
+        """
+    assert not kinds_of(associates) and not kinds_of(acquired)
+
+
+def test_two_statements_on_one_page() -> None:
+    assert set(kinds_of(US_INCOME + US_COMPREHENSIVE)) == {kinds.INCOME_STATEMENT, kinds.COMPREHENSIVE_INCOME_STATEMENT}
+
+
+def test_a_few_rows_of_cash_flow_in_prose_are_no_statement() -> None:
+    discussed = """
+        Cash Flows
+        Consolidated Statements of Cash Flows
+        (in millions) 2023 2022
+        Operating activities $ 310 $ 290
+        Investing activities (120) (110)
+        Financing activities (90) (80)
+        Net increase in cash $ 100 $ 100
+        Cash at end of year $ 400 $ 300
+        """
+    assert not kinds_of(discussed)
+
+
+REVENUE_PAGE = """
+    City of Alder Falls                                  Adopted Budget
+    General Fund Revenues by Source
+    FY2022 Actual FY2023 Revised FY2024 Adopted
+    Property tax 30,110,400 31,002,110 32,400,000
+    Sales and use tax 8,110,220 8,330,100 8,500,000
+    Franchise fees 1,210,330 1,250,000 1,260,000
+    Licenses and permits 2,201,330 2,150,000 2,200,000
+    Charges for services 6,118,240 6,200,000 6,450,000
+    Fines and forfeitures 410,118 400,000 400,000
+    Total revenues 48,160,638 49,332,210 51,210,000
+    """
+EXPENDITURE_PAGE = """
+    Summary of Expenditures by Department
+    FY2022 Actual FY2023 Revised FY2024 Adopted
+    City Manager 1,110,210 1,180,000 1,210,000
+    Police 12,220,118 12,900,000 13,400,000
+    Fire 8,110,330 8,400,000 8,750,000
+    Public Works 6,330,210 6,500,000 6,800,000
+    Parks and Recreation 3,001,440 3,100,000 3,250,000
+    Library 1,020,110 1,050,000 1,100,000
+    Total expenditures 31,792,418 33,130,000 34,510,000
+    """
+GLANCE = """
+    BUDGET AT A GLANCE
+    (In crore of rupees)
+    2022-2023 Actuals 2023-2024 Budget Estimates 2023-2024 Revised Estimates 2024-2025 Budget Estimates
+    1. Revenue Receipts 23,83,206 26,32,281 26,99,713 31,29,200
+    2. Capital Receipts 18,09,951 18,70,816 17,90,773 16,91,312
+    3. Total Receipts 41,93,157 45,03,097 44,90,486 48,20,512
+    4. Total Expenditure 41,93,157 45,03,097 44,90,486 48,20,512
+    5. Of which interest payments 9,28,517 10,79,971 10,55,427 11,62,940
+    6. Fiscal Deficit 17,37,755 17,86,816 17,34,773 16,13,312
+    """
+SPOKEN_BUDGET = """
+    Budget Estimates 2031-32
+    88. Total receipts other than borrowings are estimated at 31 trillion and total expenditure at 44 trillion.
+    89. The fiscal deficit is estimated to be 4.9 per cent of gross domestic product.
+    """
+DEBT_SERVICE_PAGE = """
+    Debt Service Requirements to Maturity
+    General Obligation Bonds
+    Fiscal Year Principal Interest Total
+    2024 2,110,000 901,220 3,011,220
+    2025 2,200,000 820,110 3,020,110
+    2026 2,310,000 733,800 3,043,800
+    2027-2031 9,000,000 1,900,400 10,900,400
+    Thereafter 4,000,000 310,000 4,310,000
+    Total outstanding debt 19,620,000 4,665,530 24,285,530
+    """
+COMPANY_DEBT = """
+    Note 9 - Debt
+    The carrying value of long-term debt consisted of the following:
+    December 31, 2023 2022
+    3.20% Senior Notes due May 2027 $ 1,000 $ 1,000
+    2.75% Senior Notes due May 2031 750 750
+    Term loan, interest at 5.1% 210 260
+    Less current portion 50 50
+    Total long-term debt $ 1,910 $ 1,960
+    """
+TARGETS_PAGE = """
+    3 Fiscal rules
+    The budget is bound by three rules, tested each spring.
+    The debt ceiling is 55 per cent of gross domestic product. The structural deficit may not exceed 0.5 per cent.
+    The expenditure limit is the medium-term growth rate. As long as debt is above the ceiling, the limit is lower.
+    Compliance with each rule is assessed by the fiscal council, and the target is published.
+    """
+FORECAST_PAGE = """
+    Table 2.1: Economic outlook
+    Percentage change unless stated otherwise
+    2023 2024e 2025f 2026f 2027f
+    Real GDP 2.1 1.8 2.2 2.4 2.4
+    Private consumption 1.9 1.7 2.0 2.1 2.2
+    Consumer prices 5.4 3.1 2.5 2.1 2.0
+    Unemployment rate 4.4 4.6 4.5 4.4 4.3
+    """
+HIGHLIGHTS_PAGE = """
+    Five-year financial summary
+    € million 2023 2022 2021 2020 2019
+    Revenue 8,110 7,900 7,410 6,900 7,220
+    Operating profit 910 880 800 610 790
+    Profit for the year 610 590 520 400 510
+    Net debt 1,200 1,310 1,480 1,700 1,420
+    Total assets 12,100 11,900 11,200 11,000 10,800
+    Basic earnings per share (€) 2.10 2.02 1.80 1.40 1.77
+    Dividend per share (€) 0.90 0.85 0.80 0.60 0.75
+    Employees 31,200 30,900 30,100 29,800 30,400
+    """
+GLOSSARY_PAGE = """
+    Appendix B: Glossary of Terms
+    Accrual basis. Transactions are recorded when they happen, whenever the cash is paid.
+    Appropriation: an authority to spend up to an amount for a stated purpose.
+    Fund balance – what a fund owns less what it owes.
+    Levy means the amount of tax imposed for a year.
+    """
+AUDIT_PAGE = """
+    Report of Independent Registered Public Accounting Firm
+    To the Shareholders and Board of Directors of Hollis Fasteners, Inc.
+    We have audited the accompanying consolidated balance sheets, and the related consolidated statements of operations.
+    In our opinion, the consolidated financial statements present fairly, in all material respects, the financial position.
+    We conducted our audits in accordance with the standards of the board.
+    """
+INDEX_PAGE = """
+    Item 8. Financial Statements and Supplementary Data
+    Index to Consolidated Financial Statements
+    Page
+    Report of Independent Registered Public Accounting Firm F-2
+    Consolidated Balance Sheets F-4
+    Consolidated Statements of Operations F-5
+    Consolidated Statements of Cash Flows F-6
+    Consolidated Statements of Equity F-7
+    Notes to Consolidated Financial Statements F-8
+    """
+SIGNATURE_PAGE = """
+    SIGNATURES
+    Pursuant to the requirements of the Securities Exchange Act of 1934, the registrant has duly caused this report to be signed.
+    HOLLIS FASTENERS, INC.
+    By: /s/ Jordan Vale
+    Jordan Vale, Chief Financial Officer
+    """
+RISK_PAGE = """
+    We may be unable to obtain steel at acceptable prices, which could adversely affect our margins.
+    Disruption at our plants could harm our reputation and could adversely affect sales. Our customers could change suppliers.
+    Changes in tariffs could have a material adverse effect on us. Litigation could result in adverse judgments.
+    """
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (REVENUE_PAGE, kinds.REVENUE_SUMMARY),
+        (EXPENDITURE_PAGE, kinds.EXPENDITURE_SUMMARY),
+        (GLANCE, kinds.BUDGET_SUMMARY),
+        (SPOKEN_BUDGET, kinds.BUDGET_SUMMARY),
+        (DEBT_SERVICE_PAGE, kinds.DEBT_SERVICE),
+        (COMPANY_DEBT, kinds.DEBT_SERVICE),
+        (TARGETS_PAGE, kinds.FISCAL_TARGETS),
+        (FORECAST_PAGE, kinds.FORECAST),
+        (HIGHLIGHTS_PAGE, kinds.FINANCIAL_HIGHLIGHTS),
+        (GLOSSARY_PAGE, kinds.GLOSSARY),
+        (AUDIT_PAGE, kinds.AUDIT_REPORT),
+        (SIGNATURE_PAGE, kinds.RISK_FACTORS_OR_BOILERPLATE),
+        (RISK_PAGE, kinds.RISK_FACTORS_OR_BOILERPLATE),
+    ],
+)
+def test_pages_of_budgets_and_reports(text: str, expected: str) -> None:
+    assert kinds_of(text) == (expected,)
+
+
+def test_a_caption_may_be_the_heading() -> None:
+    without = EXPENDITURE_PAGE.replace("Summary of Expenditures by Department", "").replace("Library", "Books")
+    assert not kinds_of(without)
+    assert kinds_of(without, caption="Table 4: Spending by ministry") == (kinds.EXPENDITURE_SUMMARY,)
+
+
+def test_an_auditors_signature_is_no_mere_form() -> None:
+    signed = AUDIT_PAGE + "\n/s/ Wren & Partners LLP\n/s/ J. Wren\nWe have served as the auditor since 2009."
+    assert kinds_of(signed) == (kinds.AUDIT_REPORT,)
+
+
+def test_an_index_of_statements() -> None:
+    assert kinds.INDEX_OF_STATEMENTS in kinds_of(INDEX_PAGE)
+    assert not set(kinds_of(INDEX_PAGE)) & set(PRIMARY_STATEMENTS)
+
+
+def test_contents_rise_and_a_running_head_says_nothing() -> None:
+    entries = "\n".join(
+        f"{name} {number}" for name, number in zip(("Summary", "Economy", "Revenue", "Spending", "Debt", "Risks"), (1, 4, 9, 15, 22, 30), strict=True)
+    )
+    assert kinds_of(f"Table of Contents\n{entries}") == (kinds.CONTENTS,)
+    falling = "\n".join(
+        f"{name} {number}" for name, number in zip(("Plants", "Stores", "Vans", "Desks", "Lamps", "Tools"), (81, 4, 39, 15, 22, 3), strict=True)
+    )
+    assert not kinds_of(f"Table of Contents\n{falling}")
+
+
+def test_what_companies_report_is_no_budget() -> None:
+    tax = """
+        The components of the provision for income taxes are as follows:
+        2023 2022
+        Income tax, federal $ 310 $ 290
+        Income tax, state 40 38
+        Total tax $ 350 $ 328
+        Interest income 20 18
+        Grants 4 3
+        """
+    pension = """
+        Estimated future benefit payments are as follows:
+        2024 2025 2026 2027 2028
+        Pension benefits 310 320 330 341 352
+        Retiree medical 40 41 42 43 44
+        Total 350 361 372 384 396
+        Contributions 10 10 10 10 10
+        """
+    sales = """
+        Revenues by type
+        2023 2022
+        Licenses $ 310 $ 290
+        Service charges 40 38
+        Interest income 20 18
+        Other revenue 4 3
+        Total revenues $ 374 $ 349
+        """
+    segment = "Selected financial data for the northern segment was as follows" + HIGHLIGHTS_PAGE.partition("summary")[2]
+    assert not kinds_of(tax)
+    assert not kinds_of(pension)
+    assert not kinds_of(sales)
+    assert kinds.FINANCIAL_HIGHLIGHTS not in kinds_of(segment)
+
+
+def test_kinds_are_sorted_and_known() -> None:
+    assert list(KINDS) == sorted(KINDS)
+    for text in (IFRS_BOTH_INCOMES, INDEX_PAGE, US_INCOME + US_COMPREHENSIVE):
+        found = kinds_of(text)
+        assert list(found) == sorted(set(found)) and set(found) <= set(KINDS)
+
+
+@pytest.mark.parametrize("text", ["", " \n\n", "7", "…", "\x00\n\x00", "A B", "— — —\n" * 3])
+def test_pages_of_next_to_nothing(text: str) -> None:
+    assert page_kinds(Page(1, text)) == ()
+
+
+def test_lines_keep_their_words_and_lose_their_running_heads() -> None:
+    look = look_at(Page(1, "Annual  Report\nC O S T S   O F   S A L E S\nDépenses — 1 204\n", running=((0, 14),)))
+    assert (look.lines, look.edges) == (("COSTS OF SALES", "Dépenses — 1 204"), ("annual report",))
+    assert look.folded == ("costs of sales", "depenses - 1 204") and look.figures == (False, True)
+
+
+HOSTILE = {
+    "one long line": "consolidated statements of " * 20_000,
+    "words of titles": "statement of " + "a, ' " * 100_000,
+    "letters apart": "C O N " * 100_000,
+    "titles": "Consolidated Balance Sheets\n" * 10_000,
+    "figures": "Total revenue 1,234 " * 20_000,
+    "rows": "Cash flows from operating activities 1 2\n" * 10_000,
+    "spaces": ("total" + " " * 2_000 + "\n") * 200,
+    "leaders": "a . . . . . . . . 7\n" * 20_000,
+    "headings": "Selected consolidated historical financial\n" * 10_000,
+    "notes": "Note 1 debt debt debt debt debt debt\n" * 10_000,
+    "brackets": "Balance Sheets " + "(" * 200_000,
+    "years": "2021 2022 2023 forecast\n" * 10_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_pages_take_linear_time(text: str) -> None:
+    """Twice the text takes no more than some three times as long; a quadratic rule takes four and more."""
+
+    def seconds(part: str) -> float:
+        start = time.thread_time()
+        page_kinds(Page(1, part))
+        return time.thread_time() - start
+
+    half, whole = min(seconds(text[: len(text) // 2]) for _ in range(3)), min(seconds(text) for _ in range(3))
+    assert whole < 3.2 * half + 0.05
+
+
+def test_filings_have_one_of_each_statement(shared: Path) -> None:
+    """A filing has its statements once or twice over, and a page of hundreds is seldom one."""
+    from ingestion.document import read_document
+
+    found = [page.kinds for page in read_document(shared / "financebench" / "NETFLIX_2017_10K.pdf").pages]
+    assert [page_number for page_number, of in enumerate(found, 1) if kinds.BALANCE_SHEET in of] == [45]
+    assert sum(bool(set(of) & set(PRIMARY_STATEMENTS)) for of in found) == 5
