@@ -1,0 +1,208 @@
+"""How often the page that answers is among the first ones found, beside the plain nearest chunks, and what each part of the search brings.
+
+    python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER]
+                                   [--save FILE] [--against FILE] [--no-ablation]
+
+Each question is searched in its own document and in all documents of its set. The peer is measured in the same run: the nearest chunks of
+1,000 characters by vector, the question as asked, as a vector store gives them. Shares come with Wilson's 95 % intervals. --save keeps the
+place of each gold page; --against tells which questions were found better or worse than in a run saved before. Page gold is one annotator's
+choice: another page may answer as well, so hits are a lower bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.asking import opened, provenance  # noqa: E402
+from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test  # noqa: E402
+from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, only_answerable  # noqa: E402
+from benchmarks.scores import gold_rank  # noqa: E402
+from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.records import Hit  # noqa: E402
+from chatbot.service import Chatbot  # noqa: E402
+
+# Places looked at; a gold page further down counts as not found.
+DEPTH = 10
+PLACES = (1, 3, 5, 10)
+# Pages of the prompt, and so of an answer: what --against reports as gained and lost.
+IN_PROMPT = 3
+# Searches timed in each scope, at least.
+TIMED = 200
+Search = Callable[[Chatbot, Question, tuple[str, ...]], list[Hit]]
+# scope -> variant -> question -> place of the first gold page, 0 where it is not among the first DEPTH.
+Ranks = Mapping[str, Mapping[str, Mapping[str, int]]]
+PEER, WHOLE = "nearest chunks (peer)", "everything"
+
+
+def search_nearest_chunks(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
+    """The peer: chunks, so one page may take several places."""
+    return chatbot.search(question.text, names=names, raw=True, k=DEPTH)
+
+
+def search_everything(chatbot: Chatbot, question: Question, names: tuple[str, ...], *, mode: str = "hybrid") -> list[Hit]:
+    """As the product searches, a follow-up made standalone first."""
+    return chatbot.search(chatbot.standalone(question.text, question.history), names=names, mode=mode, k=DEPTH)
+
+
+def search_as_asked(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
+    """Without what was said before."""
+    return chatbot.search(question.text, names=names, k=DEPTH)
+
+
+def search_vectors(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
+    """By meaning alone."""
+    return search_everything(chatbot, question, names, mode="vector")
+
+
+def search_words(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
+    """By words alone."""
+    return search_everything(chatbot, question, names, mode="keyword")
+
+
+def ablations() -> dict[str, Search]:
+    """Searches that lack a part, by what they lack. A retriever with switches joins here: one search for each of `switched_off(its switches)`."""
+    return {"vectors alone": search_vectors, "words alone": search_words, "follow-ups as asked": search_as_asked}
+
+
+def switched_off(switches: Any, *, neutral: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Field -> the switches without it: False for a flag, 0 for a weight, or what `neutral` says, such as 1 for a share that is kept.
+
+    switches: a dataclass. Fields that are off already, or are neither flag nor number, are left out.
+    """
+    found = {}
+    for field in dataclasses.fields(switches):
+        value = getattr(switches, field.name)
+        off = (neutral or {}).get(field.name, type(value)(0) if isinstance(value, bool | int | float) else value)
+        if off != value:
+            found[field.name] = dataclasses.replace(switches, **{field.name: off})
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    add_options(options)
+    options.add_argument("--save", type=Path, metavar="FILE", help="keep the places of this run")
+    options.add_argument("--against", type=Path, metavar="FILE", help="tell what changed since that run")
+    options.add_argument("--no-ablation", action="store_true", help="only everything and the peer")
+    given = options.parse_args()
+    before = json.loads(given.against.read_text("utf-8")) if given.against else {}
+    saved = {}
+    for questions in chosen_sets(given):
+        with opened(questions, given.store) as chatbot:
+            variants = {PEER: search_nearest_chunks, WHOLE: search_everything, **({} if given.no_ablation else ablations())}
+            saved[questions.name] = ranks = measure(chatbot, questions, variants)
+            print(f"## {questions.name}\n\n{provenance(chatbot)}\n")
+            print(report(only_answerable(questions.questions), ranks), end="\n\n")
+            print(timing_table(measure_times(chatbot, questions)), end="\n\n")
+        if questions.name in before:
+            print(changes(questions.questions, before[questions.name], ranks), end="\n\n")
+    if given.save:
+        given.save.write_text(json.dumps(saved, indent=1), "utf-8")
+
+
+def measure(chatbot: Chatbot, questions: QuestionSet, variants: Mapping[str, Search]) -> dict[str, dict[str, dict[str, int]]]:
+    """The places of the gold pages: own document and all documents, by variant and question; answerable questions only."""
+    asked = only_answerable(questions.questions)
+    scopes: dict[str, Callable[[Question], tuple[str, ...]]] = {"own document": lambda question: (question.document,), "all documents": lambda _: ()}
+    return {
+        scope: {
+            name: {one.id: gold_rank(search(chatbot, one, names(one)), one.document, one.pages) for one in asked} for name, search in variants.items()
+        }
+        for scope, names in scopes.items()
+    }
+
+
+def report(questions: Sequence[Question], ranks: Ranks) -> str:
+    """Hits and mean reciprocal rank by scope and variant, then by kind of question."""
+    parts = []
+    for scope, by_variant in ranks.items():
+        rows = [
+            [name, len(found), *hit_cells(list(found.values())), mean_cell([1 / rank if rank else 0.0 for rank in found.values()])]
+            for name, found in by_variant.items()
+        ]
+        parts.append(f"### {scope.capitalize()}\n\n" + markdown_table([scope, "n", *(f"hit@{k}" for k in PLACES), "MRR"], rows))
+        parts.append(kind_table(questions, by_variant, scope))
+    return "\n\n".join(parts)
+
+
+def kind_table(questions: Sequence[Question], by_variant: Mapping[str, Mapping[str, int]], scope: str) -> str:
+    """hit@1 and hit@3 of everything and of the peer by kind of question."""
+    rows: list[list[object]] = []
+    for kind in sorted({question.kind for question in questions}):
+        ids = [question.id for question in questions if question.kind == kind]
+        cells = [share_cell(hits_within(k, [by_variant[name][one] for one in ids]), len(ids)) for k in (1, 3) for name in (PEER, WHOLE)]
+        rows.append([kind or "–", len(ids), *cells])
+    return markdown_table([f"{scope}, by kind", "n", "peer hit@1", "ours hit@1", "peer hit@3", "ours hit@3"], rows)
+
+
+def hit_cells(ranks: Sequence[int]) -> list[str]:
+    """hit@k as printed for each of PLACES."""
+    return [share_cell(hits_within(k, ranks), len(ranks)) for k in PLACES]
+
+
+def hits_within(k: int, ranks: Sequence[int]) -> int:
+    """How many places are 1 to k."""
+    return sum(1 <= rank <= k for rank in ranks)
+
+
+def measure_times(chatbot: Chatbot, questions: QuestionSet) -> dict[str, list[float]]:
+    """Milliseconds of warm searches for three pages, the question's embedding included, in turn with the peer, which pays for its embedding too."""
+    asked = only_answerable(questions.questions)
+    times: dict[str, list[float]] = {f"{scope}{who}": [] for scope in ("own document", "all documents") for who in ("", ", peer")}
+    for turn in range(-len(asked), max(TIMED, len(asked))):
+        question = asked[turn % len(asked)]
+        for label, kept in times.items():
+            names = (question.document,) if label.startswith("own") else ()
+            started = time.perf_counter()
+            chatbot.search(question.text, names=names, raw=label.endswith("peer"))
+            if turn >= 0:  # the turns before warm each document up
+                kept.append(1000 * (time.perf_counter() - started))
+    return times
+
+
+def timing_table(times: Mapping[str, Sequence[float]]) -> str:
+    """p50 and p95 by scope."""
+    rows = [[label, len(found), *(f"{percentile(found, share):.1f}" for share in (0.5, 0.95))] for label, found in times.items()]
+    return markdown_table(["warm search", "n", "p50 ms", "p95 ms"], rows)
+
+
+def changes(questions: Sequence[Question], before: Ranks, after: Ranks) -> str:
+    """What moved since an earlier run, question by question, with gains and losses within the prompt's pages and how likely chance is."""
+    parts = []
+    for scope in after:
+        old, new = before.get(scope, {}).get(WHOLE, {}), after[scope][WHOLE]
+        moved = [question for question in questions if question.id in old and question.id in new and old[question.id] != new[question.id]]
+        gained = sum(hits_within(IN_PROMPT, [new[one.id]]) > hits_within(IN_PROMPT, [old[one.id]]) for one in moved)
+        lost = sum(hits_within(IN_PROMPT, [new[one.id]]) < hits_within(IN_PROMPT, [old[one.id]]) for one in moved)
+        better = [one for one in moved if _depth(new[one.id]) < _depth(old[one.id])]
+        rows = [[one.id, _place(old[one.id]), _place(new[one.id]), "better" if one in better else "worse", one.text[:90]] for one in moved]
+        rows.sort(key=lambda row: (row[3], row[0]))
+        parts.append(
+            f"### Since the run before: {scope}\n\n{len(better)} better, {len(moved) - len(better)} worse of {len(old.keys() & new.keys())};"
+            f" within the first {IN_PROMPT}: {gained} gained, {lost} lost (sign test p = {sign_test(gained, lost):.3f})."
+            + ("\n\n" + markdown_table(["question", "before", "now", "", ""], rows) if rows else "")
+        )
+    return "\n\n".join(parts)
+
+
+def _depth(rank: int) -> int:
+    return rank or DEPTH + 1
+
+
+def _place(rank: int) -> str:
+    return str(rank) if rank else f"> {DEPTH}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,485 @@
+"""What the benchmarks of retrieval, answers and refusal count is right; how good anything is stays out of these tests."""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.absent import FILING_MEASURES, PUBLIC_MEASURES, Document, make_absent, swap_entity, swap_measure, swap_period, words_of
+from benchmarks.answers import Asked, answer_cells, figure_table, other_documents, refusal_table
+from benchmarks.calibrate_refusal import Example, fit, named_function, read_parts, refusals_left_out, separation
+from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test, wilson
+from benchmarks.questions import Question, QuestionSet, as_line, chosen_sets, load_financebench, load_lines, load_questions, only_answerable
+from benchmarks.retrieval import PEER, WHOLE, changes, hits_within, report, switched_off
+from benchmarks.scores import cited_pages, counted_text, gold_figure, gold_rank, has_value, is_printed, precision, printed_forms, states_figure
+from chatbot.records import Answer, Citation, Exchange, Hit
+
+
+@pytest.mark.parametrize("script", ["retrieval", "answers", "calibrate_refusal"])
+def test_each_script_says_how_it_is_used(root: Path, script: str) -> None:
+    done = subprocess.run([sys.executable, f"benchmarks/{script}.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage:")
+    assert "--financebench" in done.stdout
+    assert not done.stderr
+
+
+# --- intervals ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("right", "n", "low", "high"), [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (0, 0, 0.0, 1.0)])
+def test_wilson_s_interval(right: int, n: int, low: float, high: float) -> None:
+    assert wilson(right, n) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_more_right_than_there_are_is_no_share() -> None:
+    with pytest.raises(ValueError):
+        wilson(3, 2)
+
+
+def test_a_share_is_printed_with_its_interval_and_a_mean_too() -> None:
+    assert share_cell(5, 10) == ".500 (.237–.763)"
+    assert share_cell(0, 0) == mean_cell([]) == "–"
+    assert mean_cell([1.0, 0.0] * 5) == share_cell(5, 10)
+    assert mean_cell([1 / 3] * 3 + [0.1] * 10).startswith(".154 (")
+    assert mean_cell([0.1] * 3 + [0.9, 1.0, 1.0]).startswith(".533 (")
+
+
+def test_the_sign_test_counts_both_sides() -> None:
+    assert sign_test(7, 0) == pytest.approx(2 / 2**7)
+    assert sign_test(1, 4) == sign_test(4, 1) == pytest.approx(2 * (1 + 5) / 2**5)
+    assert sign_test(0, 0) == sign_test(2, 2) == 1.0
+
+
+def test_a_percentile_is_a_value_that_was_measured() -> None:
+    assert [percentile([4.0, 1.0, 3.0, 2.0], share) for share in (0.0, 0.5, 0.75, 0.95, 1.0)] == [1.0, 2.0, 3.0, 4.0, 4.0]
+
+
+# --- questions ------------------------------------------------------------------------------------------------------------------
+
+
+def write_lines(path: Path, *rows: Mapping[str, object]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_questions_of_one_s_own(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").touch()
+    own = {
+        "id": 1,
+        "question": "How much?",
+        "doc": "a.pdf",
+        "pages": [3],
+        "values": ["4.4"],
+        "history": [{"user": "x", "assistant": "y"}],
+        "kind": "table",
+    }
+    anywhere = {"id": "two", "question": "And this?", "doc": None, "doc_hint": "a.pdf", "pages": [1, 2]}
+    absent = {"id": "three", "question": "Who?", "doc": "a.pdf", "answerable": False}
+    read = load_questions(write_lines(tmp_path / "mine.jsonl", own, anywhere, absent), tmp_path)
+    assert (read.name, read.files) == ("mine", (tmp_path / "a.pdf",))
+    assert read.questions[0] == Question("1", "How much?", "a.pdf", ("a.pdf",), frozenset({3}), ("4.4",), (Exchange("x", "y"),), "", "table")
+    assert (read.questions[1].document, read.questions[1].names) == ("a.pdf", ())
+    assert only_answerable(read.questions) == list(read.questions[:2])
+    assert [question.longest for question in (read.questions[0], replace(read.questions[0], kind="list"))] == [120, 300]
+
+
+def test_a_question_written_is_read_again(tmp_path: Path) -> None:
+    questions = (
+        Question("1", "How “much”?", "a.pdf", ("a.pdf",), frozenset({2, 1}), ("x",), (Exchange("q", "a"),), "", "table", company="Nike"),
+        Question("2", "Where?", "b.pdf", (), answerable=False),
+    )
+    path = tmp_path / "again.jsonl"
+    path.write_text("".join(f"{as_line(question)}\n" for question in questions), "utf-8")
+    assert load_lines(path) == questions
+
+
+def test_a_published_financebench_counts_pages_from_nought(tmp_path: Path) -> None:
+    row = {
+        "financebench_id": "fb_1", "company": "Acme", "doc_name": "ACME_2020_10K", "question_type": "metrics-generated", "question": "How much?",
+        "answer": "$5.00", "evidence": [{"evidence_page_num": 59, "doc_name": "ACME_2020_10K"}, {"evidence_page_num": 3, "doc_name": "ACME_2020_10K"}],
+    }  # fmt: skip
+    write_lines(tmp_path / "data" / "financebench_open_source.jsonl", row, {**row, "financebench_id": "fb_2", "doc_name": "NOT_HERE"})
+    write_lines(tmp_path / "data" / "financebench_document_information.jsonl", {"doc_name": "ACME_2020_10K", "company": "Acme"})
+    (tmp_path / "pdfs").mkdir()
+    (tmp_path / "pdfs" / "ACME_2020_10K.pdf").touch()
+    read = load_financebench(tmp_path)
+    assert [(question.id, question.document, question.pages, question.company) for question in read.questions] == [
+        ("fb_1", "ACME_2020_10K.pdf", frozenset({60, 4}), "Acme")
+    ]
+    assert read.files == (tmp_path / "pdfs" / "ACME_2020_10K.pdf",)
+
+
+def test_physical_pages_are_taken_as_they_are(tmp_path: Path) -> None:
+    row = {"id": "x", "doc_name": "A", "question": "?", "answer": "1", "evidence_pages": [5], "alt_pages": [7]}
+    write_lines(tmp_path / "some.jsonl", row)
+    (tmp_path / "A.pdf").touch()
+    assert load_financebench(tmp_path).questions[0].pages == {5, 7}
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="no FinanceBench questions"):
+        load_financebench(tmp_path)
+    path = write_lines(tmp_path / "mine.jsonl", {"id": 1, "question": "?", "doc": "gone.pdf"})
+    with pytest.raises(SystemExit, match="gone.pdf"):
+        load_questions(path, tmp_path)
+    with pytest.raises(SystemExit, match=r"mine\.jsonl:1"):
+        load_lines(write_lines(path, {"id": 1}))
+    with pytest.raises(SystemExit, match="Give --financebench FOLDER"):
+        chosen_sets(argparse.Namespace(financebench=None, questions=None, documents=None), beside=tmp_path / "nothing")
+
+
+# --- scores ---------------------------------------------------------------------------------------------------------------------
+
+
+def hit(document: str, page: int, **scores: float) -> Hit:
+    return Hit(document, 1, page, None, None, "text", None, f"1:{page}", "", scores=scores)
+
+
+def citation(document: str | None, page: int | None) -> Citation:
+    return Citation("S1", document, page, None, "", True)
+
+
+def answer(text: str, *pages: int, answered: bool = True) -> Answer:
+    return Answer("?", "?", text, answered, citations=tuple(citation("a.pdf", page) for page in pages))
+
+
+def test_a_gold_page_counts_in_its_own_document_only() -> None:
+    hits = [hit("b.pdf", 4), hit("a.pdf", 3), hit("a.pdf", 4)]
+    assert gold_rank(hits, "a.pdf", {4, 9}) == 3
+    assert gold_rank(hits, "a.pdf", {9}) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "there"),
+    [
+        ("4.4", "It is 4.4 per cent.", True),
+        ("4.4", "It is 14.4 per cent.", False),
+        ("4.4", "In 1.4.4 it says", False),
+        ("4.4", "4.45", False),
+        ("Nil", "the duty is\nNIL.", True),
+        ("1 lakh crore", "about 1  lakh\ncrore is", True),
+        ("$120 billion", "at least $120 billion a month", True),
+        ("nil", "vanilla", False),
+    ],
+)
+def test_a_value_stands_by_itself(value: str, text: str, there: bool) -> None:
+    assert has_value(["never", value], text) is there
+
+
+def test_only_a_short_answer_with_few_pages_counts() -> None:
+    assert counted_text(answer("one two three", 1, 2, 3), longest=2) == "one two"
+    assert counted_text(answer("one two three", 1, 2, 3, 4), longest=2) == ""
+    assert counted_text(answer("one", 1, 1, 1, 1), longest=2) == "one"
+
+
+def test_citations_of_pages() -> None:
+    cited = cited_pages([citation("a.pdf", 1), citation("a.pdf", 1), citation("a.pdf", 2), citation(None, None)])
+    assert cited == {("a.pdf", 1), ("a.pdf", 2)}
+    assert precision(cited, {("a.pdf", 2), ("b.pdf", 1)}) == 0.5
+    with pytest.raises(ValueError):
+        precision(set(), cited)
+
+
+@pytest.mark.parametrize(
+    ("gold", "question", "value", "scale"),
+    [
+        ("$11588.00", "What is net income (in USD millions)?", 11588.0, 1e6),
+        ("$4.60", "What is capex (in USD billions)?", 4.6, 1e9),
+        ("$8.70", "net PPNE? Answer in USD billions.", 8.7, 1e9),
+        ("2.8%", "What margin? Answer in units of percents.", 2.8, 1.0),
+        ("24.26", "What ratio?", 24.26, 1.0),
+        ("-3.7%", "What growth?", -3.7, 1.0),
+    ],
+)
+def test_an_annotated_figure_is_read_with_its_scale(gold: str, question: str, value: float, scale: float) -> None:
+    (figure,) = gold_figure(gold, question)
+    assert (figure.value, figure.scale) == (value, scale)
+
+
+@pytest.mark.parametrize("gold", ["Yes, by 3%.", "The 2018 segment", "", "between 2 and 3"])
+def test_an_annotated_sentence_is_no_figure(gold: str) -> None:
+    assert gold_figure(gold, "in USD millions") == ()
+
+
+@pytest.mark.parametrize(
+    ("gold", "question", "text", "right"),
+    [
+        ("$11588.00", "in USD millions", "Net income 3,033 10,073 11,588 [S1]", True),
+        ("$11588.00", "in USD millions", "Net income was $11.6 billion.", True),
+        ("$11588.00", "in USD millions", "Net income was $11.3 billion.", False),
+        ("$11588.00", "in USD millions", "Net income was $11,588 billion.", False),
+        ("$1577.00", "in USD millions", "Purchases of property (1,577) (1,373)", True),
+        ("$5466.00", "in USD millions", "Total current liabilities 5,466,312", True),
+        ("$4.60", "in USD billions", "Capital spending (4,625)", True),
+        ("$4.60", "in USD billions", "net capital spending of $4.5 billion", False),
+        ("2.8%", "", "a margin of 2.8 percent", True),
+        ("2.8%", "", "a margin of 0.028", True),
+        ("2.8%", "", "2.8 million", False),
+        ("2.8%", "", "2.9%", False),
+        ("0.54", "", "the ratio was 54%", True),
+        ("0.01", "", "return on assets 0.014", True),
+        ("0.01", "", "return on assets 0.02", False),
+        ("24.26", "", "a turnover of 24.3", True),
+        ("24.26", "", "by 2024 [S24]", False),
+        ("24.26", "", "", False),
+    ],
+)
+def test_an_answer_states_the_figure_within_one_per_cent(gold: str, question: str, text: str, right: bool) -> None:
+    (figure,) = gold_figure(gold, question)
+    assert states_figure(text, figure) is right
+
+
+def test_a_page_prints_a_figure_as_it_is_or_in_more_digits() -> None:
+    (millions,) = gold_figure("$382.00", "in USD millions")
+    assert is_printed("Net cash 381,603 466,699", millions)
+    assert is_printed("some 382 million", millions)
+    assert not is_printed("Net cash 383,603", millions)
+    (ratio,) = gold_figure("24.26", "")
+    assert not is_printed("24.3", ratio)
+    (share,) = gold_figure("0.54", "")
+    assert printed_forms(share) == ["0.54", ".54"]
+    (large,) = gold_figure("$11588.00", "")
+    assert {"11,588", "11588", "11588.00", "11,588.00"} <= set(printed_forms(large))
+
+
+# --- retrieval ------------------------------------------------------------------------------------------------------------------
+
+ASKED = [
+    Question(str(number), f"question {number}", "a.pdf", ("a.pdf",), frozenset({1}), kind="table" if number < 3 else "prose") for number in range(5)
+]
+RANKS = {"own document": {PEER: {"0": 0, "1": 1, "2": 2, "3": 4, "4": 11}, WHOLE: {"0": 1, "1": 1, "2": 3, "3": 4, "4": 0}}}
+
+
+def test_the_report_counts_places() -> None:
+    text = report(ASKED, RANKS)
+    assert "| nearest chunks (peer) | 5 | .200 (.036–.624) | .400 (.118–.769) | .600 (.231–.882) |" in text
+    assert "| everything | 5 | .400 (.118–.769) | .600 (.231–.882) | .800 (.376–.964) | .800 (.376–.964) | .517 (" in text
+    assert "| prose | 2 | .000 (.000–.658) | .000 (.000–.658) | .000 (.000–.658) | .000 (.000–.658) |" in text
+    assert "| table | 3 | .333 (.061–.792) | .667 (.208–.939) | .667 (.208–.939) | 1.000 (.439–1.000) |" in text
+    assert hits_within(3, [0, 1, 3, 4]) == 2
+
+
+def test_a_run_is_compared_with_one_before() -> None:
+    before = {"own document": {WHOLE: {"0": 4, "1": 1, "2": 0, "3": 2, "gone": 1}}}
+    text = changes(ASKED, before, RANKS)
+    assert "2 better, 1 worse of 4; within the first 3: 2 gained, 1 lost (sign test p = 1.000)" in text
+    assert "| 2 | > 10 | 3 | better | question 2 |" in text
+    assert "| 3 | 2 | 4 | worse | question 3 |" in text
+    assert "question 1" not in text
+    assert "0 better, 0 worse of 0" in changes(ASKED, {}, RANKS)
+
+
+@dataclass(frozen=True)
+class Switches:
+    """As a retriever's may look."""
+
+    kinds: bool = True
+    words: float = 0.5
+    kept: float = 0.7
+    turned_off: bool = False
+    name: str = "x"
+
+
+def test_each_part_is_switched_off_once() -> None:
+    off = switched_off(Switches(), neutral={"kept": 1.0})
+    assert off == {"kinds": Switches(kinds=False), "words": Switches(words=0.0), "kept": Switches(kept=1.0)}
+
+
+# --- absent questions -----------------------------------------------------------------------------------------------------------
+
+PAGES = [
+    "Nike, Inc. 10-K 2019. Revenues 39,117 in fiscal 2019 and 2018.",
+    "Notes maturing in 2022 and 2025-26; tax of the toll road",
+    "The gap, FY17",
+]
+FILING = Question("n", "What is the FY2019 total revenue for Nike? Compare with FY2018.", "nike.pdf", ("nike.pdf",), frozenset({1}), company="Nike")
+
+
+def test_words_are_compared_without_case_and_plural() -> None:
+    assert words_of("The Taxes of FY24, 1,234.5 and 2025-26: Loss") == {"the", "tax", "of", "2024", "1234.5", "and", "2025", "2026", "loss"}
+
+
+def test_all_words_on_one_page_may_be_it() -> None:
+    document = Document.of(PAGES)
+    assert document.has("toll taxes")
+    assert not document.has("tax gap")
+
+
+def test_another_company_that_the_document_does_not_name() -> None:
+    document = Document.of([*PAGES, "Best results; buy back"])
+    assert swap_entity(FILING, document, ["Nike", "Best Buy", "Costco"]) == "What is the FY2019 total revenue for Costco? Compare with FY2018."
+    assert swap_entity(FILING, Document.of([*PAGES, "Best Buy, Costco"]), ["Nike", "Best Buy", "Costco"]) == ""
+    named = replace(FILING, text="What did Block (formerly known as Square) earn?", company="Block")
+    assert swap_entity(named, document, ["Block", "Costco"]) == "What did Costco earn?"
+    assert swap_entity(replace(FILING, history=(Exchange("a", "b"),)), document, ["Costco"]) == ""
+
+
+def test_another_country_or_institution() -> None:
+    question = Question("p", "Where does Malaysia stand?", "m.pdf", ("m.pdf",), frozenset({1}))
+    document = Document.of(["Malaysia and India and Indonesia", "NSRF"])
+    assert swap_entity(question, document, []) == "Where does Kenya stand?"
+    assert swap_entity(replace(question, text="When does the NSRF begin, by GDP?"), document, []) == "When does the PROSUR begin, by GDP?"
+    assert swap_entity(replace(question, text="How high is GDP?"), document, []) == ""
+
+
+def test_years_that_stand_nowhere_are_moved_alike() -> None:
+    document = Document.of(PAGES)  # 2017, 2018, 2019, 2022, 2025 and 2026 are there
+    assert swap_period(FILING, document) == "What is the FY2016 total revenue for Nike? Compare with FY2015."
+    assert swap_period(replace(FILING, text="How much in 2019-20?"), document) == "How much in 2015-16?"
+    assert swap_period(replace(FILING, text="How much in FY19?"), document) == "How much in FY16?"
+    assert swap_period(replace(FILING, text="How much?"), document) == ""
+    assert swap_period(FILING, Document.of([" ".join(str(year) for year in range(1950, 2100))])) == ""
+
+
+def test_a_measure_that_the_document_lacks() -> None:
+    document = Document.of([*PAGES, "net interest margin; common equity Tier 1"])
+    assert swap_measure(FILING, document) == "What is the FY2019 combined ratio for Nike? Compare with FY2018."
+    long = replace(FILING, text="What is the FY2019 quick ratio for Nike? " + "It is defined at length. " * 9)
+    assert swap_measure(long, document, turn=1) == "What was Nike's value at risk in FY2019?"
+    public = replace(FILING, company="", text="How large is the fiscal deficit?")
+    assert swap_measure(public, Document.of(["tax", "gap"])) == "How large is the tax gap?"
+    assert swap_measure(public, Document.of(["the gap in tax"])) == "How large is the lottery proceeds?"
+    assert swap_measure(replace(public, text="How large is it?"), document) == ""
+
+
+def test_there_are_forty_measures() -> None:
+    measures = [names[0] for names in (*FILING_MEASURES, *PUBLIC_MEASURES)]
+    assert len(set(measures)) == len(measures) == 40
+
+
+def test_made_questions_are_absent_and_the_same_every_time() -> None:
+    other = replace(FILING, id="c", document="costco.pdf", company="Costco", text="Costco?")
+    texts = {"nike.pdf": PAGES, "costco.pdf": ["Costco"]}
+    made = make_absent([FILING, other, replace(FILING, id="x", answerable=False), replace(FILING, id="y", document="unknown.pdf")], texts)
+    assert [question.id for question in made] == ["n-absent-entity", "n-absent-period", "n-absent-measure", "c-absent-entity"]
+    assert {question.kind for question in made} == {"absent entity", "absent period", "absent measure"}
+    assert all(not question.answerable and not question.pages and not question.values for question in made)
+    assert made[0].names == ("nike.pdf",)
+    assert made == make_absent([FILING, other], texts)
+
+
+def test_at_least_a_hundred_are_made_of_the_shared_questions(shared: Path) -> None:
+    sets = [load_questions(shared / "policyqa_dev.jsonl", shared / "policy"), load_financebench(shared)]
+    # Without any text nothing stands in the way; what the documents hold takes some away, a handful in all.
+    made = [question for some in sets for question in make_absent(some.questions, {path.name: ["nothing"] for path in some.files})]
+    assert len(made) > 100
+    assert len({question.id for question in made}) == len(made)
+    originals = {question.text for some in sets for question in some.questions}
+    assert not originals & {question.text for question in made}
+
+
+# --- answers --------------------------------------------------------------------------------------------------------------------
+
+VALUED = Question("v", "How much?", "a.pdf", ("a.pdf",), frozenset({1, 2}), values=("4.4",))
+
+
+def test_an_answer_is_right_with_its_page() -> None:
+    asked = [
+        Asked(VALUED, (), answer("It is 4.4", 1, 7)),
+        Asked(VALUED, (), answer("It is 4.4", 7)),
+        Asked(VALUED, (), answer("It is 5", 2)),
+        Asked(VALUED, (), answer("Not there: 4.4", answered=False)),
+    ]
+    assert [one.has_value for one in asked] == [True, True, False, False]
+    assert [one.cites_gold for one in asked] == [True, False, True, False]
+    assert answer_cells(asked) == [4, share_cell(2, 4), share_cell(1, 4), share_cell(2, 4), mean_cell([0.5, 0.0, 1.0]), share_cell(1, 4)]
+
+
+def test_a_figure_is_right_wrong_or_refused() -> None:
+    question = replace(VALUED, values=(), answer="$382.00", text="How much, in USD millions?")
+    asked = [
+        Asked(question, (), answer("It was $381.6 million", 1)),
+        Asked(question, (), answer("It was $390 million", 1)),
+        Asked(question, (), answer("Not in these documents", answered=False)),
+    ]
+    assert [one.verdict for one in asked] == ["right", "wrong", "refused"]
+    ratio = Asked(replace(question, id="r", answer="0.54"), (), answer("0.54", 9))
+    text = figure_table({"own document": [*asked, ratio], "all documents": []}, {"a.pdf": ["cash 381,603", "", ""]})
+    third = share_cell(1, 3)
+    assert f"| own document, printed on a gold page | 3 | {third} | {third} | {third} | {third} |" in text
+    assert f"| own document, to be computed | 1 | {share_cell(1, 1)} | {share_cell(0, 1)} | {share_cell(0, 1)} |" in text
+
+
+def test_refusals_are_counted_by_what_was_asked() -> None:
+    yes, no = Asked(VALUED, (), answer("x")), Asked(VALUED, (), answer("x", answered=False))
+    groups = {"own document": [yes, no], "all documents": [yes, yes], "absent period, made": [no, no], "absent entity, made": [no, yes]}
+    text = refusal_table(groups)
+    assert f"| all made absent | 4 | {share_cell(3, 4)} |" in text
+    assert f"| answerable, own document | 2 | {share_cell(1, 2)} |" in text
+
+
+def test_a_question_is_put_to_documents_that_hold_no_right_value() -> None:
+    filing = replace(FILING, answer="$39117.00", text="revenue in USD millions?")
+    questions = QuestionSet("x", (VALUED, filing, replace(filing, id="same", document="nike_2018.pdf")), ())
+    texts = {"a.pdf": ["4.4"], "b.pdf": ["It was 4.4 there"], "c.pdf": ["14.4 and 39,117"], "nike.pdf": ["1"], "nike_2018.pdf": ["2"]}
+    pairs = other_documents(questions, texts, most=99, seed=1)
+    assert {name for question, name in pairs if question is VALUED} == {"c.pdf", "nike.pdf", "nike_2018.pdf"}
+    assert {name for question, name in pairs if question is filing} == {"a.pdf", "b.pdf"}
+    assert other_documents(questions, texts, most=3, seed=1) == pairs[:3]
+    assert other_documents(questions, texts, most=99, seed=2) != pairs
+
+
+# --- calibration ----------------------------------------------------------------------------------------------------------------
+
+
+def examples(group: str, answerable: bool, *values: float) -> list[Example]:
+    return [Example(group, "some", answerable, {"good": value, "idle": 0.5}) for value in values]
+
+
+def test_what_separates_is_learned() -> None:
+    some = [*examples("a", True, 0.8, 0.9, 0.7, 0.6), *examples("a", False, 0.1, 0.2, 0.3, 0.4)]
+    model = fit(some)
+    assert model.names == ("good", "idle")
+    assert model.weights[0] > 1
+    assert model.weights[1] == pytest.approx(0)
+    assert [model.refuses(example.features) for example in some] == [False] * 4 + [True] * 4
+    assert separation(some, "good") == 1.0
+    assert separation(some, "idle") == 0.5
+
+
+def test_the_threshold_refuses_no_more_than_may_be() -> None:
+    some = [*examples("a", True, *(0.01 * step for step in range(50, 100)), 0.0), *examples("a", False, *(0.01 * step for step in range(40)))]
+    for wrongly in (0.0, 0.05, 0.2):
+        model = fit(some, wrongly=wrongly)
+        refused = sum(model.refuses(example.features) for example in some if example.answerable)
+        assert refused == int(wrongly * 51)
+
+
+def test_few_answerable_ones_weigh_as_much_as_many_absent_ones() -> None:
+    model = fit([*examples("a", True, 0.6, 0.8), *examples("a", False, *[0.2, 0.4] * 50)])
+    assert model.probability({"good": 0.5, "idle": 0.5}) == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_document_is_judged_by_the_others() -> None:
+    odd = [*examples("odd", True, 0.1, 0.2), *examples("odd", False, 0.8, 0.9)]
+    usual = [example for group in "ab" for example in (*examples(group, True, 0.7, 0.8, 0.9), *examples(group, False, 0.1, 0.2, 0.3))]
+    judged = refusals_left_out([*usual, *odd], wrongly=0.0)
+    assert [example.group for example, _ in judged] == ["a"] * 6 + ["b"] * 6 + ["odd"] * 4
+    assert [refused for example, refused in judged if example.group == "odd"] == [True, True, False, False]
+
+
+def test_one_label_alone_teaches_nothing() -> None:
+    with pytest.raises(ValueError):
+        fit(examples("a", True, 0.1, 0.2))
+    with pytest.raises(ValueError):
+        fit([])
+
+
+def test_features_are_the_best_of_each_part() -> None:
+    parts = read_parts("?", [hit("a.pdf", 1, vector=0.2, coverage=0.9), hit("a.pdf", 2, vector=0.4, page_words=0.1)])
+    assert (parts["vector"], parts["coverage"], parts["page_words"], parts["chunk_words"]) == (0.4, 0.9, 0.1, 0.0)
+    assert (parts["first vector"], parts["first page_words"]) == (0.2, 0.0)
+    assert set(read_parts("?", []).values()) == {0.0}
+
+
+def test_a_function_is_named_by_its_module() -> None:
+    assert named_function("benchmarks.calibrate_refusal:read_parts") is read_parts
+    for wrong in ("benchmarks.nothing:x", "benchmarks.calibrate_refusal:nothing", "nothing"):
+        with pytest.raises(SystemExit, match="MODULE:FUNCTION"):
+            named_function(wrong)
