@@ -36,7 +36,7 @@ MODES = ("hybrid", "vector", "keyword")
 PASSWORD_TRIES = 3
 # What `list` tells of a document, beside its name.
 LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages"]
-LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected"]
+LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -223,8 +223,9 @@ def _list(options: argparse.Namespace, settings: Settings) -> int:
         catalog.close()
     for row in rows:
         line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
+        facts = f" ({', '.join(said)})" if (said := [fact for fact in (row.period, row.status) if fact]) else ""
         same = f" (the same file as {row.same_as})" if row.same_as else ""
-        _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{same}", as_json=options.json)
+        _emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{facts}{same}", as_json=options.json)
     for taken in waiting:
         print(_printable(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
     copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
@@ -412,7 +413,10 @@ def _page_text(page: int | None, label: str | None) -> str:
 
 def _answer_line(answer: Answer) -> dict[str, Any]:
     citations = [
-        {field: getattr(citation, field) for field in ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence")}
+        {
+            field: getattr(citation, field)
+            for field in ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs")
+        }
         for citation in answer.citations
     ]
     numbers = [
@@ -439,10 +443,12 @@ def _answer_text(answer: Answer) -> str:
     lines = [answer.text, ""]
     if answer.error:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
-    for citation in {(c.key, c.page, c.verified, c.reason): c for c in answer.citations}.values():
+    for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
         place = f"{citation.document}, {_page_text(citation.page, citation.page_label)}" if citation.document else "no such source"
         read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
-        lines.append(f"[{citation.key}] {place} - {'verified' if citation.verified else f'NOT VERIFIED: {citation.reason}'}{read}")
+        checked = "verified" if citation.verified else f"NOT VERIFIED: {citation.reason}"
+        orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
+        lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
     lines += [f"Nearest: {page.document}, {_page_text(page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()

@@ -21,6 +21,7 @@ __all__ = [
     "Prompt",
     "Stage",
     "Token",
+    "Understanding",
 ]
 
 
@@ -81,6 +82,26 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Understanding:
+    """What a question asks, by rules. query: its standalone form; subject: that without what it says about the answer's look.
+
+    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage". years: named ones, ranges with all between, ascending;
+    relative_years: steps from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written.
+    measures: names of measures, most specific first. kinds: of pages where they stand. compares: it asks for a change or a difference.
+    """
+
+    query: str
+    subject: str
+    form: str = "passage"
+    years: tuple[int, ...] = ()
+    relative_years: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    compares: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Everything an answerer gets. sources: citation key (such as "S1-7f3a") to hit, in rank order. question: as asked.
 
@@ -104,7 +125,8 @@ class Citation:
     document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
     verified: the key is known and the quote stands on that page. start, end: the quote's offsets in the page text, -1 if not found.
     reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
-    the page where the quote is not found), None where it stands in the PDF as text.
+    the page where the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that addresses its reader
+    as a machine.
     """
 
     key: str
@@ -118,6 +140,7 @@ class Citation:
     version: int | None = None
     reason: str | None = None
     confidence: float | None = None
+    instructs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +149,8 @@ class NumberCheck:
 
     unit: "USD", "%", "percentage points", … or None. scale: 1, 1_000, 1_000_000 … status: supported | present_elsewhere |
     contradicted | unsupported | derived. citation: key of the citation it was found under, None if none. formula: for derived.
+    period: as stated beside the figure or in the question, else the head of the column it was found in; None where neither says.
+    reason: where it was found, or why it is not supported.
     """
 
     text: str
@@ -136,6 +161,7 @@ class NumberCheck:
     status: str
     citation: str | None = None
     formula: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +170,8 @@ class Answer:
 
     text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with reason and nearest.
     considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
-    error: why the chat model failed, where this answer stands in for its own; None otherwise.
+    error: why the chat model failed, where this answer stands in for its own; None otherwise. superseded: a sentence for each cited document
+    that has a newer one of its series. understanding: what was asked, as understood.
     """
 
     question: str
@@ -163,6 +190,8 @@ class Answer:
     fingerprint: str = ""
     seconds: float = 0.0
     error: str | None = None
+    superseded: tuple[str, ...] = ()
+    understanding: Understanding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +224,7 @@ class DocumentRow:
     """A document as listed. state: keyword | embedding | ready | removed; embedded: chunks whose vectors stand, of chunks.
 
     Times in seconds since the epoch. replaced_at: since when it has this version, None for a first one. same_as: the document added before
-    that has the very same file. protected: the file opens with a password only.
+    that has the very same file. protected: the file opens with a password only. period, status: what it says of itself, see DocumentFacts.
     """
 
     name: str
@@ -212,3 +241,5 @@ class DocumentRow:
     replaced_at: float | None = None
     same_as: str | None = None
     protected: bool = False
+    period: str | None = None
+    status: str | None = None

@@ -9,22 +9,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chatbot.answer.citations import check_answer
-from chatbot.answer.extractive import extract_answer
+from chatbot.answer.computed import compute_answer
+from chatbot.answer.extractive import Likeness, extract_answer
 from chatbot.answer.pages import forget_pages
+from chatbot.answer.passages import passages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.memory.conversations import Conversations
-from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token
-from chatbot.search.refusal import REASONS, why_not
+from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token, Understanding
+from chatbot.search.newer import Listed, newer_notice, newer_of
+from chatbot.search.questions import measures_of, operands_of, understand
+from chatbot.search.refusal import explain, refusal_evidence, why_not
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
-from chatbot.store.embedders import Embedder, make_embedder
+from chatbot.store.embedders import Embedder, SentenceVectors, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
+from chatbot.terms import content_terms
 from chatbot.tokens import encodable
 from ingestion.reader import Reader
-from ingestion.records import PageReport, Rect
+from ingestion.records import DocumentFacts, PageReport, Rect
 from ingestion.render import confidence_of, locate_quote
 
 if TYPE_CHECKING:
@@ -40,6 +45,8 @@ LONGEST_QUESTION = 60_000
 # Pages that reach the prompt, as in the seed.
 PAGES_IN_PROMPT = 3
 NEAREST = 3
+# Operands of a ratio that are searched for, and pages that all of them together may bring.
+MOST_OPERANDS, MOST_PAGES = 4, 4
 # Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
 CALIBRATED = "minilm-"
 
@@ -54,6 +61,17 @@ class Ask:
     conversation: str | None = None
     history: tuple[Exchange, ...] | None = None
     owner: str = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
+    that its tables state or add up to, "" where they do not."""
+
+    prompt: Prompt
+    understanding: Understanding
+    vector: NDArray[np.float32] | None
+    computed: str
 
 
 class Chatbot:
@@ -71,6 +89,7 @@ class Chatbot:
             self.library.close()
             raise
         self._retriever = Retriever(self.library)
+        self._sentences = SentenceVectors(self.library.embedder)
 
     def close(self) -> None:
         """Give the store free."""
@@ -105,6 +124,7 @@ class Chatbot:
         self.library.remove(known_as(encodable(name)), purge=purge)
         if purge:
             forget_pages()
+            self._sentences.forget()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
@@ -128,10 +148,11 @@ class Chatbot:
     def search(self, text: str, *, names: Sequence[str] = (), mode: str = "hybrid", k: int = 3, raw: bool = False) -> list[Hit]:
         """The best pages for a query, at most k, one hit a page; with `raw` the k nearest chunks instead. Raises QuestionError, NotFoundError, ModelError."""
         query = _checked(text)
-        vector = self._vector(query) if raw or mode != "keyword" else None
-        if raw and vector is not None:
-            return self._retriever.raw(vector, names, k)
-        return self._retriever.search(Query(query, vector, tuple(names), mode, k))
+        if raw:
+            return self._retriever.raw(self._vector(query), names, k)
+        understanding = understand(query, query)
+        vector = self._vector(understanding.subject) if mode != "keyword" else None
+        return self._retriever.search(Query(query, vector, tuple(names), mode, k, understanding))
 
     def standalone(self, question: str, history: Sequence[Exchange]) -> str:
         """The query that is searched for a question after these exchanges."""
@@ -148,16 +169,22 @@ class Chatbot:
         exchanges = self._exchanges(ask)
         yield Stage("searching")
         query = standalone_query(question, exchanges)
-        vector, notice = self._vector_or_notice(query)
+        understanding = understand(question, query)
+        vector, notice = self._vector_or_notice(understanding.subject)
         if notice:
             yield notice
-        hits = self._retriever.search(Query(query, vector, ask.names, "hybrid" if vector is not None else "keyword", PAGES_IN_PROMPT))
+        mode = "hybrid" if vector is not None else "keyword"
+        hits = self._pages(Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding))
         prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
-        reason = (
-            why_not(hits, calibrated=self.library.embedder.fingerprint.startswith(CALIBRATED)) if self.library.catalog.active() else "no_documents"
+        asked = _Asked(prompt, understanding, vector, compute_answer(prompt, understanding))
+        reason = self._why_not(asked, ask.names)
+        answer = self._refusal(asked, reason, ask.names) if reason else (yield from self._answer(asked, stop))
+        answer = replace(answer, superseded=self._superseded(answer))
+        for sentence in answer.superseded:
+            yield Notice(sentence)
+        answer = replace(
+            answer, considered=tuple(hits), conversation=ask.conversation, understanding=understanding, fingerprint=self.library.embedder.fingerprint
         )
-        answer = self._refusal(prompt, reason) if reason else (yield from self._answer(prompt, stop))
-        answer = replace(answer, considered=tuple(hits), conversation=ask.conversation, fingerprint=self.library.embedder.fingerprint)
         if ask.conversation is not None:
             self._remember(ask, answer)
         yield replace(answer, seconds=round(time.perf_counter() - started, 3))
@@ -190,6 +217,18 @@ class Chatbot:
             return ask.history
         return tuple(self.conversations.window(ask.conversation, ask.owner)) if ask.conversation else ()
 
+    def _pages(self, query: Query) -> list[Hit]:
+        """The best pages; of a ratio or a difference also the best page for each operand, for these stand in different statements."""
+        hits = self._retriever.search(query)
+        assert query.understanding is not None
+        operands = operands_of(measures_of(query.understanding))
+        if len(operands) < 2 or not hits:
+            return hits
+        wanted = [replace(query.understanding, measures=(operand.name,), kinds=operand.kinds) for operand in operands[:MOST_OPERANDS]]
+        best = [hit for one in wanted for hit in self._retriever.search(replace(query, k=1, understanding=one))]
+        found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
+        return list(found.values())[: max(query.k, len({(hit.version, hit.page) for hit in [hits[0], *best]}))][:MOST_PAGES]
+
     def _vector(self, query: str) -> NDArray[np.float32]:
         """The unit vector of a query; of one longer than the embedder takes, the mean over its windows."""
         mean = self.library.embedder.embed(self.library.embedder.split(query)).mean(axis=0)
@@ -207,11 +246,12 @@ class Chatbot:
             return vector, Notice(f"Still being indexed, found by words alone so far: {names}.", "Ask again in a minute for the best pages.")
         return vector, None
 
-    def _answer(self, prompt: Prompt, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+    def _answer(self, asked: _Asked, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
+        prompt = asked.prompt
         model = self.model()
         if model is None:
-            return (yield from self._extractive(prompt))
+            return (yield from self._extractive(asked))
         said: list[str] = []
         reply = model.stream(prompt.messages, max_tokens=self.settings.answer_tokens, stop=stop)
         try:
@@ -221,7 +261,7 @@ class Chatbot:
         except ModelError as error:
             partial = f" It had said: “{''.join(said)}”." if said else ""
             yield Notice(error.message + partial, error.hint)
-            fallback = yield from self._extractive(prompt)
+            fallback = yield from self._extractive(asked)
             return replace(fallback, error=str(error))
         finally:
             reply.close()
@@ -231,15 +271,27 @@ class Chatbot:
         yield Stage("checking")
         text = "".join(said)
         if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
-            return replace(self._refusal(prompt, "not_in_excerpts"), text=text, model=model.name)
+            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name)
         return self._checked_answer(prompt, text, model.name)
 
-    def _extractive(self, prompt: Prompt) -> Generator[Event, None, Answer]:
-        text = extract_answer(prompt)
+    def _extractive(self, asked: _Asked) -> Generator[Event, None, Answer]:
+        prompt = asked.prompt
+        text = asked.computed or extract_answer(prompt, asked.understanding, likeness=self._likeness(asked.vector))
         if not text:
-            return self._refusal(prompt, "not_in_excerpts")
+            return self._refusal(asked, "not_in_excerpts")
         yield Token(text)
         return self._checked_answer(prompt, text, "extractive")
+
+    def _likeness(self, vector: NDArray[np.float32] | None) -> Likeness | None:
+        """How near sentences are to the question; only by the embedded model, because another's endpoint would be asked for each page."""
+        if vector is None or not self.library.embedder.fingerprint.startswith(CALIBRATED):
+            return None
+
+        def near(texts: Sequence[str]) -> list[float]:
+            cosines: list[float] = (self._sentences.vectors(texts) @ vector).tolist()
+            return cosines
+
+        return near
 
     def _checked_answer(self, prompt: Prompt, text: str, model: str) -> Answer:
         shown, citations, numbers = check_answer(text, prompt)
@@ -256,10 +308,38 @@ class Chatbot:
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
 
-    def _refusal(self, prompt: Prompt, reason: str) -> Answer:
+    def _why_not(self, asked: _Asked, names: Sequence[str]) -> str | None:
+        """None where the pages may answer, else a key of REASONS."""
+        hits = tuple(asked.prompt.sources.values())
+        if not hits:
+            return "no_page" if self.library.catalog.active() else "no_documents"
+        return why_not(self.refusal_evidence(asked.understanding, hits, names, asked.vector, computed=bool(asked.computed)), hits)
+
+    def refusal_evidence(
+        self, understanding: Understanding, hits: Sequence[Hit], names: Sequence[str], vector: NDArray[np.float32] | None, *, computed: bool
+    ) -> dict[str, float]:
+        """What speaks for and against an answer from these pages; see search/refusal.py."""
+        said = [passage.text for hit in hits for passage in passages(hit)]
+        near = self._likeness(vector)
+        words = [*content_terms(understanding.subject), *(word for name in understanding.names for word in content_terms(name))]
+        rarity = self._retriever.rarities([*words, *map(str, understanding.years)], names)
+        likeness = None if near is None else max(near(said), default=0.0)
+        return refusal_evidence(understanding, hits, rarity, likeness=likeness, computed=computed)
+
+    def _refusal(self, asked: _Asked, reason: str, names: Sequence[str] = ()) -> Answer:
+        prompt = asked.prompt
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
-        text = f"Not in these documents. {REASONS[reason]}" if reason != "no_documents" else REASONS[reason]
+        known = self._retriever.rarities
+        why = explain(reason, asked.understanding, lambda term: bool(known([term], names)[term]))
+        text = why if reason == "no_documents" else f"Not in these documents. {why}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
+
+    def _superseded(self, answer: Answer) -> tuple[str, ...]:
+        """A sentence for each cited document that has a newer one of its series, itself not cited."""
+        rows = {row.name: Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in self.documents() if row.removed_at is None}
+        cited = {citation.document for citation in answer.citations if citation.document in rows}
+        pairs = [(name, newer_of(name, list(rows.values()))) for name in sorted(filter(None, cited))]
+        return tuple(newer_notice(rows[name], rows[newer]) for name, newer in pairs if newer and newer not in cited)
 
     def _remember(self, ask: Ask, answer: Answer) -> None:
         conversation = self.conversations.begin(ask.owner, ask.conversation)

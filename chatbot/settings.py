@@ -29,6 +29,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_TIMEOUT": ("timeout", "Seconds a model endpoint may stay silent before it counts as failed."),
     "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
+    "FINPOLICY_RERANK": (
+        "rerank",
+        "`1` has the chat model put the first ten pages into order before they are used: one more, short call, which sends it their best passages.",
+    ),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
     "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
@@ -49,6 +53,7 @@ class Settings:
     timeout: float = 60.0
     context_tokens: int = 12_000
     answer_tokens: int = 1_000
+    rerank: bool = False
     max_upload_mb: int = 200
     workers: int = 0
     model_cache: Path = Path()

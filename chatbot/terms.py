@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from threading import Lock
+
+import Stemmer
 
 __all__ = ["STOP_WORDS", "content_terms", "terms"]
 
@@ -12,7 +15,14 @@ TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
 YEAR_PREFIX = re.compile(r"\b[fc]y\s?'?(\d{2}(?:\d{2})?)\b", re.I)
 YEAR_RANGE = re.compile(r"\b((?:19|20)\d{2})\s?[-/–]\s?(\d{2})\b")
+# "Mar-26", "Sept '25": the month of a year, as tables have it.
+MONTHS = "january february march april may june july august september october november december".split()
+MONTH_OF_YEAR = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:[a-z]{0,6})\.?[-–'’ ]{1,2}['’]?(\d\d)\b(?![-.,/]\d)", re.I)
+SHORT_MONTH = re.compile(r"\b(jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?", re.I)
 LONGEST_TERM = 40
+# Snowball's C library keeps its state in the object, so one word goes through at a time; each word does so once.
+_stemmer = Stemmer.Stemmer("english")
+_stemming = Lock()
 # Words that carry no subject, so that a question's own phrasing does not search; kept out of the index too.
 STOP_WORDS = frozenset(
     """a about above according after again all also am an and any are as asked at be because been before being below between both but by can cannot
@@ -25,10 +35,12 @@ STOP_WORDS = frozenset(
 
 
 def terms(text: str) -> list[str]:
-    """The search terms of `text` in order, stop words left out: numbers whole without grouping commas, words case-folded and singular."""
+    """The search terms of `text` in order, stop words left out: numbers whole without grouping commas, words case-folded and stemmed."""
     text = unicodedata.normalize("NFKC", text)
     text = YEAR_RANGE.sub(lambda m: f" {m.group(1)} {m.group(1)[:2]}{m.group(2)} ", text)
     text = YEAR_PREFIX.sub(lambda m: f" {m.group(1) if len(m.group(1)) == 4 else '20' + m.group(1)} ", text)
+    text = MONTH_OF_YEAR.sub(lambda m: f" {_month(m.group(1))} 20{m.group(2)} " if _may_be_year(m) else m.group(0), text)
+    text = SHORT_MONTH.sub(lambda m: f"{_month(m.group(1))} ", text)
     found = (_term(token) for token in TOKEN.findall(text))
     return [term for term in found if term]
 
@@ -38,18 +50,26 @@ def content_terms(text: str) -> list[str]:
     return list(dict.fromkeys(terms(text)))
 
 
+def _month(name: str) -> str:
+    return next(month for month in MONTHS if month.startswith(name[:3].casefold()))
+
+
+def _may_be_year(match: re.Match[str]) -> bool:
+    """A day after a blank is more likely than a year: "Mar 26" is a date, "Mar-26" and "Mar '26" are a month."""
+    return any(mark in match[0] for mark in "-–'’")
+
+
 @lru_cache(maxsize=200_000)
 def _term(token: str) -> str:
     """The term of one token, "" for a stop word."""
     if token[0].isdigit():
         return token.replace(",", "")[:LONGEST_TERM]
     word = re.sub(r"['’]s?$|['’]", "", token.casefold())
-    return "" if word in STOP_WORDS or (len(word) < 2 and word.isascii()) else _singular(word)[:LONGEST_TERM]
+    return "" if word in STOP_WORDS or (len(word) < 2 and word.isascii()) else _stem(word[:LONGEST_TERM])
 
 
-def _singular(word: str) -> str:
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    return word[:-2] if word.endswith(("sses", "xes", "ches", "shes")) else word[:-1]
+def _stem(word: str) -> str:
+    """The word without its endings (Porter's English stemmer as Snowball has it); words of other scripts pass as they are."""
+    with _stemming:
+        stem: str = _stemmer.stemWord(word)
+    return stem or word

@@ -139,7 +139,9 @@ class _Answer:
         if reason and not quote and (paragraph := self._paragraph(mark)):
             (first, last), reason, quote = self._passage(*paragraph, hit)
         where = (hit.document, hit.page, hit.page_label)
-        return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence)
+        said = self.blanked[slice(*self._before(mark, 0))]
+        instructs = any((start < last and first < end) or locate(said, hit.page_text[start:end]) for start, end in hit.instructions)
+        return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs)
 
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
         """As _passage, where all that the paragraph says since the key before is copied from the page, a list with its items, say."""

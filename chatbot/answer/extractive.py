@@ -5,163 +5,116 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from chatbot.answer.citations import escape_keys
-from chatbot.records import Hit, Prompt
+from chatbot.answer.passages import BULLET, ROW_FIGURE, SENTENCE_ENDS, YEAR, Passage, passages
+from chatbot.measures import related_words
+from chatbot.numbers import passage_scale
+from chatbot.records import Prompt, Understanding
 from chatbot.terms import content_terms, terms
+from ingestion.records import Table
 
-__all__ = ["extract_answer", "passages"]
+__all__ = ["Likeness", "extract_answer"]
 
+Likeness = Callable[[Sequence[str]], Sequence[float]]
 # An answer is at most this many passages and words; a list may take more.
 MOST_PASSAGES = 3
-MOST_WORDS = 110
+MOST_WORDS = 100
 MOST_LIST_WORDS = 260
-# A further passage must carry at least this share of the best one's score.
-CLOSE_TO_BEST = 0.75
-# Pages come ranked: each rank below the first costs this share of a full match.
-RANK_COST = 0.12
+# Words of a passage with the sentences that go on from it: the figure or the condition often stands in the next one.
+WINDOW_WORDS = 75
+# A further passage must carry at least this share of the best one's score, and of another page more.
+CLOSE_TO_BEST = 0.85
+CLOSE_TO_BEST_ELSEWHERE = 0.95
+# What is shared by words, and by meaning, count alike; a page that was found before others counts too.
+LIKENESS_WEIGHT = 1.0
+PAGE_WEIGHT = 1.2
+# What the sentences that go on from a passage add: the question's words that it lacks, and what the best of them has beyond it.
+GAINED_WEIGHT = 0.5
+FOLLOWING_WEIGHT = 0.3
+# Cosines between a question and a sentence, as in search/pages.py.
+WORST_LIKENESS, BEST_LIKENESS = 0.1, 0.8
 # A heading or table head above a passage counts this much of a word in the passage itself.
 HEAD_WEIGHT = 0.5
 FIGURE_BONUS = 0.25
-# A fragment of a layout, such as a footer or a chart's legend, is seldom an answer; a sentence ends in one of these.
+# A fragment of a layout, such as a footer or a chart's legend, is seldom an answer; a question in a transcript is none.
 FRAGMENT_COST = 0.3
+QUESTION_COST = 0.3
 FEWEST_TERMS = 4
-FEWEST_WORDS = 3
-LONGEST_ROW = 200
-SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or")
 LONGEST_PASSAGE = 1_200
-# A table's caption, unit line and column heads are at most this many lines above its rows.
-MOST_HEAD_LINES = 3
 # A row whose label says more than was asked is about something narrower: this much of its score hangs on the label's share of asked words.
 LABEL_WEIGHT = 0.4
-CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
-ROW_END = re.compile(r"[\d%)–—-]\s*(?:[a-z*†‡]|\[\d+\])?$")
-ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
-YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
-ASKS_FIGURE = re.compile(
-    r"\b(how (much|many|large|big|high|long|far)|what (is|was|were|are|will|would|share|percent\w*|rate|amount|level|size)|when|which year"
-    r"|rate|ceiling|limit|threshold|target|ratio|percent\w*|total|amount|cost|spend\w*|budget\w*|revenue\w*)\b",
-    re.I,
+# Columns of a row that are read out where the question names no period.
+MOST_COLUMNS = 4
+# What a word of the question's relatives counts of the word itself.
+RELATED_WEIGHT = 0.6
+SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
+# A sentence that begins like this leans on the one before it.
+LEANS_BACK = re.compile(
+    r"(?:This|These|That|Those|It|They|Such|However|Hence|Thus|Therefore|Consequently|As a result|In addition|Accordingly|So|And|But)\b"
 )
-ASKS_LIST = re.compile(
-    r"\b(which|list|what are|name the"
-    r"|what (\w+ ){0,3}(objectives|principles|risks|measures|priorities|factors|components|conditions|reasons|steps))\b",
-    re.I,
-)
-# A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
-SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
-ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
-LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
-BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about."""
+class _Candidate:
+    """A passage that may answer. key: of its page; page: the page's passages, by `at`; rank: of its page."""
 
-    text: str
-    head: str
-    is_row: bool
+    key: str
+    passage: Passage
+    page: Sequence[Passage]
+    score: float = 0.0
+    words: frozenset[str] = frozenset()
 
 
-def extract_answer(prompt: Prompt) -> str:
-    """The passages that answer best, each with its citation key; "" where none carries any of the question's words."""
-    words = content_terms(prompt.search_query)
-    candidates = [(rank, key, passage) for rank, (key, hit) in enumerate(prompt.sources.items()) for passage in passages(hit)]
-    if not words or not candidates:
+def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None) -> str:
+    """The passages that answer best, each with its citation key; "" where none carries any of the question's words.
+
+    likeness: gives the cosine of each of some texts to the question; without it words decide alone.
+    """
+    meant = understanding or Understanding(prompt.search_query, prompt.search_query)
+    words = content_terms(meant.subject) or content_terms(prompt.search_query)
+    found = [_Candidate(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page]
+    if not words or not found:
         return ""
-    weights = _weights(words, [passage for _, _, passage in candidates])
-    wants_figure = bool(ASKS_FIGURE.search(prompt.question))
-    scored = [(_score(passage, weights, wants_figure) - RANK_COST * rank, -at, key, passage) for at, (rank, key, passage) in enumerate(candidates)]
-    scored = [row for row in scored if _carries(row[3], weights)]
-    scored.sort(key=lambda row: row[:2], reverse=True)
-    return "\n\n".join(_chosen(scored, prompt))
+    weights = _weights(words, [candidate.passage for candidate in found])
+    near = _likenesses([candidate.passage for candidate in found], likeness)
+    best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
+    scored = [
+        replace(candidate, score=_score(candidate.passage, weights, meant, near[at]), words=frozenset(terms(candidate.passage.text)))
+        for at, candidate in enumerate(found)
+    ]
+    windows = [_with_its_window(candidate, scored[at - candidate.passage.at :], weights) for at, candidate in enumerate(scored)]
+    windows = [replace(window, score=window.score + PAGE_WEIGHT * prompt.sources[window.key].score / best) for window in windows]
+    windows = [window for window in windows if likeness or not weights.keys().isdisjoint(window.words)]
+    windows.sort(key=lambda window: -window.score)
+    return "\n\n".join(_chosen(windows, meant))
 
 
-def passages(hit: Hit) -> list[Passage]:
-    """The page's sentences, list items and table rows in order."""
-    found: list[Passage] = []
-    heading, table, group = "", "", ""
-    pending: list[str] = []
-    for block, is_row in _blocks(hit.body or hit.page_text):
-        if is_row:
-            if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR.search(pending[0]):
-                group = pending[0]  # a line within the table that heads the rows below it
-            elif pending:
-                table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""
-            found.append(Passage(block, f"{table} {group}".strip(), True))
-        elif _is_head(block):
-            pending.append(block)
-            continue
-        else:
-            heading, table = (pending[-1] if pending else heading), ""
-            found.extend(Passage(sentence, heading, False) for sentence in _sentences(block))
-        pending = []
-    return list(_with_their_lists(found))
+def _with_its_window(candidate: _Candidate, page: Sequence[_Candidate], weights: Mapping[str, float]) -> _Candidate:
+    """The candidate with the score of what would be said with it. page: from its page's first passage on, in order."""
+    if candidate.passage.is_row:
+        return candidate
+    window = _window(candidate, WINDOW_WORDS)
+    parts = [page[passage.at] for passage in window]
+    gained = sum(weight for word, weight in weights.items() if any(word in part.words for part in parts) and word not in candidate.words)
+    nearest = max((part.score for part in parts), default=candidate.score)
+    return replace(candidate, score=candidate.score + GAINED_WEIGHT * gained + FOLLOWING_WEIGHT * max(0.0, nearest - candidate.score))
 
 
-def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
-    """Sentences that announce a list, taken together with the items that follow."""
-    for at, passage in enumerate(found):
-        items = list(takewhile(lambda item: not item.is_row and bool(BULLET.match(item.text)), found[at + 1 :]))
-        if passage.text.endswith(":") and items:
-            yield Passage("\n".join([passage.text, *(item.text for item in items)]), passage.head, False)
-        else:
-            yield passage
+def _likenesses(found: Sequence[Passage], likeness: Likeness | None) -> Sequence[float]:
+    """0-1 for each passage; 0 where there is no measure of it."""
+    if likeness is None:
+        return [0.0] * len(found)
+    cosines = likeness([_embedded(passage) for passage in found])
+    return [min(1.0, max(0.0, (cosine - WORST_LIKENESS) / (BEST_LIKENESS - WORST_LIKENESS))) for cosine in cosines]
 
 
-def _blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """(paragraph or row, is it a table row): lines of prose joined, rows and headings by themselves."""
-    prose: list[str] = []
-    for line in map(str.strip, text.split("\n")):
-        if LEADER.search(line):  # an entry of a table of contents
-            continue
-        row, starts = _is_row(line), bool(BULLET.match(line))
-        if prose and (not line or row or starts or _ends_block(prose[-1], line)):
-            yield " ".join(prose), False
-            prose = []
-        if row:
-            yield line, True
-        elif line:
-            prose.append(line)
-    if prose:
-        yield " ".join(prose), False
-
-
-def _is_row(line: str) -> bool:
-    """A line with a label, then figures, and little else; a sentence that holds figures is none, nor a head of years, a caption or a numbered heading."""
-    line = YEAR.sub(" ", line).rstrip()
-    if not line or len(line) > LONGEST_ROW or line.endswith((".", ";")) or CAPTION.match(line):
-        return False
-    figures = ROW_FIGURE.findall(line)
-    others = ROW_FIGURE.sub(" ", line).split()
-    ends_in_figure = bool(figures) and bool(ROW_END.search(line))
-    return (ends_in_figure or len(figures) > 1) and len(others) <= 12 and len(figures) >= len(others) / 4
-
-
-def _ends_block(last: str, line: str) -> bool:
-    """Whether a new block begins with `line`: the last one was a heading, or ended its sentence well before the margin."""
-    return (_is_head(last) and line[:1].isupper()) or (last.endswith((".", ":", ";")) and len(last) < 60)
-
-
-def _is_head(text: str) -> bool:
-    words = YEAR.sub(" ", text).split()
-    return len(words) <= 14 and len(text) <= 110 and not text.endswith((".", ";", ",")) and not BULLET.match(text)
-
-
-def _sentences(block: str) -> Iterator[str]:
-    """The sentences of a block; one of a word or two, such as a glossary's term, goes with the next."""
-    start = 0
-    for match in SENTENCE.finditer(block):
-        before = block[start : match.start()]
-        if len(before.split()) > FEWEST_WORDS and not ABBREVIATION.search(before.rstrip("\"'”’)]")):
-            yield before.strip()
-            start = match.end()
-    if block[start:].strip():
-        yield block[start:].strip()
+def _embedded(passage: Passage) -> str:
+    if passage.row is not None:
+        return f"{passage.head} {passage.row.label}".strip()
+    return f"{passage.head}: {passage.text[:600]}" if passage.head and len(passage.head) < 100 else passage.text[:600]
 
 
 def _weights(words: Sequence[str], found: Sequence[Passage]) -> dict[str, float]:
@@ -172,38 +125,94 @@ def _weights(words: Sequence[str], found: Sequence[Passage]) -> dict[str, float]
     return {word: weight / total for word, weight in raw.items()}
 
 
-def _score(passage: Passage, weights: dict[str, float], wants_figure: bool) -> float:
+def _score(passage: Passage, weights: Mapping[str, float], asked: Understanding, near: float) -> float:
     own, head = set(terms(passage.text)), set(terms(passage.head))
+    if passage.table is not None:
+        head |= set(terms(" ".join(passage.table.heads)))
     score = sum(weight * (1.0 if word in own else HEAD_WEIGHT if word in head else 0.0) for word, weight in weights.items())
     figures = [term for term in own if term[0].isdigit() and term not in weights]
     if passage.is_row:
-        label = set(terms(ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text))))
+        label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text))))
         score *= 1 - LABEL_WEIGHT + LABEL_WEIGHT * len(label & weights.keys()) / max(1, len(label))
-    score += FIGURE_BONUS if wants_figure and figures else 0.0
-    whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith(SENTENCE_ENDS))
+    score += LIKENESS_WEIGHT * near
+    score += FIGURE_BONUS if asked.form == "figure" and figures else 0.0
+    if passage.text.endswith("?"):
+        score -= QUESTION_COST
+    whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith((*SENTENCE_ENDS, "?")))
     return score if whole else score - FRAGMENT_COST
 
 
-def _carries(passage: Passage, weights: dict[str, float]) -> bool:
-    return any(word in weights for word in terms(passage.text))
-
-
-def _chosen(scored: Sequence[tuple[float, int, str, Passage]], prompt: Prompt) -> Iterator[str]:
-    """Best passages first, further ones only where nearly as good and not said already, within the answer's length."""
-    room = MOST_LIST_WORDS if ASKS_LIST.search(prompt.question) else MOST_WORDS
+def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]:
+    """Best passages first, each with what goes on from it; further ones only where nearly as good and not said already."""
+    room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
     said: list[set[str]] = []
-    for score, _, key, passage in scored:
-        if len(said) >= MOST_PASSAGES or score < CLOSE_TO_BEST * scored[0][0]:
+    for candidate in scored:
+        close = CLOSE_TO_BEST if candidate.key == scored[0].key else CLOSE_TO_BEST_ELSEWHERE
+        if len(said) >= MOST_PASSAGES or candidate.score < close * scored[0].score:
             return
-        text = _shown(passage)
-        size, own = len(text.split()), set(terms(passage.text))
+        window = [candidate.passage] if said else _window(candidate, min(room, MOST_LIST_WORDS if asked.form == "list" else WINDOW_WORDS))
+        shown = [_shown(passage, asked) for passage in window]
+        size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
             continue
         said.append(own)
         room -= size
-        yield f"{escape_keys(text)} [{key}]"
+        # Each sentence has its key, so that each is located and checked by itself.
+        parts = [f"{escape_keys(text)} [{candidate.key}]" for text in shown]
+        yield "".join(("\n" if BULLET.match(part) else " ") + part for part in parts).strip()
 
 
-def _shown(passage: Passage) -> str:
-    text = passage.text[:LONGEST_PASSAGE]
-    return f"{passage.head}: {text}" if passage.is_row and passage.head else text
+def _window(candidate: _Candidate, room: int) -> list[Passage]:
+    """The passage, what it leans on, and the sentences after it that have room."""
+    if candidate.passage.is_row:
+        return [candidate.passage]
+    window, at = [candidate.passage], candidate.passage.at
+    room -= len(candidate.passage.text.split())
+    if LEANS_BACK.match(candidate.passage.text) and at and not candidate.page[at - 1].is_row and len(candidate.page[at - 1].text.split()) <= room:
+        window.insert(0, candidate.page[at - 1])
+        room -= len(candidate.page[at - 1].text.split())
+    for passage in candidate.page[at + 1 :]:
+        room -= len(passage.text.split())
+        if passage.is_row or room < 0:
+            break
+        window.append(passage)
+    return window
+
+
+def _shown(passage: Passage, asked: Understanding) -> str:
+    """A sentence as it stands; a row with its caption before it and its columns read out after it."""
+    if not passage.is_row:
+        return passage.text[:LONGEST_PASSAGE]
+    text = f"{passage.head}: {passage.text}" if passage.head else passage.text
+    read = _columns(passage, asked)
+    return f"{text} ({read})" if read else text
+
+
+def _columns(passage: Passage, asked: Understanding) -> str:
+    """What stands under which head, with its unit: of the years asked for, else of the heads that share the question's words, else of the
+    first columns."""
+    if passage.table is None or passage.row is None:
+        return ""
+    table = passage.table
+    pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
+    years, words = {str(year) for year in asked.years}, content_terms(asked.subject)
+    shared = [_shared(words, head) for head, _ in pairs]
+    most = max(shared, default=0.0)
+    wanted = [pair for pair in pairs if years & set(terms(pair[0]))] or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
+    return "; ".join(f"{head}: {_with_unit(cell, table)}" for head, cell in wanted[:MOST_COLUMNS])
+
+
+def _shared(words: Sequence[str], head: str) -> float:
+    """How many of the question's words a head has, those that may stand for one of them counted less."""
+    own = set(terms(head))
+    return sum(1.0 if word in own else RELATED_WEIGHT if not own.isdisjoint(related_words(word)) else 0.0 for word in words)
+
+
+def _with_unit(cell: str, table: Table) -> str:
+    """A bare cell with the scale or the per cent that its table states."""
+    if not cell[-1:].isdigit():
+        return cell
+    scale, unit = passage_scale(table.unit or table.caption)
+    if unit == "%":
+        return f"{cell}%"
+    return f"{cell} {SCALES[scale]}" if scale in SCALES else cell

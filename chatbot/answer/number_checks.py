@@ -1,229 +1,254 @@
-"""Knows whether a figure of an answer stands on the pages cited for it; judges the figure, not yet the row, column or period it belongs to."""
+"""Knows whether a figure of an answer stands on the pages cited for it, in the row, column and period that the answer speaks of; keeps nothing."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from chatbot.answer.claims import Claim, Scope, Spoken
+from chatbot.answer.figure_matches import agree, figures_against, figures_stating, matches, rounds
 from chatbot.answer.formulas import find_formulas, is_constant
-from chatbot.answer.pages import OnPage, PageView, Placed, digits_of, view_of, words_around
-from chatbot.answer.words import Words, comparable_words
-from chatbot.numbers import Figure, ScaleMark, find_figures, same_value, scale_marks
+from chatbot.answer.mentions import label_words, periods_in
+from chatbot.answer.pages import OnPage, PageView, digits_of, view_of
+from chatbot.answer.table_figures import names_row, objection_to
+from chatbot.numbers import Figure, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
 
 __all__ = ["Scope", "check_numbers", "figures_stating"]
 
-ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
-LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
-ROW_WORDS = 2  # label and cells before the figure on its line: where the answer has all of them, it reads out that row
-VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
-UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
-ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
-SENSE_REACH = 200  # characters around a figure in which "purchases" or "deficit" speaks of it
-CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
+LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number below it may belong to a name
+MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
+SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for on a page
+LONGEST_SHOWN = 90
 
-_ROUNDED = re.compile(
-    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more than|less than|under|close to|rounded(?: to)?|~|≈)"
-    r"\W{0,3}\Z",
+_COMPARED = re.compile(
+    r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
     re.IGNORECASE,
 )
-_OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
-    r"decreas|declin|\bfell\b|\bfall|drop|reduc|lower|loss|deficit|outflow|\bused\b|\bpa(?:id|ys?|ying)\b|pay(?:ment|out)|purchas|spen[dt]|expenditure"
-    r"|\bcapex\b|expens|\bcosts?\b|charge|shrank|shr[iu]nk|contract|negative|\bcut\b|write|impair|dividend|\bless\b|deduct|short|allowance|depreciation"
-    r"|amorti[sz]|acqui|treasury stock|provision",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The sentence a figure stands in, as offsets, and the prompt's keys that are cited for it."""
-
-    start: int
-    end: int
-    keys: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked(Placed):
-    """A figure of the answer. rounded: it says so. outflow: its sentence carries the minus in words."""
-
-    rounded: bool
-    outflow: bool
-
+_NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]{0,20}\n")
 
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
 
 
-def figures_stating(figure: Figure, view: PageView) -> list[Figure]:
-    """The page's figures that state this one, sign aside."""
-    asked = _Asked(figure, (figure,), (), (), False, True)
-    return [placed.figure for placed in view.by_digits.get(digits_of(figure), ()) if _value_matches(asked, placed) or _opposite(asked, placed)]
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What one page says of a figure. status: as in NumberCheck, or "absent"."""
+
+    status: str
+    reason: str = ""
+    period: str | None = None
+
+
+ABSENT = _Verdict("absent")
+
+
+class _Views(dict[str, PageView]):
+    """The pages of a prompt by key, each read when first looked at."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        super().__init__()
+        self.sources = prompt.sources
+
+    def __missing__(self, key: str) -> PageView:
+        view = self[key] = view_of(self.sources[key])
+        return view
 
 
 def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -> tuple[NumberCheck, ...]:
     """One check per figure of an answer, in order. text: the answer with its citation keys blanked out at equal length.
 
-    supported: the value stands on a page cited for it, in sign, scale, unit and percent kind; rounded only where the answer says so.
+    supported: the value stands on a page cited for it, in sign, scale, unit and percent kind, rounded only where the answer says so; in the
+    row, column and period that the answer names, where it stands in a table whose heads are known.
     derived: the answer shows how it comes from supported figures, and the arithmetic holds. contradicted: the cited page has the
-    answer's words around another figure of the same kind. present_elsewhere: another source or the question has it, or the cited
-    page has its digits under another scale, unit or kind, or more exactly than an answer says that does not call it rounded.
+    answer's words around another figure of the same kind. present_elsewhere: the value alone is there: in another row, column or period, in another
+    source or the question, under another scale, unit or kind, or more exactly than an answer says that does not call it rounded.
     """
-    marks = [mark for source in (text, prompt.question) for mark in scale_marks(source) if mark.scale > 1][:1]
-    words, questioned = comparable_words(text), find_figures(prompt.question)
-    asked, checks, views = [], [], []
-    for figure in find_figures(text):
+    figures, questioned = find_figures(text), find_figures(prompt.question)
+    spoken = Spoken(text, figures, prompt.question)
+    views = _Views(prompt)
+    claims, checks, places = [], [], []
+    for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
-        asked.append(_asked(text, words, figure, scope, marks))
-        checks.append(_check(asked[-1], scope, prompt, questioned))
-        views.append([view_of(prompt.sources[key]) for key in scope.keys or prompt.sources])
-    return tuple(_with_formulas(text, asked, checks, views))
+        claims.append(spoken.claim(index, scope))
+        checks.append(_check(claims[-1], scope.keys, views, questioned))
+        places.append([views[key] for key in scope.keys or prompt.sources])
+    return tuple(_with_formulas(text, claims, checks, places))
 
 
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(asked: _Asked, scope: Scope, prompt: Prompt, questioned: list[Figure]) -> NumberCheck:
-    verdicts = {key: _verdict(asked, view_of(prompt.sources[key])) for key in scope.keys}
+def _check(claim: Claim, keys: Sequence[str], views: _Views, questioned: Sequence[Figure]) -> NumberCheck:
+    verdicts = {key: _verdict(claim, views[key]) for key in keys}
     for status in ("supported", "contradicted", "present_elsewhere"):
-        if key := next((key for key, verdict in verdicts.items() if verdict == status), None):
-            return _result(asked.figure, status, key)
-    elsewhere = any(_verdict(asked, view_of(hit)) == "supported" for key, hit in prompt.sources.items() if key not in scope.keys)
-    asked_for = any(_agree(asked.figure, other) for other in questioned)
-    return _result(asked.figure, "present_elsewhere" if elsewhere or asked_for else "unsupported", None)
+        if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
+            return _result(claim, verdicts[key], key)
+    if any(_verdict(claim, views[key]).status == "supported" for key in views.sources if key not in keys):
+        return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
+    if any(agree(claim.figure, other) for other in questioned):
+        return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
+    reason = next((verdict.reason for verdict in verdicts.values() if verdict.reason), "it stands on none of the pages")
+    return _result(claim, _Verdict("unsupported", reason), None)
 
 
-def _result(figure: Figure, status: str, key: str | None) -> NumberCheck:
+def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
+    figure, periods = claim.figure, claim.mention.periods
+    period = periods[0].text if len(periods) == 1 else verdict.period or figure.period
     shown = key.split("-")[0] if key else None
-    return NumberCheck(figure.text, figure.value, figure.unit, figure.scale, figure.period, status, shown)
+    return NumberCheck(figure.text, figure.value, figure.unit, figure.scale, period, verdict.status, shown, reason=verdict.reason)
 
 
-def _verdict(asked: _Asked, view: PageView) -> str:
-    """What one page says of the figure: supported, contradicted, present_elsewhere (see check_numbers) or absent."""
-    same_digits = view.by_digits.get(digits_of(asked.figure), [])
-    equal = [placed for placed in same_digits if _matches(asked, placed)]
-    against = _against(asked, view, equal)
-    if equal and not against:
-        return "supported"
-    if any(_rounds(asked, placed) for placed in against or view.figures):
-        return "supported" if asked.rounded else "present_elsewhere"
-    if any(placed.figure.percent == asked.figure.percent for placed in against):
-        return "contradicted"
-    return "present_elsewhere" if equal or any(placed.figure.value == asked.figure.value for placed in same_digits) else "absent"
+def _verdict(claim: Claim, view: PageView) -> _Verdict:
+    """What one page says of the figure."""
+    same_digits = view.by_digits.get(digits_of(claim.figure), [])
+    if copied := next((placed for placed in same_digits if _is_copied(claim, placed, view)), None):
+        return _supported(copied, view)
+    equal = [placed for placed in same_digits if matches(claim, placed)][:MOST_PLACES]
+    if _in_head(claim, view):
+        return _Verdict("supported", "belongs to a head or label of a table")
+    apart = names_row(view.tables, claim.mention) or any(placed.place for placed in same_digits)
+    objections = {placed.figure.start: _objection(claim, placed, view, apart=apart) for placed in equal}
+    fitting = [placed for placed in equal if not objections[placed.figure.start]]
+    named = any(_in_name(claim, placed) for placed in fitting)
+    against = [] if named else figures_against(claim, view, equal, rows=not any(placed.place for placed in fitting))
+    if fitting and not against:
+        return _supported(fitting[0], view)
+    if near := [placed for placed in against or (() if equal else view.figures) if rounds(claim, placed)]:
+        return _rounded(claim, near, view)
+    if misquoted := next((placed for placed in against if placed.figure.percent == claim.figure.percent), None):
+        return _Verdict("contradicted", f"in the answer's words the page has {misquoted.figure.text}")
+    if equal:
+        return _Verdict("present_elsewhere", next(filter(None, objections.values()), "its value stands in other words"))
+    if _is_list_number(claim, view):
+        return _Verdict("supported", "numbers a paragraph of the page")
+    if any(placed.figure.value == claim.figure.value for placed in same_digits):
+        return _Verdict("present_elsewhere", f"the page has its digits under another scale, unit or kind: {_line(same_digits[0], view)}")
+    if any(abs(placed.figure.value) == abs(claim.figure.value) for placed in same_digits):
+        return _Verdict("absent", "the page has it with the other sign")
+    return ABSENT
 
 
-def _against(asked: _Asked, view: PageView, equal: list[OnPage]) -> list[OnPage]:
-    """Other figures of the page that stand where the answer has its own: in the same words, or in the same row after the same cells.
-
-    Where the value stands on the page too, its own place must not fit the answer as well, nor be another column of that row.
-    """
-    words = {*asked.before[-1:], *asked.after[:1]}
-    best = max((_alignment(asked, placed) for placed in equal), default=-1)
-    rows = {placed.line for placed in equal}
-    found = []
-    for placed in (placed for word in words for placed in view.by_neighbour.get(word, ())):
-        aligned = _alignment(asked, placed)
-        if aligned <= best or any(_covers(one.figure, placed.figure) for one in equal):
-            continue
-        same_row = _copies_row(asked, placed) and placed.line not in rows
-        if same_row or (aligned >= ALIGNED_WORDS and (not equal or _ends_alike(asked, placed, view))):
-            found.append(placed)
-    return found
+def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:
+    """The verdict on a figure that is one of the page's, rounded."""
+    if not claim.rounded:
+        return _Verdict("present_elsewhere", f"rounded, which the answer does not say: the page has {near[0].figure.text}")
+    apart = names_row(view.tables, claim.mention)
+    objections = [_objection(claim, placed, view, apart=apart) for placed in near]
+    fitting = next((placed for placed, objection in zip(near, objections, strict=True) if not objection), None)
+    return _supported(fitting, view) if fitting else _Verdict("present_elsewhere", objections[0])
 
 
-def _copies_row(asked: _Asked, placed: OnPage) -> bool:
-    """Whether the answer has all that stands before the figure on its line, a label among it."""
-    row = placed.before[-placed.on_line :]
-    return ROW_WORDS <= placed.on_line <= _common(asked.before, placed.before) and not all(word[0].isdigit() for word in row)
+def _supported(placed: OnPage, view: PageView) -> _Verdict:
+    if placed.place is None:
+        return _Verdict("supported", f"stands in “{_line(placed, view)}”")
+    return _Verdict("supported", f"stands in {view.tables.shown(placed.place)}", view.tables.period_of(placed.place))
 
 
-def _ends_alike(asked: _Asked, placed: OnPage, view: PageView) -> bool:
-    """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
-    if _common(asked.before, placed.before) < LEADING_WORDS:
+def _line(placed: OnPage, view: PageView) -> str:
+    """The page's line around a figure."""
+    line = " ".join(_line_of(placed, view).split())
+    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+
+
+def _line_of(placed: OnPage, view: PageView) -> str:
+    end = view.text.find("\n", placed.figure.end)
+    return view.text[placed.line : end if end >= 0 else len(view.text)]
+
+
+# ---------------------------------------------------------------- is it this place that the answer speaks of
+
+
+def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> str:
+    """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
+    if placed.place is not None:
+        return objection_to(view.tables, placed.place, claim.mention)
+    if _in_name(claim, placed):
+        return ""
+    if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text):
+        return "only the mark of a note has that number"
+    if apart and claim.mention.nearby:
+        said = frozenset().union(*claim.mention.nearby[:-1]) or claim.mention.nearby[-1]
+        if said and not said & label_words(_sentence(placed, view)):
+            return f"its value stands among other words: {_line(placed, view)}"
+    return _of_other_period(claim, placed, view)
+
+
+def _in_head(claim: Claim, view: PageView) -> bool:
+    """Whether the figure is a number in a head or label of the page's tables, such as the 3 of "Level 3", with the word before it."""
+    digits = re.sub("[^0-9]", "", claim.figure.text)
+    return abs(claim.figure.value) < LARGEST_NAME and (*claim.lead[-1:], digits) in view.tables.names
+
+
+def _is_copied(claim: Claim, placed: OnPage, view: PageView) -> bool:
+    """Whether the answer has the whole line of the page that the figure stands in, words among it."""
+    line = " ".join(_line_of(placed, view).split())
+    tells = any(map(str.isalpha, line)) or line.count(" ") > 1
+    if not tells or line not in claim.paragraph or " ".join(claim.figure.text.split()) not in line:
         return False
-    if asked.after:
-        return asked.after[:1] == placed.after[:1]
-    return view.text[placed.figure.end : placed.figure.end + 1] in tuple(".;!?")
+    whole = min(placed.on_line, len(placed.before)) <= _shared(claim, placed)
+    return whole and not _of_other_period(claim, placed, view)
 
 
-def _rounds(asked: _Asked, placed: OnPage) -> bool:
-    """Whether the answer's figure is the page's, rounded."""
-    return any(same_value(mine, reading, rounding=True) for mine in asked.readings for reading in _readings_for(mine, placed))
-
-
-def _matches(asked: _Asked, placed: OnPage) -> bool:
-    """Whether this figure of the page is what the answer's figure says."""
-    if _value_matches(asked, placed):
-        return not _drops_scale(asked, placed)
-    return asked.outflow and _common(asked.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(asked, placed)
-
-
-def _value_matches(asked: _Asked, placed: OnPage) -> bool:
-    return any(_agree(mine, reading) for mine in asked.readings for reading in _readings_for(mine, placed))
-
-
-def _opposite(asked: _Asked, placed: OnPage) -> bool:
-    """Whether the page has the figure with a minus that the answer puts in words."""
-    return placed.figure.value < 0 < asked.figure.value and any(
-        _agree(mine, replace(reading, value=-reading.value)) for mine in asked.readings for reading in _readings_for(mine, placed)
-    )
-
-
-def _readings_for(mine: Figure, placed: OnPage) -> list[Figure]:
-    """The page figure's readings that the answer's figure may be compared with: money is no count, and a bare cell may be a percentage."""
-    money = mine.unit not in (None, "x") and mine.percent is None
-    readings = [] if money and placed.counts and placed.figure.unit is None else list(placed.readings)
-    if mine.percent == "percent" and placed.percent:
-        readings.append(replace(placed.figure, percent="percent", unit="%"))
-    return readings
-
-
-def _agree(mine: Figure, other: Figure) -> bool:
-    """same_value, and a bare number with decimals may leave the page's "per cent" unsaid."""
-    if mine.bare and mine.unit is None and mine.decimals and other.percent == "percent":
-        other = replace(other, percent=None, unit=None)
-    return same_value(mine, other)
-
-
-def _drops_scale(asked: _Asked, placed: OnPage) -> bool:
-    """Whether the answer gives money without the scale that the page's mark gives to this cell, in words of its own."""
-    mine, mark = asked.figure, placed.mark
-    if mark is None or len(asked.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
-        return False
-    if mark.exceptions and placed.figure.decimals == CENTS:
-        return False
-    whole_row = 0 < placed.on_line <= _common(asked.before, placed.before)
-    return not whole_row and _alignment(asked, placed) < UNSCALED_ROW_WORDS
-
-
-def _covers(outer: Figure, inner: Figure) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
-
-
-def _alignment(asked: _Asked, placed: OnPage) -> int:
-    return _common(asked.before, placed.before) + _common(asked.after[::-1], placed.after[::-1])
-
-
-def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    """How many words both end with."""
+def _shared(claim: Claim, placed: OnPage) -> int:
     count = 0
-    for one, other in zip(reversed(left), reversed(right), strict=False):
+    for one, other in zip(reversed(claim.lead), reversed(placed.before), strict=False):
         if one != other:
             break
         count += 1
     return count
 
 
-def _with_formulas(text: str, asked: list[_Asked], checks: list[NumberCheck], views: list[list[PageView]]) -> list[NumberCheck]:
+def _in_name(claim: Claim, placed: OnPage) -> bool:
+    """Whether answer and page have the figure as part of a name: a small whole number after, or tied to, the same word."""
+    figure = claim.figure
+    if not figure.bare or figure.unit is not None or figure.decimals or not 0 <= figure.value < LARGEST_NAME or placed.place is not None:
+        return False
+    before = claim.before[-1:] == placed.before[-1:] and bool(label_words(" ".join(claim.before[-1:])))
+    after = claim.after[:1] == placed.after[:1] and bool(label_words(" ".join(claim.after[:1])))
+    return before or after
+
+
+def _is_list_number(claim: Claim, view: PageView) -> bool:
+    """Whether a line of the page begins with this number and a full stop, and goes on as the answer does: "112. The total"."""
+    written = claim.figure.text
+    if not (written.isdigit() and claim.goes_on):
+        return False
+    return re.search(rf"^[ \t]{{0,20}}{written}[.)][ \t]{{1,5}}{re.escape(claim.goes_on[0])}\b", view.text, re.IGNORECASE | re.MULTILINE) is not None
+
+
+def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
+    """Why a figure of a sentence is of another period than the answer states, "" where it may be of that one."""
+    if not claim.mention.periods or not claim.mention.own or placed.place is not None:
+        return ""
+    sentence = _sentence(placed, view)
+    named = periods_in(sentence)
+    if not named or any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
+        return ""
+    compared = all(_COMPARED.search(sentence, max(0, period.start - 40), period.start) for period in named)
+    return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
+
+
+def _sentence(placed: OnPage, view: PageView) -> str:
+    """The page's sentence around a figure."""
+    first, last = max(0, placed.figure.start - SENTENCE_REACH), placed.figure.end + SENTENCE_REACH
+    starts = [match.end() for match in _SENTENCE_END.finditer(view.text, first, placed.figure.start)]
+    end = _SENTENCE_END.search(view.text, placed.figure.end, last)
+    return view.text[starts[-1] if starts else first : end.start() if end else last]
+
+
+# ---------------------------------------------------------------- figures that the answer computes
+
+
+def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], views: list[list[PageView]]) -> list[NumberCheck]:
     """The checks with results of shown formulas, and figures that repeat them, marked as derived. views: the pages each may rest on."""
     checked = list(checks)
-    figures = [one.figure for one in asked]
+    figures = [one.figure for one in claims]
     results: list[tuple[Figure, str]] = []
     for formula in find_formulas(text, figures):
         operands = [index for index in formula.operands if not is_constant(figures[index])]
-        labels = [_labels(asked[index], views[index], results) for index in operands]
+        labels = [_labels(claims[index], views[index], results) for index in operands]
         shared = set.intersection(*labels) if labels else set()
         result = figures[formula.result]
         fits = bool(shared) and (result.scale == 1.0 or (formula.sums and (result.scale, None) in shared))
@@ -238,9 +263,9 @@ def _with_formulas(text: str, asked: list[_Asked], checks: list[NumberCheck], vi
     return checked
 
 
-def _labels(asked: _Asked, views: list[PageView], results: list[tuple[Figure, str]]) -> set[_Label]:
+def _labels(claim: Claim, views: list[PageView], results: list[tuple[Figure, str]]) -> set[_Label]:
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
-    mine = asked.figure
+    mine = claim.figure
     bare = mine.bare and mine.unit is None
     same = [placed for view in views for placed in view.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
     readings = [reading for placed in same for reading in placed.readings if bare or same_value(mine, reading)]
@@ -255,18 +280,8 @@ def _labelled(result: Figure, labels: set[_Label]) -> list[Figure]:
 
 
 def _derived(check: NumberCheck, formula: str) -> NumberCheck:
-    return check if check.status in ("supported", "derived") else replace(check, status="derived", citation=None, formula=formula)
-
-
-# ---------------------------------------------------------------- reading answer and page
-
-
-def _asked(text: str, words: Words, figure: Figure, scope: Scope, marks: list[ScaleMark]) -> _Asked:
-    """The answer's figure, among the words of its own sentence."""
-    first, last = bisect_left(words.starts, scope.start), bisect_left(words.starts, scope.end)
-    before, after = words_around(words, figure, first, last)
-    readings = (figure, *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in marks if figure.bare))
-    rounded = _ROUNDED.search(text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start])
-    rounded = rounded or re.match(r"\W{0,3}(?:or so|rounded)", text[figure.end : figure.end + ROUNDING_REACH])
-    outflow = figure.value > 0 and _OUTFLOW.search(text, max(scope.start, figure.start - SENSE_REACH), min(scope.end, figure.end + SENSE_REACH))
-    return _Asked(figure, readings, before, after, bool(rounded), bool(outflow))
+    return (
+        check
+        if check.status in ("supported", "derived")
+        else replace(check, status="derived", citation=None, formula=formula, reason="computed from figures of the answer; the arithmetic holds")
+    )

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from chatbot.answer.table_cells import Place, TablesOfPage, read_tables
 from chatbot.answer.words import Words, comparable_words
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
 from chatbot.numbers.grammar import YEAR, either, scale_of
 from chatbot.records import Hit
+from ingestion.records import Table
 
 __all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]
 
@@ -45,7 +47,7 @@ class Placed:
 class OnPage(Placed):
     """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage.
 
-    line: where its line starts; on_line: words before it there.
+    line: where its line starts; on_line: words before it there. place: its cell, None where it stands in none that is known.
     """
 
     mark: ScaleMark | None
@@ -54,6 +56,7 @@ class OnPage(Placed):
     percent: bool
     line: int
     on_line: int
+    place: Place | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class PageView:
     figures: tuple[OnPage, ...]
     by_digits: dict[str, list[OnPage]]
     by_neighbour: dict[str, list[OnPage]]
+    tables: TablesOfPage
 
 
 class _Marks(NamedTuple):
@@ -74,10 +78,18 @@ class _Marks(NamedTuple):
     kinds: list[ScaleMark]
     default: ScaleMark | None
 
+    def at(self, figure: Figure, tables: TablesOfPage, place: Place | None) -> tuple[ScaleMark | None, ScaleMark | None]:
+        """Those for one figure: what its table says, else the nearest on the page."""
+        if place is not None and tables.per_piece(place):
+            return None, governing_mark(self.kinds, figure.start)
+        if place is not None and any(found := tables.marks_of(place)):
+            return found
+        return governing_mark(self.scales, figure.start) or self.default, governing_mark(self.kinds, figure.start)
+
 
 def view_of(hit: Hit) -> PageView:
     """The hit's page, read once and kept for the next figure; its chunk where the page text is missing."""
-    return _view(hit.page_text or hit.text, hit.context)
+    return _view(hit.page_text or hit.text, hit.context, hit.tables if hit.page_text else ())
 
 
 def forget_pages() -> None:
@@ -91,18 +103,22 @@ def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[t
 
 
 def digits_of(figure: Figure) -> str:
-    """The significant digits, equal for one value at every decimal scale."""
-    return f"{abs(figure.value):.15e}".split("e")[0].replace(".", "").rstrip("0")
+    """The significant digits, equal for one value at every decimal scale: 15 of them, as a 16th of 9.12 would be noise."""
+    return f"{abs(figure.value):.14e}".split("e")[0].replace(".", "").rstrip("0")
 
 
 @lru_cache(maxsize=128)  # pages of the last few questions; each is looked at once per figure
-def _view(text: str, context: str) -> PageView:
+def _view(text: str, context: str, found_tables: tuple[Table, ...]) -> PageView:
     words, found = comparable_words(text), scale_marks(text)
     default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
     marks = _Marks([mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default)
     percent_said = _PERCENT_SAID.search(text) is not None
-    figures, others = find_figures(text), _other_readings(text)
-    placed = [_on_page(text, words, figure, marks, percent_said) for figure in (*figures, *others)]
+    tables = read_tables(found_tables)
+    figures = find_figures(text)
+    others = [
+        figure for figure in _other_readings(text) if not (found_tables and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
+    ]
+    placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)
     by_neighbour: dict[str, list[OnPage]] = defaultdict(list)
     for one in placed:
@@ -110,13 +126,13 @@ def _view(text: str, context: str) -> PageView:
     for one in placed[: len(figures)]:
         for word in {*one.before[-1:], *one.after[:1]}:
             by_neighbour[word].append(one)
-    return PageView(text, words, tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour))
+    return PageView(text, words, tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour), tables)
 
 
-def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, percent_said: bool) -> OnPage:
+def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, TablesOfPage], percent_said: bool) -> OnPage:
     """The page's figure with its words and readings."""
-    scale = governing_mark(marks.scales, figure.start) or marks.default
-    kind = governing_mark(marks.kinds, figure.start)
+    place = marks[1].place_of(figure.start, figure.end)
+    scale, kind = marks[0].at(figure, marks[1], place)
     line = text.rfind("\n", max(0, figure.start - LONGEST_LINE), figure.start) + 1 or max(0, figure.start - LONGEST_LINE)
     rest = text[figure.end : figure.end + 40].split("\n")[0]
     counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
@@ -131,7 +147,7 @@ def _on_page(text: str, words: Words, figure: Figure, marks: _Marks, percent_sai
     before, after = words_around(words, figure, 0, len(words.texts))
     on_line = bisect_left(words.starts, figure.start) - bisect_left(words.starts, line)
     cell = not any(character.isalpha() for character in rest)
-    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent, line, on_line)
+    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent, line, on_line, place)
 
 
 def _other_readings(text: str) -> list[Figure]:
@@ -144,6 +160,10 @@ def _other_readings(text: str) -> list[Figure]:
         unit = "%" if kind else None
         found.append(Figure(match[0], match.start(), match.end(), float(_NUMBER_WORDS[match["word"].lower()]), unit, scale, None, kind))
     return found
+
+
+def _is_year(figure: Figure) -> bool:
+    return _YEAR_CELL.fullmatch(figure.text) is not None
 
 
 def _plain(text: str, start: int, end: int) -> Figure:

@@ -7,7 +7,7 @@ that scale a table's cells.
 from __future__ import annotations
 
 from chatbot.numbers.figures import Figure, find_figures, magnitude, same_value, units_agree
-from chatbot.numbers.periods import Period, find_periods
+from chatbot.numbers.periods import Period, find_periods, periods_agree
 from chatbot.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "governing_mark",
     "magnitude",
     "passage_scale",
+    "periods_agree",
     "same_value",
     "scale_marks",
     "units_agree",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chatbot.numbers.grammar import CURRENCY, GAP, MONTH, NO_YEAR, YEAR
 
-__all__ = ["Period", "find_periods"]
+__all__ = ["Period", "find_periods", "periods_agree"]
 
 
 def _years(name: str) -> str:
@@ -26,6 +26,9 @@ _PERIOD = re.compile(
     rf"|(?P<month>{MONTH}[-'’](?P<m2>[0-9]{{2}}))"
     r"|(?P<calendar>(?:CY ?)?" + _years("y") + rf"(?![.,][0-9])(?!{NO_YEAR})))(?![0-9A-Za-z])"
 )  # fmt: skip
+
+_QUARTER = re.compile(r"(?<![0-9])[1-4](?![0-9])|first|second|third|fourth", re.IGNORECASE)
+_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,25 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
         short = last == first + 1 and len(groups["y_end"] or "") == 2
         kind = "fiscal" if groups["fiscal"] or short or "/" in match[0] else "calendar"
     return Period(text[match.start() : end], match.start(), end, first, last, kind)
+
+
+def periods_agree(stated: Period, other: Period) -> int:
+    """How well a stated period fits another: 2 the same, 1 it may be meant ("2006" for 2005-06, a year for one of its quarters), 0 not."""
+    quarters = [_quarter(period) for period in (stated, other)]
+    if all(quarters) and quarters[0] != quarters[1]:
+        return 0
+    if (stated.start_year, stated.end_year) == (other.start_year, other.end_year):
+        return 2 if bool(quarters[0]) == bool(quarters[1]) else 1
+    spans = [period.end_year - period.start_year for period in (stated, other)]
+    if min(spans) > 0 and "fiscal" in (stated.kind, other.kind):
+        return 0  # "2004-05" and "2005-06" share a year and are two
+    return int(stated.start_year <= other.end_year and other.start_year <= stated.end_year)
+
+
+def _quarter(period: Period) -> str:
+    """The quarter's number as a digit, "" for what is no quarter."""
+    found = _QUARTER.search(period.text) if period.kind == "quarter" else None
+    return _ORDINALS.get(found[0].lower(), found[0]) if found else ""
 
 
 def _full_year(digits: str) -> int:

@@ -23,7 +23,7 @@ _IN_SCALE = (  # "in millions", "dollars in millions", "in thousands of U.S. dol
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
     rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>[mMbk])|(?P<zeros>['’‘]?000s?))"
-    r"(?![A-Za-z0-9,.])"
+    r"(?![A-Za-z0-9.]|,(?![ \u00a0][a-z]))"  # "crowns million, nominal value"
 )
 _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "(Thousands)", "(000s)"
     rf"(?:(?<=\()|(?<=\n)|\A)(?P<s3>{_MARK_SCALE})[ \u00a0](?:of[ \u00a0])?(?P<m5>{_MARK_MONEY})(?=[ \u00a0]?[)\r\n,])|\((?P<s4>{_MARK_SCALE})\)"

@@ -1,56 +1,158 @@
-"""Scores pages from what their chunks and words score; numbers in, numbers out, no store and no text."""
+"""Scores pages from what their chunks, words, table rows and kinds score; numbers in, numbers out, no store and no text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BEST_COSINE", "CHUNK_WORDS_WEIGHT", "CONTENTS_SHARE", "PAGE_WORDS_WEIGHT", "VECTOR_WEIGHT", "WORST_COSINE", "PageScores", "score_pages"]
+from chatbot.store.lexicon import BESIDE, LABEL, Rows
+
+__all__ = ["BEST_COSINE", "WEIGHTS", "WORST_COSINE", "Evidence", "PageScores", "Weights", "measure_rows", "rows_about", "score_pages"]
 
 Floats = NDArray[np.float32]
-# Weights of the three parts, each scaled to about 0-1 by fixed bounds so that a score does not depend on what else was found.
-# Vectors weigh most because questions rarely use a document's own words.
-VECTOR_WEIGHT = 2.0
-CHUNK_WORDS_WEIGHT = 0.5
-PAGE_WORDS_WEIGHT = 0.5
-# What a page of contents keeps of its score: it names the subject of the question as well as the page that answers, and answers nothing.
-CONTENTS_SHARE = 0.5
 # Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8.
 WORST_COSINE = 0.1
 BEST_COSINE = 0.8
+# What the row of a measure keeps of its score where the year asked for stands over none of its columns, though others do.
+OTHER_YEARS = 0.6
+# What a row keeps that shares words with the question only by its caption, sections and heads: it is about something else of the same table.
+UNLABELLED = 0.4
+# The parts that are of whole pages.
+OF_PAGES = ("page_words", "rows", "measures", "periods", "kinds")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each kind of evidence adds to a page's score; each is scaled to about 0-1 by fixed bounds, so that a score does not depend on
+    what else was found. contents, boilerplate: the share of its score that such a page keeps."""
+
+    vector: float = 1.0
+    chunk_words: float = 1.0
+    page_words: float = 0.5
+    rows: float = 0.5
+    measures: float = 1.5
+    periods: float = 0.2
+    kinds: float = 0.6
+    neighbours: float = 0.1
+    document: float = 1.0
+    period_of_document: float = 0.6
+    contents: float = 0.5
+    boilerplate: float = 0.7
+
+    def only(self, *names: str) -> Weights:
+        """These parts alone, and the shares."""
+        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name in {*names, "contents", "boilerplate"}}
+        return Weights(**{field.name: kept.get(field.name, 0.0) for field in fields(self)})
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for the pages of one document. cosines: (chunks,) in [-1, 1], -1 where there is no vector; chunk_words: (chunks,) and
+    page_words: (pages,), both BM25 as a share of the most the query could score; rows, measures, periods, kinds: (pages,), 0-1; kept: (pages,)
+    the share of its score that a page of contents or boilerplate keeps. chunk_pages: (chunks,) physical page of each chunk."""
+
+    chunk_pages: NDArray[np.int64]
+    cosines: Floats
+    chunk_words: Floats
+    page_words: Floats
+    rows: Floats
+    measures: Floats
+    periods: Floats
+    kinds: Floats
+    kept: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class PageScores:
-    """One row a page. pages: physical numbers (n,); total, vector, chunk_words, page_words: (n,); best: (n,) ordinal of the best chunk."""
+    """One row a page that has chunks. pages: physical numbers (n,); total: (n,); best: (n,) ordinal of the best chunk; parts: name -> (n,)."""
 
     pages: NDArray[np.int64]
     total: Floats
-    vector: Floats
-    chunk_words: Floats
-    page_words: Floats
     best: NDArray[np.int64]
+    parts: Mapping[str, Floats]
 
 
-def score_pages(
-    cosines: Floats, chunk_words: Floats, page_words: Floats, chunk_pages: NDArray[np.int64], *, weights: tuple[float, float, float]
-) -> PageScores:
-    """Scores of the pages that have chunks.
+def score_pages(evidence: Evidence, weights: Weights) -> PageScores:
+    """Scores of the pages that have chunks: the best chunk, its page's words, rows and kinds, and a little of the pages beside it."""
+    vector = np.clip((evidence.cosines - WORST_COSINE) / (BEST_COSINE - WORST_COSINE), 0.0, 1.0).astype(np.float32)
+    chunk = weights.vector * vector + weights.chunk_words * evidence.chunk_words
+    order = np.lexsort((-chunk, evidence.chunk_pages))
+    pages, first = np.unique(evidence.chunk_pages[order], return_index=True)
+    of_page = pages - 1
+    parts = {
+        "vector": _highest(vector, evidence.chunk_pages, pages),
+        "chunk_words": _highest(evidence.chunk_words, evidence.chunk_pages, pages),
+        **{name: getattr(evidence, name)[of_page] for name in OF_PAGES},
+    }
+    total = sum((getattr(weights, name) * part for name, part in parts.items()), np.zeros(len(pages), np.float32))
+    # What is known of every page, whether its chunks are among those scored or not.
+    whole = sum((getattr(weights, name) * getattr(evidence, name) for name in OF_PAGES), np.zeros(len(evidence.page_words), np.float32))
+    beside = np.pad(whole, 1)
+    total = total + weights.neighbours * (beside[pages - 1] + beside[pages + 1]) / 2
+    return PageScores(pages, (total * evidence.kept[of_page]).astype(np.float32), order[first], parts)
 
-    cosines: (chunks,) in [-1, 1], -1 where there is no vector. chunk_words: (chunks,), page_words: (pages of the document,), both BM25
-    as a share of the most the query could score, 0-1. chunk_pages: (chunks,) physical page of each. weights: of the three, in that order.
+
+def _highest(values: Floats, chunk_pages: NDArray[np.int64], pages: NDArray[np.int64]) -> Floats:
+    out = np.zeros(len(pages), np.float32)
+    np.maximum.at(out, np.searchsorted(pages, chunk_pages), values)
+    return out
+
+
+def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str], pages: int) -> Floats:
+    """(pages,) 0-1: the best table row of each page by the question's words in its label, and less in its sections, heads and caption.
+
+    weights: term -> its inverse document frequency; related: terms that may stand for one of them in a label.
     """
-    vector = np.clip((cosines - WORST_COSINE) / (BEST_COSINE - WORST_COSINE), 0.0, 1.0).astype(np.float32)
-    chunk = weights[0] * vector + weights[1] * chunk_words
-    order = np.lexsort((-chunk, chunk_pages))
-    pages, first = np.unique(chunk_pages[order], return_index=True)
-    best = order[first]
-    highest_words = np.zeros(len(pages), np.float32)
-    np.maximum.at(highest_words, np.searchsorted(pages, chunk_pages), chunk_words)
-    highest_vector = np.zeros(len(pages), np.float32)
-    np.maximum.at(highest_vector, np.searchsorted(pages, chunk_pages), vector)
-    of_page = page_words[pages - 1]
-    total = weights[0] * highest_vector + weights[1] * highest_words + weights[2] * of_page
-    return PageScores(pages, total.astype(np.float32), highest_vector, highest_words, of_page, best)
+    count = len(rows.pages)
+    shared, labelled = np.zeros(count, np.float32), np.zeros(count, bool)
+    for term, weight in weights.items():
+        row = rows.lexicon.index.get(term)
+        if row is not None:
+            at = slice(rows.lexicon.starts[row], rows.lexicon.starts[row + 1])
+            units = rows.lexicon.units[at]
+            shared[units] += weight * rows.lexicon.counts[at]
+            labelled[units] |= rows.lexicon.counts[at] >= LABEL
+    for term in related:
+        labelled[rows.having(term, LABEL)] = True
+    scores = np.where(labelled, shared, UNLABELLED * shared) / np.float32(max(sum(weights.values()), 1e-9))
+    return _best_of_page(scores.astype(np.float32), rows.pages, pages)
+
+
+def measure_rows(rows: Rows, wanted: Sequence[Sequence[Sequence[str]]], years: Sequence[str], pages: int) -> Floats:
+    """(pages,) 0-1: how well a page's rows are those of the measures that are wanted, on average over them.
+
+    wanted: for each measure the phrases, as terms, by which rows are labelled; a label that says more than its phrase is of something narrower.
+    """
+    total = np.zeros(pages, np.float32)
+    in_year = np.zeros(len(rows.pages), bool)
+    for year in years:
+        in_year[rows.having(year, BESIDE)] = True
+    other = rows.dated & ~in_year if years else np.zeros(len(rows.pages), bool)
+    for phrases in wanted:
+        scores = np.zeros(len(rows.pages), np.float32)
+        for phrase in phrases:
+            found = _rows_with(rows, sorted(set(phrase)))
+            fit = np.minimum(1.0, len(set(phrase)) / np.maximum(rows.labels[found], 1)) * np.where(other[found], OTHER_YEARS, 1.0)
+            scores[found] = np.maximum(scores[found], fit)
+        total += _best_of_page(scores.astype(np.float32), rows.pages, pages)
+    return total / np.float32(max(len(wanted), 1))
+
+
+def _rows_with(rows: Rows, phrase: Sequence[str]) -> NDArray[np.int32]:
+    """The rows whose labels have every term."""
+    found = rows.having(phrase[0], LABEL)
+    for term in phrase[1:]:
+        found = np.intersect1d(found, rows.having(term, LABEL), assume_unique=True)
+    return found
+
+
+def _best_of_page(scores: Floats, row_pages: NDArray[np.int32], pages: int) -> Floats:
+    out = np.zeros(pages, np.float32)
+    np.maximum.at(out, row_pages - 1, scores)
+    return out

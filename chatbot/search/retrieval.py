@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import QuestionError
-from chatbot.records import Hit
-from chatbot.search.pages import CHUNK_WORDS_WEIGHT, CONTENTS_SHARE, PAGE_WORDS_WEIGHT, VECTOR_WEIGHT, score_pages
+from chatbot.measures import related_words
+from chatbot.records import Hit, Understanding
+from chatbot.search.newer import Listed, asks_for_older, newer_bonus
+from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
+from chatbot.search.questions import measures_of, operands_of, understand
+from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.damage import IndexDamagedError
-from chatbot.store.lexicon import K1, inverse_frequency
+from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
 from chatbot.store.library import Library
 from chatbot.terms import content_terms
-from ingestion.page_kinds import CONTENTS
-from ingestion.records import NO_FACTS
+from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
+from ingestion.records import DocumentFacts
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
 
 MODES = ("hybrid", "vector", "keyword")
-WEIGHTS = {
-    "hybrid": (VECTOR_WEIGHT, CHUNK_WORDS_WEIGHT, PAGE_WORDS_WEIGHT),
-    "vector": (1.0, 0.0, 0.0),
-    "keyword": (0.0, CHUNK_WORDS_WEIGHT, PAGE_WORDS_WEIGHT),
-}
 # Up to this many chunks in reach each one is scored exactly, which takes 10 ms; beyond it the two indexes name candidates first.
 MOST_EXACT_CHUNKS = 20_000
 # Candidates from each index: the pages that end in the first ten were always among the first 60 chunks of one of them.
@@ -35,18 +34,26 @@ CANDIDATES = 200
 # A page has four chunks or so: that many candidates for each page that is asked for.
 CANDIDATES_PER_HIT = 8
 MOST_HITS = 10_000
+# What a term adds that the question does not say itself: one by which documents print its measure, and one that may stand for a word of it.
+PRINTED_SHARE = 0.4
+RELATED_SHARE = 0.3
+# Who asks of these wants the pages that name every danger or clause, which else keep a share of their score only.
+ABOUT_RISKS = frozenset(content_terms("risk risks legal litigation lawsuit audit auditor exhibit clause contract agreement signed"))
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched. vector: the query's unit vector, None to search by words alone. names: documents to stay in, () for all."""
+    """What is searched. vector: the unit vector of its subject, None to search by words alone. names: documents to stay in, () for all.
+    understanding: of `text`, made from it where it is None. weights: of the kinds of evidence."""
 
     text: str
     vector: Floats | None
     names: tuple[str, ...] = ()
     mode: str = "hybrid"
     k: int = 3
+    understanding: Understanding | None = None
+    weights: Weights = WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,41 @@ class _Scope:
     names: Mapping[int, str]
     chunk_pages: Mapping[int, NDArray[np.int64]]
     keep: Mapping[int, NDArray[np.int64]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _TermWeights:
+    """Inverse document frequencies: own, of the question's terms; meant, of others that may stand for them, a share of theirs."""
+
+    own: Mapping[str, float]
+    meant: Mapping[str, float]
+
+    def share(self, lexicon: Lexicon) -> Floats:
+        """BM25 of each unit as a share of the most that the question's own terms could score."""
+        most = max(sum(self.own.values()) * (K1 + 1), 1e-9)
+        scores: Floats = np.minimum(lexicon.scores({**self.meant, **self.own}) / np.float32(most), 1.0)
+        return scores
+
+
+class _Asked:
+    """A question as it is scored. words, printed, related: its terms, those by which documents print its measures, and relatives of its own;
+    phrases: for each measure the labels of its rows; years: those asked for, as terms."""
+
+    def __init__(self, understanding: Understanding, vector: Floats | None, years: tuple[int, ...] | None = None) -> None:
+        self.understanding, self.vector = understanding, vector
+        measures = measures_of(understanding)
+        self.words = content_terms(understanding.subject) or content_terms(understanding.query)
+        self.related = tuple(dict.fromkeys(other for word in self.words for other in related_words(word)))
+        self.printed = tuple(dict.fromkeys(word for measure in measures for phrase in measure.printed for word in phrase))
+        self.phrases = [measure.printed for measure in operands_of(measures)]
+        self.years = tuple(map(str, understanding.years if years is None else years))
+
+    def in_document(self, own: Sequence[int]) -> _Asked:
+        """The same with "last year" counted from the latest of the document's own years."""
+        steps = self.understanding.relative_years
+        if not own or not steps or self.understanding.years:
+            return self
+        return _Asked(self.understanding, self.vector, tuple(max(own) + step for step in steps))
 
 
 class Retriever:
@@ -74,15 +116,32 @@ class Retriever:
 
     def _search(self, query: Query) -> list[Hit]:
         scope = self._scope(query)
-        words = content_terms(query.text)
-        weights = self._term_weights(words, scope)
-        most = max(sum(weights.values()) * (K1 + 1), 1e-9)
-        found: list[tuple[float, int, int, int, tuple[float, float, float]]] = []
-        for version in scope.names:
-            found.extend(self._score(version, query, scope, weights, most))
+        asked = _Asked(query.understanding or understand(query.text, query.text), query.vector if query.mode != "keyword" else None)
+        documents = {version: (name, self._library.facts(version)) for version, name in scope.names.items()}
+        weights = self._term_weights(asked, scope)
+        routed = route(asked.understanding, documents)
+        newest = self._newest(query, asked.understanding, documents)
+        found: list[tuple[float, int, int, int, dict[str, float]]] = []
+        for version, (name, facts) in documents.items():
+            named, period = routed[version]
+            scored = self._score(version, asked.in_document(years_of(name, facts)), scope, weights, _of_mode(query))
+            bonus = query.weights.document * named + query.weights.period_of_document * period + newest.get(name, 0.0)
+            found.extend(_rows(version, scored, bonus))
         found.sort(key=lambda row: (-row[0], row[1], row[2]))
-        meaning = query.vector is not None and query.mode != "keyword"
-        return [self._hit(scope.names[row[1]], row, weights, searched_by_meaning=meaning) for row in found[: query.k]]
+        return [self._hit(scope.names[row[1]], row, weights.own) for row in found[: query.k]]
+
+    def _newest(self, query: Query, asked: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]) -> Mapping[str, float]:
+        """name -> what the newest document of a series adds, where the question leaves open which one it means."""
+        if query.names or asked.years or asked.relative_years or asks_for_older(asked.query):
+            return {}
+        return newer_bonus([Listed(name, None, facts) for name, facts in documents.values()])
+
+    def rarities(self, words: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+        """Term -> inverse document frequency over the chunks of these documents (all for none); 0 where no page has it."""
+        lexicons = [self._library.terms(version) for version in self._library.scope(names)]
+        total = sum(len(lexicon.chunks.lengths) for lexicon in lexicons)
+        having = {word: sum(lexicon.chunks.frequency(word) for lexicon in lexicons) for word in words}
+        return {word: inverse_frequency(total, count) if count else 0.0 for word, count in having.items()}
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
         """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""
@@ -126,52 +185,60 @@ class Retriever:
     def _pages(self, version: int) -> NDArray[np.int64]:
         return self._library.chunk_pages(version)
 
-    def _term_weights(self, words: Sequence[str], scope: _Scope) -> dict[str, float]:
-        """Inverse document frequency of each term over the chunks in reach."""
+    def _term_weights(self, asked: _Asked, scope: _Scope) -> _TermWeights:
+        """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller ones of terms that it means."""
         if scope.keep is not None:
             total, keywords = self._library.keywords.count(), self._library.keywords
-            return {word: inverse_frequency(total, min(total, keywords.frequency(word))) for word in words}
-        lexicons = [self._library.lexicons(version)[0] for version in scope.names]
-        total = sum(len(lexicon.lengths) for lexicon in lexicons)
-        return {word: inverse_frequency(total, sum(lexicon.frequency(word) for lexicon in lexicons)) for word in words}
 
-    def _score(
-        self, version: int, query: Query, scope: _Scope, weights: Mapping[str, float], most: float
-    ) -> list[tuple[float, int, int, int, tuple[float, float, float]]]:
-        """(score, version, page, best ordinal, parts) of the pages of one version."""
-        pages = scope.chunk_pages[version]
-        if not len(pages):
-            return []
-        by_chunk, by_page = self._library.lexicons(version)
-        cosines = np.full(len(pages), -1.0, np.float32)
-        if query.vector is not None and query.mode != "keyword":
-            cosines = self._library.matrix(version).cosines(query.vector, len(pages))
-        chunk_words, page_words = by_chunk.scores(weights) / np.float32(most), by_page.scores(weights) / np.float32(most)
-        kept = scope.keep[version] if scope.keep is not None else np.arange(len(pages))
-        scored = score_pages(cosines[kept], chunk_words[kept], page_words, pages[kept], weights=WEIGHTS[query.mode])
+            def rarity(word: str) -> float:
+                return inverse_frequency(total, min(total, keywords.frequency(word)))
+        else:
+            lexicons = [self._library.terms(version).chunks for version in scope.names]
+            count = sum(len(lexicon.lengths) for lexicon in lexicons)
+
+            def rarity(word: str) -> float:
+                return inverse_frequency(count, sum(lexicon.frequency(word) for lexicon in lexicons))
+
+        own = {word: rarity(word) for word in asked.words}
+        meant = {word: RELATED_SHARE * rarity(word) for word in asked.related if word not in own}
+        meant |= {word: PRINTED_SHARE * rarity(word) for word in asked.printed if word not in own}
+        return _TermWeights(own, meant)
+
+    def _score(self, version: int, asked: _Asked, scope: _Scope, weights: _TermWeights, of: Weights) -> PageScores | None:
+        """The pages of one version; None where it has no chunks."""
+        chunk_pages = scope.chunk_pages[version]
+        if not len(chunk_pages):
+            return None
+        terms, count = self._library.terms(version), len(chunk_pages)
+        pages = len(terms.pages.lengths)
+        cosines = np.full(count, -1.0, np.float32)
+        if asked.vector is not None:
+            cosines = self._library.matrix(version).cosines(asked.vector, count)
+        kept = scope.keep[version] if scope.keep is not None else np.arange(count)
         kinds = self._library.page_kinds(version)
-        contents = np.array([page for page, of in kinds.items() if CONTENTS in of], np.int64)
-        total = np.where(np.isin(scored.pages, contents), CONTENTS_SHARE * scored.total, scored.total)
-        parts = zip(scored.vector.tolist(), scored.chunk_words.tolist(), scored.page_words.tolist(), strict=True)
-        rows = zip(total.tolist(), scored.pages.tolist(), kept[scored.best].tolist(), parts, strict=True)
-        return [(total, version, page, best, part) for total, page, best, part in rows if total > 0]
-
-    def _hit(
-        self, name: str, row: tuple[float, int, int, int, tuple[float, float, float]], weights: Mapping[str, float], *, searched_by_meaning: bool
-    ) -> Hit:
-        score, version, page, ordinal, parts = row
-        by_page = self._library.lexicons(version)[1]
-        there = sum(weight for word, weight in weights.items() if by_page.has(word, page - 1))
-        named = dict(zip(("vector", "chunk_words", "page_words"), parts, strict=True))
-        if not searched_by_meaning:
-            del named["vector"]
-        return self._as_hit(
-            name, self._library.catalog.chunk(version, ordinal), score, {**named, "coverage": there / max(sum(weights.values()), 1e-9)}
+        evidence = Evidence(
+            chunk_pages=chunk_pages[kept],
+            cosines=cosines[kept],
+            chunk_words=weights.share(terms.chunks)[kept],
+            page_words=weights.share(terms.pages),
+            rows=rows_about(terms.rows, weights.own, asked.related, pages),
+            measures=measure_rows(terms.rows, asked.phrases, asked.years, pages),
+            periods=_having(terms.pages, asked.years, pages),
+            kinds=_of_kind(kinds, asked.understanding.kinds, pages),
+            kept=_kept(kinds, replace(of, boilerplate=1.0) if ABOUT_RISKS & set(asked.words) else of, pages),
         )
+        scored = score_pages(evidence, of)
+        return replace(scored, best=kept[scored.best])
+
+    def _hit(self, name: str, row: tuple[float, int, int, int, dict[str, float]], weights: Mapping[str, float]) -> Hit:
+        score, version, page, ordinal, parts = row
+        by_page = self._library.terms(version).pages
+        there = sum(weight for word, weight in weights.items() if by_page.has(word, page - 1))
+        parts["coverage"] = there / max(sum(weights.values()), 1e-9)
+        return self._as_hit(name, self._library.catalog.chunk(version, ordinal), score, parts)
 
     def _as_hit(self, name: str, chunk: StoredChunk, score: float, parts: Mapping[str, float]) -> Hit:
         page = self._library.catalog.pages(chunk.version, [chunk.page])[chunk.page]
-        stored = self._library.catalog.version(chunk.version)
         return Hit(
             document=name,
             version=chunk.version,
@@ -190,8 +257,48 @@ class Retriever:
             tables=self._library.catalog.tables(chunk.version, chunk.page).get(chunk.page, ()),
             kinds=self._library.page_kinds(chunk.version).get(chunk.page, ()),
             instructions=page.instructions,
-            facts=stored.facts if stored else NO_FACTS,
+            facts=self._library.facts(chunk.version),
         )
+
+
+def _of_mode(query: Query) -> Weights:
+    if query.mode == "vector":
+        return query.weights.only("vector")
+    return replace(query.weights, vector=0.0) if query.mode == "keyword" else query.weights
+
+
+def _rows(version: int, scored: PageScores | None, bonus: float) -> Iterator[tuple[float, int, int, int, dict[str, float]]]:
+    """(score, version, page, best ordinal, parts) of the pages that anything speaks for."""
+    if scored is None:
+        return
+    for at, (total, page, best) in enumerate(zip(scored.total.tolist(), scored.pages.tolist(), scored.best.tolist(), strict=True)):
+        if total > 0:
+            yield total + bonus, version, page, best, {name: float(part[at]) for name, part in scored.parts.items()}
+
+
+def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
+    """(pages,) the share of these words that each page has; 0 without words."""
+    out = np.zeros(pages, np.float32)
+    for word in words:
+        row = lexicon.index.get(word)
+        if row is not None:
+            out[lexicon.units[lexicon.starts[row] : lexicon.starts[row + 1]]] += 1.0 / len(words)
+    return out
+
+
+def _of_kind(kinds: Mapping[int, Sequence[str]], wanted: Sequence[str], pages: int) -> Floats:
+    """(pages,) 1 where a page is of a kind that is wanted."""
+    out = np.zeros(pages, np.float32)
+    out[[page - 1 for page, of in kinds.items() if not set(wanted).isdisjoint(of)]] = 1.0
+    return out
+
+
+def _kept(kinds: Mapping[int, Sequence[str]], weights: Weights, pages: int) -> Floats:
+    """(pages,) the share of its score that each page keeps."""
+    out = np.ones(pages, np.float32)
+    out[[page - 1 for page, of in kinds.items() if RISK_FACTORS_OR_BOILERPLATE in of]] = weights.boilerplate
+    out[[page - 1 for page, of in kinds.items() if CONTENTS in of or INDEX_OF_STATEMENTS in of]] = weights.contents
+    return out
 
 
 def _live(search: Callable[[int], list[tuple[int, int, float]]], live: Mapping[int, str], wanted: int) -> list[tuple[int, int, float]]:

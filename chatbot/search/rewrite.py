@@ -19,7 +19,8 @@ LONGEST_CARRIED = 1_000
 POINTS_BACK = re.compile(
     r"^(and|but|so|or|also|then|ok|okay|same)\b|^(what|how) about\b|^what if\b"
     r"|\b(it|its|they|them|their|these|those|he|she|ones|the same|former|latter|the previous one|instead)\b"
-    r"|\b(of|for|from|than|by|after|before|under|is|was|does|did) (this|that)\b(?=[\s?.,]*(?:$|[?.,]|in\b|for\b|by\b|from\b|compare))"
+    r"|\b(of|for|from|than|by|after|before|under|is|was|does|did) (this|that)\b(?=[\s?.,]*(?:$|[?.,]|in\b|for\b|by\b|from\b|compare|(?:was|is|were|has|had)\b))"
+    r"|^(is|was|has|have|had|will|would|can|could|does|did|do) (this|that)\b"
     r"|\b(do|does|did) (this|that)\b|\bhow do .{0,30}compare\b",
     re.I,
 )

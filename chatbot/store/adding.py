@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -14,12 +14,12 @@ from chatbot.errors import DocumentError, EncryptedError, ProjectError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
-from chatbot.store.lexicon import pack_lexicons
+from chatbot.store.lexicon import RowTerms, pack_terms
 from chatbot.store.names import display_name
 from chatbot.terms import terms
 from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, Reading, read_document
-from ingestion.records import Chunk
+from ingestion.records import Chunk, Page
 
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
 
@@ -138,7 +138,7 @@ class Adding:
         title = Path(taken.name).stem.replace("_", " ").strip()
         chunks = list(chunk_pages(reading.pages, title))
         words = [terms(_searched(chunk)) for chunk in chunks]
-        lexicon = pack_lexicons(words, [terms(page.text) for page in reading.pages])
+        lexicon = pack_terms(words, [terms(page.text) for page in reading.pages], list(_row_terms(reading.pages)))
         with self._lock:
             before = self._catalog.find(taken.name)
             version = self._catalog.begin(
@@ -216,6 +216,16 @@ def different_files(name: str, first: Path | None, second: Path | None) -> Docum
     if first is None or second is None:
         return DocumentError(f"Two different files are called {name}.", hint="Rename this one and add it again.")
     return DocumentError(f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name.")
+
+
+def _row_terms(pages: Sequence[Page]) -> Iterator[RowTerms]:
+    """The terms of every table row that has a value, in order."""
+    for page in pages:
+        for table in page.tables:
+            heads, caption = terms(" ".join(table.heads)), terms(f"{table.caption} {table.unit}")
+            for row in table.rows:
+                if any(row.cells):
+                    yield RowTerms(page.number, terms(row.label), [*terms(row.section), *heads], caption)
 
 
 def _searched(chunk: Chunk) -> str:

@@ -174,7 +174,8 @@ class Catalog(Contents):
             """select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at, d.removed_at,
                       (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
                       (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
-                      (select name from document where active_version = v.id and id < d.id and removed_at is null order by id limit 1), v.protected
+                      (select name from document where active_version = v.id and id < d.id and removed_at is null order by id limit 1), v.protected,
+                      v.period, v.status
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
@@ -193,6 +194,8 @@ class Catalog(Contents):
                 replaced_at=row[11],
                 same_as=row[12],
                 protected=bool(row[13]),
+                period=row[14],
+                status=row[15],
             )
             for row in rows
         ]

@@ -26,7 +26,7 @@ from chatbot.tokens import count_tokens, cut_to_tokens, encodable
 if TYPE_CHECKING:
     from openai import OpenAI
 
-__all__ = ["CONTEXT_TOKENS", "Embedder", "LocalEmbedder", "RemoteEmbedder", "make_embedder", "passage_windows", "split_text"]
+__all__ = ["CONTEXT_TOKENS", "Embedder", "LocalEmbedder", "RemoteEmbedder", "SentenceVectors", "make_embedder", "passage_windows", "split_text"]
 
 # Enough for a title and a section heading; the rest of the window belongs to the passage.
 CONTEXT_TOKENS = 48
@@ -41,6 +41,8 @@ MOST_TRIES, MOST_SILENT_TRIES, FIRST_PAUSE_SECONDS = 5, 2, 0.5
 # Blanks that every tokenizer takes for white space; BERT's drops other control characters and so joins what stands beside them.
 _BLANKS = " \t\r\n"
 _WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
+# Sentences whose vectors are kept: of some 300 pages, 20 MB.
+MOST_SENTENCES = 10_000
 # How far making many vectors steps back behind what people wait for, in steps of nice.
 NICENESS = 10
 
@@ -258,6 +260,32 @@ class RemoteEmbedder:
                     raise failure from None
             time.sleep(failure.wait or pause)
             pause *= 2
+
+
+class SentenceVectors:
+    """Vectors of single sentences, made when they are asked for; those of the last pages are kept."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self._lock = embedder, threading.Lock()
+        self._kept: dict[str, NDArray[np.float32]] = {}
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit rows of shape (len(texts), dimension). Raises ModelError."""
+        with self._lock:
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, self._embedder.embed(missing), strict=True))
+        with self._lock:
+            if len(self._kept) > MOST_SENTENCES:
+                self._kept.clear()
+            self._kept.update((text, known[text]) for text in missing)
+        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self._embedder.dimension)
+
+    def forget(self) -> None:
+        """Drop all that was kept, after a document was erased."""
+        with self._lock:
+            self._kept.clear()
 
 
 def _step_back() -> None:

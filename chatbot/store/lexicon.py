@@ -1,4 +1,4 @@
-"""The term counts of one document's chunks and pages, packed small, and BM25 over them; knows numbers of terms, not their text's place."""
+"""The terms of one document's chunks, pages and table rows, packed small, and scores over them; knows numbers of terms, not their text's place."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lexicon", "inverse_frequency", "pack_lexicons", "unpack_lexicons"]
+__all__ = ["DocumentTerms", "Lexicon", "RowTerms", "Rows", "inverse_frequency", "pack_terms", "unpack_terms"]
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2: usual values.
 K1 = 1.2
 B = 0.75
+# What a term counts by where it stands of a row: a label says what a row is, heads and sections narrow it, a caption is of all rows.
+LABEL, BESIDE, CAPTION = 1.0, 0.7, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +53,93 @@ class Lexicon:
         return out
 
 
+@dataclass(frozen=True, slots=True)
+class RowTerms:
+    """The terms of one table row. page: physical, 1-based; beside: of the sections above it and of the column heads."""
+
+    page: int
+    label: Sequence[str]
+    beside: Sequence[str]
+    caption: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A document's table rows. lexicon: its counts are LABEL, BESIDE or CAPTION, the most that a term has; pages: (rows,) physical page of
+    each; labels: (rows,) how many distinct terms a label has; dated: (rows,) whether a year stands over or beside it."""
+
+    lexicon: Lexicon
+    pages: NDArray[np.int32]
+    labels: NDArray[np.int32]
+    dated: NDArray[np.bool_]
+
+    def having(self, term: str, least: float) -> NDArray[np.int32]:
+        """The rows, ascending, that have `term` with at least this count."""
+        row = self.lexicon.index.get(term)
+        if row is None:
+            return np.zeros(0, np.int32)
+        at = slice(self.lexicon.starts[row], self.lexicon.starts[row + 1])
+        return self.lexicon.units[at][self.lexicon.counts[at] >= least]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTerms:
+    """All terms of a document by what has them."""
+
+    chunks: Lexicon
+    pages: Lexicon
+    rows: Rows
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        parts = (self.chunks, self.pages, self.rows.lexicon)
+        return sum(part.units.nbytes + part.counts.nbytes + 100 * len(part.index) for part in parts)
+
+
 def inverse_frequency(units: int, having: int) -> float:
     """BM25's weight of a term, above 0: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     return float(np.log1p((units - having + 0.5) / (having + 0.5)))
 
 
-def pack_lexicons(chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]]) -> bytes:
-    """Two lexicons, over the terms of chunks and of pages, as bytes."""
-    packed = [_pack(units) for units in (chunks, pages)]
-    return struct.pack(">I", len(packed[0])) + packed[0] + packed[1]
+def pack_terms(chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]], rows: Sequence[RowTerms]) -> bytes:
+    """The terms of chunks, of pages and of table rows, as bytes."""
+    counted = [_counts(row) for row in rows]
+    numbers = np.array([[row.page, len(set(row.label)), any(map(_is_year, counts))] for row, counts in zip(rows, counted, strict=True)], np.int32)
+    parts = [_pack([Counter(unit) for unit in chunks]), _pack([Counter(unit) for unit in pages]), _pack(counted), zlib.compress(numbers.tobytes(), 1)]
+    return struct.pack(">4I", *map(len, parts)) + b"".join(parts)
 
 
-def unpack_lexicons(data: bytes) -> tuple[Lexicon, Lexicon]:
-    """(over chunks, over pages) from pack_lexicons."""
-    (size,) = struct.unpack(">I", data[:4])
-    return _unpack(data[4 : 4 + size]), _unpack(data[4 + size :])
+def unpack_terms(data: bytes) -> DocumentTerms:
+    """What pack_terms packed."""
+    sizes = struct.unpack(">4I", data[:16])
+    parts, at = [], 16
+    for size in sizes:
+        parts.append(data[at : at + size])
+        at += size
+    numbers = np.frombuffer(zlib.decompress(parts[3]), np.int32).reshape(-1, 3)
+    rows = Rows(_unpack(parts[2]), numbers[:, 0], numbers[:, 1], numbers[:, 2] > 0)
+    return DocumentTerms(_unpack(parts[0]), _unpack(parts[1]), rows)
 
 
-def _pack(units: Sequence[Sequence[str]]) -> bytes:
-    postings: dict[str, list[tuple[int, int]]] = {}
+def _counts(row: RowTerms) -> dict[str, float]:
+    fields = ((row.caption, CAPTION), (row.beside, BESIDE), (row.label, LABEL))
+    return {term: count for of, count in fields for term in of}
+
+
+def _is_year(term: str) -> bool:
+    return len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}
+
+
+def _pack(units: Sequence[Mapping[str, float]]) -> bytes:
+    postings: dict[str, list[tuple[int, float]]] = {}
     for number, unit in enumerate(units):
-        for term, count in Counter(unit).items():
+        for term, count in unit.items():
             postings.setdefault(term, []).append((number, count))
     words = sorted(postings)
     starts = np.cumsum([0, *(len(postings[word]) for word in words)], dtype=np.int64)
-    flat = np.array([pair for word in words for pair in postings[word]], np.int32).reshape(-1, 2)
-    lengths = np.array([len(unit) for unit in units], np.float32)
+    flat = np.array([pair for word in words for pair in postings[word]], np.float64).reshape(-1, 2)
+    lengths = np.array([sum(unit.values()) for unit in units], np.float32)
     parts = [
         "\n".join(words).encode(),
         starts.tobytes(),

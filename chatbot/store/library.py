@@ -25,12 +25,13 @@ from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder, passage_windows
 from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
-from chatbot.store.lexicon import Lexicon, unpack_lexicons
+from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
 from chatbot.store.names import known_as
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.chunks import prepare
 from ingestion.document import Reading
+from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 
@@ -75,10 +76,11 @@ class Library:
             self.indexes = Indexes(self.catalog, settings.store, embedder)
             self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
             self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
-            self._lexicons: LeastRecentlyUsed[tuple[Lexicon, Lexicon]] = LeastRecentlyUsed(CACHE_BYTES // 2, size=_lexicon_bytes)
+            self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda kept: kept.size)
             self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(
                 CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1)
             )
+            self._facts: LeastRecentlyUsed[DocumentFacts] = LeastRecentlyUsed(CACHE_BYTES // 64, size=lambda facts: 200)
             self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
             self._recover()
         except OSError as error:
@@ -135,10 +137,10 @@ class Library:
             return matrix_of(self.catalog.vectors(version, fingerprint), dimension)
         return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), dimension))
 
-    def lexicons(self, version: int) -> tuple[Lexicon, Lexicon]:
-        """(over chunks, over pages) of a version, kept ready."""
+    def terms(self, version: int) -> DocumentTerms:
+        """The terms of a version, kept ready."""
         try:
-            return self._lexicons.get(version, lambda: unpack_lexicons(self.catalog.lexicon(version)))
+            return self._terms.get(version, lambda: unpack_terms(self.catalog.lexicon(version)))
         except (zlib.error, struct.error, UnicodeDecodeError) as error:
             raise StoreError("The stored terms of a document are damaged.", hint="Remove that document and add it again.") from error
 
@@ -149,6 +151,10 @@ class Library:
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
         """page number -> what the page is, of the pages that are of some kind, kept ready."""
         return self._kinds.get(version, lambda: self.catalog.page_kinds(version))
+
+    def facts(self, version: int) -> DocumentFacts:
+        """What the document says of itself, kept ready."""
+        return self._facts.get(version, lambda: stored.facts if (stored := self.catalog.version(version)) else NO_FACTS)
 
     def without_vectors(self) -> list[Version]:
         """Live or coming versions that keyword search finds and vector search does not yet."""
@@ -450,10 +456,6 @@ class Library:
             self.indexes.remove(versions)
             self.catalog.erase(versions)
             for version in versions:
-                for cache in (self._matrices, self._lexicons, self._chunk_pages, self._kinds):
+                for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
                     cache.drop(version)
         self.adding.drop_unneeded()
-
-
-def _lexicon_bytes(lexicons: tuple[Lexicon, Lexicon]) -> int:
-    return sum(part.units.nbytes + part.counts.nbytes + 100 * len(part.index) for part in lexicons)

@@ -17,7 +17,7 @@ from chatbot.ui.asking import Given
 from chatbot.ui.session import OpenPage
 from chatbot.ui.text import answer_html, notice_html, page_text, plain_markdown, quiet_html, short, table_html
 
-__all__ = ["draw_given", "draw_notices", "ocr_remarks"]
+__all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks"]
 
 # Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
@@ -77,7 +77,11 @@ def _draw_citations(given: Given) -> None:
                 _citation_button(row, f"cite-{given.number}-{index}")
     for key in unknown:
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
-    remarks = [remark for row in rows for remark in ([] if row.citation.verified else [_doubt(row.citation)]) + ocr_remarks(row.citation)]
+    remarks = [
+        remark
+        for row in rows
+        for remark in ([] if row.citation.verified else [_doubt(row.citation)]) + ocr_remarks(row.citation) + order_remarks(row.citation)
+    ]
     for remark in dict.fromkeys(remarks):
         st.html(quiet_html(remark))
 
@@ -115,6 +119,15 @@ def ocr_remarks(citation: Citation) -> list[str]:
     if citation.confidence < DOUBTFUL_CONFIDENCE:
         return [f"⚠ [{citation.key}] read by OCR, confidence {citation.confidence:.0f} of 100: check the page"]
     return [f"[{citation.key}] read by OCR"]
+
+
+def order_remarks(citation: Citation) -> list[str]:
+    """That what is quoted addresses a machine, and that it was quoted only; nothing for other words."""
+    return (
+        [f"⚠ [{citation.key}] the quoted text gives orders to machines that read it: it is shown as data, and may be there to mislead"]
+        if citation.instructs
+        else []
+    )
 
 
 def _doubt(citation: Citation) -> str:

@@ -58,6 +58,7 @@ def facts_html(pages: Sequence[PageReport]) -> str:
     """What there is to know of all pages together, as terms and their descriptions."""
     facts = [("Pages", f"{len(pages):,}"), ("Tables", _tables(pages)), ("OCR", _sureness(pages)), ("Printed numbers", _labels(pages))]
     facts += [("Not read", f"page {ranges(lost)}")] if (lost := [page.number for page in pages if page.problem is not None]) else []
+    facts += [("Orders to machines", f"page {ranges(pages_with)}")] if (pages_with := [page.number for page in pages if page.instructions]) else []
     return f'<dl class="facts">{"".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)}</dl>'
 
 
@@ -131,4 +132,9 @@ def _line(page: PageReport) -> tuple[str, ...]:
     sure = "–" if page.confidence is None else f"{page.confidence:.0f} of 100"
     label = LABELS.get(page.label_source or "", "–")
     counted = (str(page.tables or "–"), f"{page.characters:,}")
-    return (str(page.number), page.label or "–", label, _read_by(page), sure, *counted, page.problem or "–")
+    return (str(page.number), page.label or "–", label, _read_by(page), sure, *counted, page.problem or _orders(page) or "–")
+
+
+def _orders(page: PageReport) -> str:
+    """What is to be known of text that addresses its reader as a machine, "" where there is none."""
+    return f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines" if page.instructions else ""

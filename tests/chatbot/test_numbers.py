@@ -9,7 +9,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.numbers import Figure, find_figures, find_periods, governing_mark, magnitude, passage_scale, same_value, scale_marks, units_agree
+from chatbot.numbers import (
+    Figure,
+    find_figures,
+    find_periods,
+    governing_mark,
+    magnitude,
+    passage_scale,
+    periods_agree,
+    same_value,
+    scale_marks,
+    units_agree,
+)
 
 
 def only(text: str) -> Figure:
@@ -401,3 +412,37 @@ def test_time_grows_with_length_only(text):
     find_periods(text)
     passage_scale(text)
     assert time.process_time() - started < 3
+
+
+# ---------------------------------------------------------------- whether periods agree
+
+
+@pytest.mark.parametrize(
+    ("stated", "other", "agreement"),
+    [
+        ("2022", "2022", 2),
+        ("FY2022", "fiscal year 2022", 2),
+        ("2005-06", "2005-06", 2),
+        ("2006", "2005-06", 1),
+        ("2022", "Q3 2022", 1),
+        ("2019", "2018-2020", 1),
+        ("2022", "2021", 0),
+        ("2004-05", "2005-06", 0),
+        ("Q1 2022", "Q2 2022", 0),
+        ("first quarter of 2022", "Q1 2022", 2),
+        ("Q1:2025-26", "Q2:2025-26", 0),
+    ],
+)
+def test_periods_agree_exactly_perhaps_or_not(stated: str, other: str, agreement: int) -> None:
+    (one,), (another,) = find_periods(stated), find_periods(other)
+    assert periods_agree(one, another) == agreement
+    assert periods_agree(another, one) == agreement
+
+
+def test_a_note_in_brackets_at_the_start_of_a_line_is_no_amount() -> None:
+    assert not find_figures("(1) Other consists of changes")
+    assert [figure.value for figure in find_figures("Other (1,577)\n(12) (13)")] == [-1577.0, -12.0, -13.0]
+
+
+def test_a_scale_may_be_followed_by_more() -> None:
+    assert [mark.scale for mark in scale_marks("Crowns million, nominal value\nBonds 450")] == [1e6]

@@ -371,7 +371,8 @@ def test_the_context_gives_the_scale_that_the_page_does_not():
 
 def test_a_check_says_what_was_read():
     *_, check = check_answer("In 2025-26 expenditure is ` 50.65 lakh crore [S1-7f3a].", PROMPT)[2]
-    assert check == NumberCheck("` 50.65 lakh crore", 50.65, "INR", 1e12, "2025-26", "supported", "S1")
+    line = "112. The total expenditure is estimated at ` 50.65 lakh crore. The fiscal deficit is"
+    assert check == NumberCheck("` 50.65 lakh crore", 50.65, "INR", 1e12, "2025-26", "supported", "S1", reason=f"stands in “{line}”")
 
 
 # ---------------------------------------------------------------- formulas

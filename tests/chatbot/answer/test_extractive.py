@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from chatbot.answer.extractive import extract_answer, passages
+from chatbot.answer.extractive import extract_answer
+from chatbot.answer.passages import passages
 from chatbot.records import Hit, Prompt
 
 PROSE = """3 Fiscal rules
@@ -41,10 +42,10 @@ def test_the_passage_that_answers_comes_first(question: str, expected: str) -> N
 
 def test_every_passage_is_verbatim_and_cited() -> None:
     given = prompt("What are the rules on deficit and debt?", PROSE, TABLE)
-    for part in extract_answer(given).split("\n\n"):
-        text, key = re.fullmatch(r"(.*) \[(S\d-7f3a)\]", part, re.S).groups()  # type: ignore[union-attr]
-        page = " ".join(given.sources[key].page_text.split())
-        assert text in page
+    parts = re.findall(r"(.*?) \[(S\d-7f3a)\]\s*", extract_answer(given), re.S)
+    assert len(parts) > 1
+    for text, key in parts:
+        assert text in " ".join(given.sources[key].page_text.split())
 
 
 def test_a_table_row_comes_with_its_caption_and_heads() -> None:

@@ -56,11 +56,11 @@ def test_bad_arguments_are_named(library: Library, given: dict[str, object]) -> 
 
 
 def test_candidates_of_a_large_library_give_the_same_first_pages(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = search(library, "pension fund of the ministry", k=3)
+    exact = search(library, "pension fund of the ministry", k=2)
     monkeypatch.setattr(retrieval, "MOST_EXACT_CHUNKS", 1)
     monkeypatch.setattr(retrieval, "CANDIDATES", 4)
     monkeypatch.setattr(retrieval, "CANDIDATES_PER_HIT", 2)
-    assert search(library, "pension fund of the ministry", k=3) == exact
+    assert search(library, "pension fund of the ministry", k=2) == exact
 
 
 def test_removed_documents_take_no_place_among_the_nearest(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
+from chatbot.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
@@ -57,7 +58,7 @@ def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Li
     assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
     assert len(texts(library)) == 1
     assert "two per cent" in texts(library)[0]
-    assert [hit[0] for hit in library.keywords.search(["ceiling"], 5) if hit[0] in library.scope([])] == [2]
+    assert [hit[0] for hit in library.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])] == [2]
 
 
 def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,81 @@
+"""Knows how the words and periods that name a figure are compared, in an answer and in the heads of a table alike; knows neither."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chatbot.numbers import Period, find_periods
+from chatbot.terms import terms
+
+__all__ = ["Mention", "label_words", "periods_in"]
+
+# Words for one thing in one table or the other; each stands for the first of its line.
+_MONTHS = "january february march april june july august september october november december".split()
+_SYNONYMS = (
+    *((month, month[:3], month[:4]) for month in _MONTHS),
+    ("revenue", "sales", "turnover"),
+    ("profit", "earnings", "income"),
+    ("expenditure", "spending", "outlay", "expense"),
+    ("staff", "employees"),
+)
+_SAME = {terms(word)[0]: terms(words[0])[0] for words in _SYNONYMS for word in words if terms(word)}
+_TOKEN = re.compile(r"(?<![0-9.,])[0-9]{1,2}(?:\.[0-9]{1,3})?(?![0-9]|[.,][0-9])|[^\W\d_]++(?:['’][^\W\d_]++)*+")
+_KEPT = frozenset({"other", "before", "after", "under", "over", "more", "below", "above", "not"})  # stop words of a search that tell rows apart
+_SHORT = {
+    "capex": ("capital", "expenditure", "purchase", "property", "plant", "equipment"),
+    "pp&e": ("property", "plant", "equipment"),
+    "r&d": ("research", "development"),
+    "sg&a": ("selling", "general", "administrative"),
+    "cogs": ("cost", "revenue"),
+    "gdp": ("gross", "domestic", "product"),
+    "eps": ("per", "share"),
+}
+_SHORT_WORD = re.compile(r"\b(?:capex|PP&E|R&D|SG&A|COGS|GDP|EPS)(?![A-Za-z])", re.IGNORECASE)
+# Units, and words that say when and whose figures they are, tell no row from another.
+_TELLS_NOTHING = frozenset(
+    terms("million thousand billion trillion crore lakh mn bn rm rs usd eur gbp inr dollar rupee per cent percent ended year fiscal fy note")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """What an answer says a figure is of.
+
+    nearby: label words around it, widening: its clause, its sentence, the answer with the question. periods: those it may be of.
+    own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
+    """
+
+    nearby: tuple[frozenset[str], ...]
+    periods: tuple[Period, ...] = ()
+    own: bool = False
+    run: tuple[str, ...] = ()
+    place: int = 0
+
+    @property
+    def together(self) -> int:
+        """How many figures are read out in a row with it."""
+        return max(1, len(self.run))
+
+
+def label_words(text: str) -> frozenset[str]:
+    """The words that name a row or column: as search terms, synonyms made one; periods, long numbers and units left out."""
+    for period in reversed(find_periods(text)):
+        text = f"{text[: period.start]} {text[period.end :]}"
+    text = _SHORT_WORD.sub(lambda match: " ".join(_SHORT[match[0].lower()]), text)
+    return frozenset(word for token in _TOKEN.findall(text) if (word := _label_word(token)))
+
+
+@lru_cache(maxsize=50_000)
+def _label_word(token: str) -> str:
+    """The word as it is compared, "" for one that names nothing."""
+    if token[0].isdigit():
+        return token
+    found = terms(token) or [word for word in (token.casefold(),) if word in _KEPT]
+    return "" if not found or found[0] in _TELLS_NOTHING else _SAME.get(found[0], found[0])
+
+
+def periods_in(text: str) -> tuple[Period, ...]:
+    """The periods that a text names, each once."""
+    return tuple({(period.start_year, period.end_year, period.kind, period.text): period for period in find_periods(text)}.values())

@@ -1,0 +1,110 @@
+"""The measures of accounts and budgets: what people call them, how documents print them, where they stand, what they are computed from.
+
+The tables of language beside it, read once; knows no document and no question. Names are those of US GAAP and IFRS statements, of the Government Finance
+Statistics Manual 2014 (IMF), of budget papers and of central banks' reports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from chatbot.terms import terms
+from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT, EQUITY_STATEMENT, INCOME_STATEMENT
+
+__all__ = ["STATEMENTS", "Measure", "find_measures", "find_statements", "measure_named", "related_words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure. asked: what questions call it; printed: what rows and sentences of documents call it; kinds: of pages where it stands;
+    operands: names of the measures it is computed from, () for one that is printed as such; formula: over them, "" where there is none
+    (see measures.tsv); unit: of its result, "" for that of its operands. All phrases as terms, see `terms`."""
+
+    name: str
+    asked: tuple[tuple[str, ...], ...]
+    printed: tuple[tuple[str, ...], ...]
+    kinds: tuple[str, ...]
+    operands: tuple[str, ...] = ()
+    formula: str = ""
+    unit: str = ""
+
+
+# Statements that questions name outright.
+STATEMENTS = {
+    INCOME_STATEMENT: "income statement; statement of income; statement of operations; profit and loss; statement of earnings; statement of activities",
+    BALANCE_SHEET: "balance sheet; statement of financial position; statement of net position",
+    CASH_FLOW_STATEMENT: "cash flow statement; statement of cash flow; statement of cash flows; cashflow statement",
+    EQUITY_STATEMENT: "statement of equity; statement of shareholders' equity; statement of stockholders' equity; changes in equity",
+}
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def _measures() -> tuple[Measure, ...]:
+    def phrases(text: str) -> tuple[tuple[str, ...], ...]:
+        found = (tuple(terms(phrase)) for phrase in text.split(";") if phrase.strip())
+        return tuple(dict.fromkeys(phrase for phrase in found if phrase))
+
+    return tuple(
+        Measure(name, phrases(f"{name}; {asked}"), phrases(printed), _parts(kinds), _parts(operands), *formula.split("|"))
+        for name, asked, printed, kinds, operands, formula in (line.split("\t") for line in _lines("measures.tsv"))
+    )
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+def _lines(name: str) -> list[str]:
+    return [line for line in (_FOLDER / name).read_text("utf-8").splitlines() if line and not line.startswith("#")]
+
+
+@cache
+def _statements() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((kind, tuple(terms(phrase))) for kind, named in STATEMENTS.items() for phrase in named.split(";") if terms(phrase))
+
+
+@cache
+def _related() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for group in _lines("related.txt"):
+        words = list(dict.fromkeys(term for word in group.split() for term in terms(word)))
+        for word in words:
+            found.setdefault(word, []).extend(other for other in words if other != word)
+    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
+
+
+def related_words(word: str) -> tuple[str, ...]:
+    """Terms that may stand for this one."""
+    return _related().get(word, ())
+
+
+def find_measures(words: tuple[str, ...]) -> list[Measure]:
+    """The measures that a question of these terms, in order, asks for, most specific first; one inside a longer one's name is not meant."""
+    found: list[tuple[int, int, int, Measure]] = []
+    for rank, measure in enumerate(_measures()):
+        spans = [(at, at + len(phrase)) for phrase in measure.asked for at in _places(words, phrase)]
+        if spans:
+            start, end = max(spans, key=lambda span: span[1] - span[0])
+            found.append((start, end, rank, measure))
+    kept = [
+        row for row in found if not any(other is not row and other[0] <= row[0] and row[1] <= other[1] and other[:2] != row[:2] for other in found)
+    ]
+    return [row[3] for row in sorted(kept, key=lambda row: (row[0] - row[1], row[0], row[2]))]
+
+
+def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Kinds of the statements that the question names."""
+    return tuple(dict.fromkeys(kind for kind, phrase in _statements() if any(True for _ in _places(words, phrase))))
+
+
+def measure_named(name: str) -> Measure:
+    """The measure of this name. Raises KeyError."""
+    return {measure.name: measure for measure in _measures()}[name]
+
+
+def _places(words: tuple[str, ...], phrase: tuple[str, ...]) -> list[int]:
+    """Where the phrase begins among the words."""
+    return [at for at in range(len(words) - len(phrase) + 1) if words[at : at + len(phrase)] == phrase]

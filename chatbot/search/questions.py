@@ -1,0 +1,146 @@
+"""Understands a question by the language of accounts and budgets: its subject, measures, periods, statements and the form it asks for.
+
+Rules only; knows no document and no model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from chatbot.measures import Measure, find_measures, find_statements, measure_named
+from chatbot.numbers import find_periods
+from chatbot.records import Understanding
+from chatbot.terms import terms
+
+__all__ = ["measures_of", "operands_of", "subject_of", "understand"]
+
+# What people add about how the answer should look, or where from it should be taken: it is no part of what is searched.
+_ABOUT_THE_ANSWER = re.compile(
+    r"\b(?:round (?:your|the|to)\b|answers? in\b|(?:state|give|provide|express|report) (?:your |the |an? )?(?:answer|response|reply)\b"
+    r"|respond to\b|approach the question\b|bas(?:e|ing) your\b|we (?:want|need) to (?:calculate|compute)\b"
+    r"|please (?:help|answer|state|explain)\b|answer the following\b|here['’]?s the question\b"
+    r"|to the best of your\b|assum(?:e|ing) the (?:perspective|standpoint|role)\b|is not (?:a )?(?:useful|relevant|meaningful)\b|state that\b"
+    r"|using only\b|according to the (?:details|information)\b|in agreement with\b|by drawing conclusions\b|based (?:primarily |only )?on the information\b"
+    r"|relying on\b|information provided\b)",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(r"(?<=[.?!:])\s+")
+# Characters into a sentence up to which such words lead it, rather than end it.
+_LEADS = 30
+_SHORTEST_SUBJECT = 12
+_RELATIVE = (
+    (
+        re.compile(
+            r"\b(?:last|previous|prior|preceding) (?:fiscal |financial )?year\b|\bthe year before\b|\ba year (?:ago|earlier)\b", re.IGNORECASE
+        ),
+        -1,
+    ),
+    (re.compile(r"\bnext (?:fiscal |financial )?year\b|\bthe (?:following year|year after)\b|\bcoming year\b", re.IGNORECASE), 1),
+    (re.compile(r"\b(?:this|current|the present) (?:fiscal |financial )?year\b", re.IGNORECASE), 0),
+)
+_FIGURE = re.compile(
+    r"\bhow (?:much|many|large|big|high|low|long|far|fast|old)\b"
+    r"|\bwhat (?:is|was|were|are|will be|would be) (?:the )?(?:\w+ ){0,6}(?:share|percent\w*|rate|amount|level|size|number|value|total|ratio|margin|sum|limit"
+    r"|ceiling|threshold|target|cost|price|balance|deficit|surplus|debt|yield|growth|forecast|allocation|budget)\b"
+    r"|\b(?:what|which) (?:share|percent\w*|proportion|fraction|slice|amount|rate|ratio|level|year|range|span)\b"
+    r"|\bwhen\b|\bby what year\b|\bsince when\b|\buntil when\b"
+    r"|\b(?:percent|per cent|%|average|total|ratio|margin)\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(
+    r"^\W*(?:list|name|enumerate)\b|\bwhat are the (?:\w+ ){0,4}\w+s\b|\bwhich (?:\w+ ){0,3}(?:\w+s)\b(?! (?:is|was|has)\b)"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten) (?:\w+ ){0,2}"
+    r"(?:pillars|principles|objectives|things|risks|measures|priorities|factors|components|conditions|reasons|steps|goals|areas|criteria)\b"
+    r"|\bwhat (?:kinds|types) of\b",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"^\W*(?:and |so |but )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must)\b|\bor not\b", re.IGNORECASE
+)
+_DEFINITION = re.compile(
+    r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b|\bwhat is meant\b|\bstands? for\b", re.IGNORECASE
+)
+_REASON = re.compile(r"^\W*(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise|rose|fall|fell|difference"
+    r"|compared? (?:with|to)|more than|less than|improv\w+"
+    r"|accelerat\w+|decelerat\w+|between .{1,60} and)\b",
+    re.IGNORECASE,
+)
+# Between two years that bound a range: "FY2017 - FY2019", "from 2016 to 2018"; of "between 2021 and 2022" both ends are meant.
+_UNTIL = re.compile(r"\s{0,3}(?:-|–|—|to|through|until)\s{0,3}")
+MOST_YEARS = 20
+# Names that begin with a capital inside a sentence, or are written in capitals; a question's first word may be any.
+_NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*")
+_NO_NAMES = frozenset("i i'm i'd fy q1 q2 q3 q4 usd eur gdp cpi what which how does is".split())
+
+
+def understand(question: str, query: str) -> Understanding:
+    """What `question` asks. query: its standalone form, in which a follow-up names what it is about."""
+    subject = subject_of(query)
+    words = tuple(terms(subject))
+    measures = find_measures(words)
+    statements = find_statements(tuple(terms(query)))
+    kinds = statements or tuple(dict.fromkeys(kind for measure in (*measures, *operands_of(measures)) for kind in measure.kinds))
+    return Understanding(
+        query=query,
+        subject=subject,
+        form=_form(subject_of(question)),
+        years=_years(subject),
+        relative_years=tuple(shift for pattern, shift in _RELATIVE if pattern.search(subject)),
+        names=_names(subject),
+        measures=tuple(measure.name for measure in measures),
+        kinds=kinds,
+        compares=bool(_CHANGE.search(subject)),
+    )
+
+
+def subject_of(question: str) -> str:
+    """The question without what it says about the answer's look and its sources; the question where nothing else is left."""
+    kept = []
+    for sentence in _SENTENCES.split(question):
+        part = sentence
+        while (found := _ABOUT_THE_ANSWER.search(part)) and found.start() < _LEADS and ("," in part or ":" in part):
+            part = re.split(r"[,:]", part, maxsplit=1)[1].strip()
+        if not _ABOUT_THE_ANSWER.search(part) and len(part) >= min(_SHORTEST_SUBJECT, len(sentence)):
+            kept.append(part)
+    return " ".join(kept) or question
+
+
+def measures_of(understanding: Understanding) -> list[Measure]:
+    """The measures by their names."""
+    return [measure_named(name) for name in understanding.measures]
+
+
+def operands_of(measures: Sequence[Measure]) -> list[Measure]:
+    """The measures that stand printed: each one's operands, or itself where it is no ratio."""
+    names = [name for measure in measures for name in (measure.operands or (measure.name,))]
+    return [measure_named(name) for name in dict.fromkeys(names)]
+
+
+def _form(question: str) -> str:
+    for form, pattern in (("definition", _DEFINITION), ("reason", _REASON)):
+        if pattern.search(question):
+            return form
+    if _LIST.search(question) and not re.search(r"\bhow (?:much|many)\b", question, re.IGNORECASE):
+        return "list"
+    if _FIGURE.search(question):
+        return "figure"
+    return "yes_no" if _YES_NO.search(question) else "passage"
+
+
+def _years(subject: str) -> tuple[int, ...]:
+    """The years it names, ranges with all years between."""
+    periods = find_periods(subject)
+    years = {year for period in periods for year in range(period.start_year, min(period.end_year, period.start_year + MOST_YEARS) + 1)}
+    for first, last in pairwise(periods):
+        if _UNTIL.fullmatch(subject[first.end : last.start]) and first.end_year < last.start_year <= first.end_year + MOST_YEARS:
+            years.update(range(first.end_year, last.start_year))
+    return tuple(sorted(years))
+
+
+def _names(subject: str) -> tuple[str, ...]:
+    found = (match[0] for match in _NAME.finditer(subject))
+    return tuple(dict.fromkeys(name for name in found if name.casefold() not in _NO_NAMES and not name.isdigit()))

@@ -1,0 +1,64 @@
+"""Tells which documents a question means, by the names and years it has; knows names of documents and facts of them, no page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from chatbot.numbers import find_periods
+from chatbot.records import Understanding
+from ingestion.records import DocumentFacts
+
+__all__ = ["document_parts", "named_share", "route", "years_of"]
+
+# Letters and digits that stand together in a file's name: "ACME_2021_10K", "AcmeCorp-2021", "budget speech 2025-26".
+_PART = re.compile(r"[^\W\d_]+|\d+")
+_WORD = re.compile(r"[^\W_]+(?:['’&][^\W_]+)*")
+# A name's part that says nothing of whom or what: of kinds of files, and of reports.
+_COMMON = frozenset(
+    """pdf doc final draft copy version the of and for a an in on report annual quarterly k q earnings results dated file document documents statement statements
+    financial budget policy inc corp plc ltd co group company""".split()
+)
+_FEWEST_LETTERS = 3
+
+
+def document_parts(name: str) -> tuple[str, ...]:
+    """The parts of a document's name that may name whom or what it is about, case-folded, in order."""
+    stem = name.rsplit(".", 1)[0]
+    return tuple(part for part in (match[0].casefold() for match in _PART.finditer(stem)) if part not in _COMMON and not part.isdigit())
+
+
+def named_share(parts: Sequence[str], question: str) -> float:
+    """0-1: the share of a document's name that the question says, whole ("Best Buy" for "bestbuy") or by initials ("JnJ" for "johnson johnson")."""
+    if not parts:
+        return 0.0
+    words = [word.casefold().replace("'s", "").replace("’s", "") for word in _WORD.findall(question)]
+    said = {word for word in words if len(word) >= _FEWEST_LETTERS}
+    said |= {"".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1)}
+    letters = sum(len(part) for part in parts)
+    share = sum(len(part) for part in parts if part in said) / max(letters, 1)
+    initials = "".join(part[0] for part in parts)
+    short = {re.sub(r"[^A-Z]", "", word).casefold() for word in _WORD.findall(question) if sum(map(str.isupper, word)) > 1}
+    return max(share, 0.9 if len(initials) > 1 and any(initials.startswith(one) for one in short if len(one) > 1) else 0.0)
+
+
+def years_of(name: str, facts: DocumentFacts) -> tuple[int, ...]:
+    """The years a document is about, as it states or its name has them."""
+    text = facts.period or re.sub(r"[_\s]+", " ", name)
+    years = {year for period in find_periods(text) for year in range(period.start_year, min(period.end_year, period.start_year + 5) + 1)}
+    return tuple(sorted(years))
+
+
+def route(understanding: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]) -> dict[int, tuple[float, float]]:
+    """version -> (how much the question names it, how well its years are those asked for), each 0-1; all 0 for a single document."""
+    if len(documents) < 2:
+        return dict.fromkeys(documents, (0.0, 0.0))
+    found = {}
+    for version, (name, facts) in documents.items():
+        years = years_of(name, facts)
+        period = 0.0
+        if understanding.years and years:
+            wanted = max(understanding.years)
+            period = 1.0 if wanted == max(years) else 0.6 if wanted in years else 0.3 if wanted == max(years) - 1 else 0.0
+        found[version] = (named_share(document_parts(name), understanding.query), period)
+    return found
