@@ -21,7 +21,7 @@ from chatbot.settings import Settings, load_settings
 from chatbot.store.names import known_as
 
 if TYPE_CHECKING:
-    from chatbot.records import Answer, DocumentRow, Exchange, Hit
+    from chatbot.records import Answer, DocumentRow, Exchange, Hit, Understanding
     from chatbot.service import Chatbot
     from chatbot.store.library import AddResult, Upload
 
@@ -420,7 +420,7 @@ def _answer_line(answer: Answer) -> dict[str, Any]:
         for citation in answer.citations
     ]
     numbers = [
-        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula")}
+        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")}
         for number in answer.numbers
     ]
     return {
@@ -432,10 +432,20 @@ def _answer_line(answer: Answer) -> dict[str, Any]:
         "numbers": numbers,
         "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes],
         "search_query": answer.search_query,
+        "understanding": _understanding_line(answer.understanding),
+        "superseded": list(answer.superseded),
         "model": answer.model,
         "conversation": answer.conversation,
         "seconds": answer.seconds,
         **({"error": answer.error} if answer.error else {}),
+    }
+
+
+def _understanding_line(understanding: Understanding | None) -> dict[str, Any] | None:
+    if understanding is None:
+        return None
+    return {
+        field: getattr(understanding, field) for field in ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
     }
 
 
@@ -450,6 +460,7 @@ def _answer_text(answer: Answer) -> str:
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
+    lines += answer.superseded
     lines += [f"Nearest: {page.document}, {_page_text(page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()
 

@@ -83,11 +83,12 @@ def understand(question: str, query: str) -> Understanding:
     words = tuple(terms(subject))
     measures = find_measures(words)
     statements = find_statements(tuple(terms(query)))
+    form = _form(subject_of(question))
     kinds = statements or tuple(dict.fromkeys(kind for measure in (*measures, *operands_of(measures)) for kind in measure.kinds))
     return Understanding(
         query=query,
         subject=subject,
-        form=_form(subject_of(question)),
+        form="figure" if form == "passage" and measures else form,  # "What is the net working capital?"
         years=_years(subject),
         relative_years=tuple(shift for pattern, shift in _RELATIVE if pattern.search(subject)),
         names=_names(subject),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from chatbot.endpoints import endpoint_host
-from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef
+from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef, Understanding
 from chatbot.search.refusal import REASONS
 from chatbot.settings import Settings
 from chatbot.ui import session
@@ -30,6 +30,14 @@ STATUS = {
     "unsupported": "⚠ not found on the cited pages",
 }
 FINE = frozenset({"supported", "derived"})
+FORMS = {
+    "figure": "a figure",
+    "yes_no": "yes or no",
+    "list": "a list",
+    "definition": "a definition",
+    "reason": "a reason",
+    "passage": "a passage",
+}
 PARTS = {"vector": "meaning", "chunk_words": "words of the passage", "page_words": "words of the page", "coverage": "share of the question's words"}
 
 
@@ -196,11 +204,23 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
     by_model = answer.model != "extractive"
     excerpts = len(answer.prompt.sources) if answer.prompt else 0
     who = f"{answer.model} at {endpoint_host(settings)}" if by_model else "in the documents' own words, on this machine, without a model"
-    steps = [("Searched", answer.search_query), ("Answered", who)]
+    steps = [("Searched", answer.search_query), *_understood(answer.understanding), ("Answered", who)]
     steps += [("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")]
     if answer.prompt and answer.prompt.exchanges:
         steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
     return [*steps, ("Took", f"{answer.seconds:.2f} seconds")]
+
+
+def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
+    """What the question was taken to ask, in words."""
+    if understanding is None:
+        return []
+    parts = [FORMS[understanding.form]]
+    parts += [f"measure: {', '.join(understanding.measures)}"] if understanding.measures else []
+    parts += [f"period: {', '.join(map(str, understanding.years))}"] if understanding.years else []
+    parts += [f"names: {', '.join(understanding.names)}"] if understanding.names else []
+    parts += [f"stands in: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"] if understanding.kinds else []
+    return [("Understood as", short("; ".join(parts), 400))]
 
 
 def _considered(rank: int, hit: Hit) -> tuple[str, str, str, str]:

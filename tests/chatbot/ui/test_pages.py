@@ -88,7 +88,7 @@ def test_a_question_its_citation_and_a_new_conversation(rules: House) -> None:
     app = run()
     app.chat_input[0].set_value("What is the deficit ceiling?").run()
     assert not app.exception
-    (citation,) = buttons(app, "cite-")
+    citation, *_ = buttons(app, "cite-")
     assert "p\\. 1" in citation.label
     assert "✓ verified" in citation.label
     citation.click().run()

@@ -1,0 +1,99 @@
+"""Figures of tables: the cell of row and year, ratios from operands that are shown, nothing where one is missing."""
+
+import pytest
+
+from chatbot.answer.computed import compute_answer
+from chatbot.records import Hit, Prompt, Understanding
+from ingestion.records import Cell, Rect, Row, Table
+
+BOX = Rect(0.0, 0.0, 1.0, 1.0)
+
+
+def hit(name: str, kind: str, heads: tuple[str, ...], rows: list[tuple[str, list[str]]], unit: str = "(in millions)") -> Hit:
+    text, made = f"{unit}\n", []
+    for label, values in rows:
+        start = len(text)
+        text += f"{label} {' '.join(values)}\n"
+        made.append(Row(label, tuple(Cell(value, start, len(text) - 1) for value in values), "", start, len(text) - 1))
+    table = Table(name, unit, heads, tuple(made), BOX)
+    return Hit(name, 1, 1, None, None, "text", None, "1:0", text, text, tables=(table,), kinds=(kind,))
+
+
+INCOME = hit(
+    "income",
+    "income_statement",
+    ("Year ended June 30, > 2024", "2023"),
+    [
+        ("Total revenue", ["$ 2,000", "1,600"]),
+        ("Cost of sales", ["1,200", "1,000"]),
+        ("Operating income", ["300", "(80)"]),
+        ("Net income", ["200", "150"]),
+    ],
+)
+BALANCE = hit(
+    "balance",
+    "balance_sheet",
+    ("2024", "2023"),
+    [
+        ("Cash and cash equivalents", ["90,000", "80,000"]),
+        ("Total current assets", ["500,000", "450,000"]),
+        ("Total assets held for sale", ["1", "2"]),
+        ("Total assets", ["1,000,000", "900,000"]),
+        ("Total current liabilities", ["250,000", "300,000"]),
+    ],
+    unit="(in thousands)",
+)
+
+
+def answer(subject: str, measures: tuple[str, ...], years: tuple[int, ...] = (), **others: object) -> str:
+    asked = Understanding(subject, subject, form="figure", years=years, measures=measures, **others)  # type: ignore[arg-type]
+    hits = {"S1-7f3a": INCOME, "S2-7f3a": BALANCE}
+    return compute_answer(Prompt(subject, subject, hits, (), (), (), "7f3a"), asked)
+
+
+def test_the_cell_of_row_and_year_with_its_unit() -> None:
+    text = answer("total assets in 2023", ("total assets",), (2023,))
+    assert text == "Total assets 1,000,000 900,000 (2023: 900,000, in thousands) [S2-7f3a]"
+
+
+def test_without_a_year_the_newest_column_answers() -> None:
+    assert "(Year ended June 30, > 2024: $ 2,000, in millions)" in answer("total revenue", ("revenue",))
+
+
+@pytest.mark.parametrize(
+    ("measure", "years", "expected"),
+    [
+        ("operating margin", (2024,), "Operating margin (2024) = 100 × 300 / $ 2,000 = 15.0%. [S1-7f3a]"),
+        ("working capital", (2024,), "Working capital (2024) = 500,000 - 250,000 = 250,000, in thousands. [S2-7f3a]"),
+        ("return on assets", (2024,), "Return on assets (2024) = 200 / ((1,000,000 + 900,000) / 2) = 0.21. [S1-7f3a][S2-7f3a]"),
+    ],
+)
+def test_ratios_show_their_operands_and_mind_scales(measure: str, years: tuple[int, ...], expected: str) -> None:
+    assert answer(measure, (measure,), years).split("\n\n")[0] == expected
+
+
+def test_every_operand_is_cited_with_its_row() -> None:
+    parts = answer("current ratio 2024", ("current ratio",), (2024,)).split("\n\n")
+    assert parts[0].startswith("Current ratio (2024) = 500,000 / 250,000 = 2.00.")
+    assert [part.split(" (")[0] for part in parts[1:]] == ["Total current assets 500,000 450,000", "Total current liabilities 250,000 300,000"]
+
+
+def test_growth_and_negative_values() -> None:
+    text = answer("growth of operating income", ("operating income",), (2023, 2024), compares=True)
+    assert "rose from (80) (2023) to 300 (2024)" in text
+    assert "475.0%" in text
+
+
+def test_a_share_of_another_measure_and_an_average_over_years() -> None:
+    assert "60.0%" in answer("cost of sales as a % of revenue in 2024", ("cost of sales", "revenue"), (2024,))
+    text = answer("2 year average of operating margin", ("operating margin",), (2023, 2024))
+    assert "(-5.0% + 15.0%) / 2 = 5.0%" in text
+
+
+@pytest.mark.parametrize(("measure", "years"), [("quick ratio", (2024,)), ("revenue", (2019,)), ("net debt", (2024,))])
+def test_a_missing_operand_year_or_row_gives_nothing(measure: str, years: tuple[int, ...]) -> None:
+    assert answer(measure, (measure,), years) == ""
+
+
+def test_questions_without_a_measure_are_left_to_passages() -> None:
+    assert answer("Who chairs the board?", ()) == ""

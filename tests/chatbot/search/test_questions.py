@@ -1,0 +1,84 @@
+"""What a question asks, by rules: subject, form, periods, names, measures, statements."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.search.questions import measures_of, operands_of, subject_of, understand
+from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How much is spent on health in 2025-26?", "figure"),
+        ("What is the deficit ceiling?", "figure"),
+        ("When was the rate last cut?", "figure"),
+        ("Is the ceiling binding?", "yes_no"),
+        ("Name the four pillars of the plan.", "list"),
+        ("Which three principles guide the budget?", "list"),
+        ("Why was the reserve drawn down?", "reason"),
+        ("How do they define structural balance?", "definition"),
+        ("What is the net working capital? Define it as current assets less current liabilities.", "figure"),
+        ("Where will the plant stand?", "passage"),
+    ],
+)
+def test_forms(question: str, form: str) -> None:
+    assert understand(question, question).form == form
+
+
+@pytest.mark.parametrize(
+    ("question", "years"),
+    [
+        ("revenue in FY2018", (2018,)),
+        ("the average from FY2016 to FY2018", (2016, 2017, 2018)),
+        ("FY2017 - FY2019 3 year average of capex", (2017, 2018, 2019)),
+        ("growth between 2021 and 2024", (2021, 2024)),
+        ("spending in 2025-26", (2025, 2026)),
+        ("debt", ()),
+    ],
+)
+def test_periods(question: str, years: tuple[int, ...]) -> None:
+    assert understand(question, question).years == years
+
+
+def test_last_year_is_a_step_from_the_documents_own() -> None:
+    assert understand("x", "How did receipts change from last year?").relative_years == (-1,)
+    assert understand("x", "What is planned for the coming year?").relative_years == (1,)
+
+
+@pytest.mark.parametrize(
+    ("question", "subject"),
+    [
+        ("What is the debt anchor? Round your answer to one decimal place.", "What is the debt anchor?"),
+        ("Using only the balance sheet, what are total assets?", "what are total assets?"),
+        ("We want to calculate a metric. Here's the question: what is capex in 2020?", "what is capex in 2020?"),
+        ("Answer in millions.", "Answer in millions."),
+    ],
+)
+def test_what_is_said_of_the_answer_is_no_part_of_the_subject(question: str, subject: str) -> None:
+    assert subject_of(question) == subject
+
+
+def test_measures_their_operands_and_where_they_stand() -> None:
+    asked = understand("x", "What was the FY2020 free cash flow of Acme?")
+    assert asked.measures == ("free cash flow",)
+    assert [measure.name for measure in operands_of(measures_of(asked))] == ["operating cash flow", "capital expenditure"]
+    assert CASH_FLOW_STATEMENT in asked.kinds
+    assert understand("x", "quick ratio").measures == ("quick ratio",)
+    assert understand("x", "From the balance sheet, what is the revenue?").kinds == (BALANCE_SHEET,)
+
+
+def test_a_measure_inside_a_longer_ones_name_is_not_meant() -> None:
+    assert "fiscal deficit" not in understand("x", "What is the structural deficit?").measures
+
+
+def test_names_are_kept_and_first_words_are_not() -> None:
+    assert understand("x", "Did Valmora adopt the rule that Mira Holt proposed?").names == ("Valmora", "Mira Holt")
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_understood(text: str) -> None:
+    asked = understand(text, text)
+    assert asked.query == text
+    assert list(asked.years) == sorted(set(asked.years))

@@ -1,0 +1,35 @@
+"""Which documents a question means."""
+
+import pytest
+
+from chatbot.search.questions import understand
+from chatbot.search.routing import document_parts, named_share, route, years_of
+from ingestion.records import NO_FACTS, DocumentFacts
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "share"),
+    [
+        ("BESTBUY_2024Q2_10Q.pdf", "How many Best Buy stores are there?", 1.0),
+        ("General_Mills_2022.pdf", "What did General Mills pay?", 1.0),
+        ("JOHNSON_JOHNSON_2022Q4_EARNINGS.pdf", "How did JnJ's sales grow?", 0.9),
+        ("NIKE_2018_10K.pdf", "What did Adidas sell?", 0.0),
+        ("2024.pdf", "What is the rule?", 0.0),
+    ],
+)
+def test_names(name: str, question: str, share: float) -> None:
+    assert named_share(document_parts(name), question) == pytest.approx(share)
+
+
+def test_years_are_those_stated_else_those_of_the_name() -> None:
+    assert years_of("Acme_2021_10K.pdf", NO_FACTS) == (2021,)
+    assert years_of("Acme_2021_10K.pdf", DocumentFacts("2019-20")) == (2019, 2020)
+    assert years_of("notes.pdf", NO_FACTS) == ()
+
+
+def test_the_document_of_the_year_asked_for_goes_first() -> None:
+    documents = {1: ("NIKE_2018_10K.pdf", NO_FACTS), 2: ("NIKE_2019_10K.pdf", NO_FACTS), 3: ("ADOBE_2019_10K.pdf", NO_FACTS)}
+    routed = route(understand("x", "What was Nike's revenue in FY2019?"), documents)
+    assert max(routed, key=lambda version: sum(routed[version])) == 2
+    assert routed[3][0] == 0.0
+    assert route(understand("x", "Nike 2019"), {1: documents[1]}) == {1: (0.0, 0.0)}
