@@ -13,6 +13,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from chatbot.settings import Settings, load_settings
 from chatbot.store.names import known_as
 
 if TYPE_CHECKING:
-    from chatbot.records import Answer, DocumentRow, Exchange, Hit, Understanding
+    from chatbot.records import Answer, DocumentRow, Exchange, Hit, Notice, Understanding
     from chatbot.service import Chatbot
     from chatbot.store.library import AddResult, Upload
 
@@ -33,6 +34,7 @@ DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 ROW_HINT = 'A line is {"id", "query", "documents": [NAME]?, "k": 3?, "history": [{"user", "assistant"}]?}.'
 MODES = ("hybrid", "vector", "keyword")
+STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 PASSWORD_TRIES = 3
 # What `list` tells of a document, beside its name.
 LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages"]
@@ -87,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("-k", type=int, default=3, help="how many pages (default 3)")
     search.add_argument("--mode", choices=MODES, default="hybrid")
+    search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
     search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
     ask = _command(commands, "ask", _ask, "ask a question")
     ask.add_argument("query", nargs="?", metavar="QUESTION")
@@ -283,17 +286,26 @@ def _doctor(options: argparse.Namespace, settings: Settings) -> int:
 def _search(options: argparse.Namespace, settings: Settings) -> int:
     if options.raw and options.mode != "vector":
         raise UsageError("--raw goes with --mode vector.", hint="Add --mode vector.")
+    if options.raw and options.strategy != "average":
+        raise UsageError("--raw goes with --strategy average.", hint="Leave one of them out.")
+
+    def find(chatbot: Chatbot, query: str, names: Sequence[str], k: int) -> list[Hit]:
+        from chatbot.service import Find
+
+        with _progress() as progress:
+            asked = Find(query, tuple(names), options.mode, k, options.raw, options.strategy)
+            return chatbot.find(asked, progress=partial(progress, "query"), tell=_note)
 
     def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
         query = chatbot.standalone(row["query"], _history(row))
         k = options.k if row["k"] is None else row["k"]
-        hits = chatbot.search(query, names=row["documents"], mode=options.mode, k=k, raw=options.raw)
+        hits = find(chatbot, query, row["documents"], k)
         return {"id": row["id"], "search_query": query, "hits": [_hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]}
 
     if options.batch:
         return _batch(options, settings, run)
     with _chatbot(settings) as chatbot:
-        hits = chatbot.search(_query(options), names=options.document, mode=options.mode, k=options.k, raw=options.raw)
+        hits = find(chatbot, _query(options), options.document, options.k)
         waiting = len(chatbot.library.catalog.waiting())
     for rank, hit in enumerate(hits, 1):
         _emit(_hit_line(rank, hit), _hit_text(rank, hit), as_json=options.json)
@@ -311,7 +323,7 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     def answer(chatbot: Chatbot, ask: Ask) -> Answer:
         for event in chatbot.ask(ask):
             if isinstance(event, Notice):
-                print(_printable(f"Note: {ProjectError(event.text, hint=event.hint)}"), file=sys.stderr)
+                _note(event)
             elif isinstance(event, Answer):
                 return event
         raise AssertionError("an ask ends in an answer")
@@ -399,6 +411,7 @@ def _hit_line(rank: int, hit: Hit) -> dict[str, Any]:
         "chunk_id": hit.chunk_id,
         "text": hit.text,
         "scores": dict(hit.scores),
+        **({} if hit.chunk_match is None else {"chunk_match": hit.chunk_match}),
     }
 
 
@@ -476,6 +489,10 @@ def _printable(text: str) -> str:
     return CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
+def _note(notice: Notice) -> None:
+    print(_printable(f"Note: {ProjectError(notice.text, hint=notice.hint)}"), file=sys.stderr)
+
+
 def _complain(error: ProjectError, code: int) -> int:
     print(_printable(f"Error: {error}"), file=sys.stderr)
     return code
@@ -492,6 +509,8 @@ def _progress() -> Iterator[Callable[[str, str, int, int], None]]:
     bars: dict[tuple[str, str], Any] = {}
 
     def show(document: str, phase: str, done: int, total: int) -> None:
+        if document == "query" and total == 1:  # done at once
+            return
         bar = bars.get((document, phase))
         if bar is None:
             bar = bars[document, phase] = tqdm(

@@ -39,6 +39,7 @@ class Hit:
     """A page that was found, with its best chunk.
 
     page: physical, 1-based. score: the page's, higher is better; comparable within one search only. scores: its parts by source.
+    chunk_match: which piece of a long query gave the score, 0-based, None where no single one did.
     text: the best chunk, verbatim; page_text: the whole page; body: that without running headers and footers.
     version: the stored version it stands in. context: as in Chunk. tables, kinds, instructions: the page's, as in Page. facts: what the
     document says of itself.
@@ -62,6 +63,7 @@ class Hit:
     kinds: tuple[str, ...] = ()
     instructions: tuple[tuple[int, int], ...] = ()
     facts: DocumentFacts = NO_FACTS
+    chunk_match: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +198,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The ask moved on. name: "understanding" | "searching" | "answering" | "checking"."""
+    """The ask moved on. name: "understanding" | "searching" | "answering" | "checking". done, total: pieces of a long question, 0 without."""
 
     name: str
+    done: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)

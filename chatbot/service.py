@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chatbot.answer.citations import check_answer
@@ -17,9 +18,12 @@ from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.memory.conversations import Conversations
 from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token, Understanding
+from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.newer import Listed, newer_notice, newer_of
 from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.refusal import explain, refusal_evidence, why_not
+from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
+from chatbot.search.reranking import make_reranking_model, rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["LONGEST_QUESTION", "Ask", "Chatbot"]
+__all__ = ["LONGEST_QUESTION", "Ask", "Chatbot", "Find"]
 
 # A longer question is a document: it should be added, not asked. 60,000 characters are embedded in 60 windows, within two seconds.
 LONGEST_QUESTION = 60_000
@@ -74,6 +78,27 @@ class _Asked:
     computed: str
 
 
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A search with its circumstances. names: documents to stay in, () for all. mode: of retrieval.MODES. k: pages. raw: the nearest chunks by
+    their vectors alone, instead of pages. strategy: of fusion.STRATEGIES, for a query longer than the embedder takes; not with raw."""
+
+    query: str
+    names: tuple[str, ...] = ()
+    mode: str = "hybrid"
+    k: int = 3
+    raw: bool = False
+    strategy: str = "average"
+
+
+def _no_progress(phase: str, done: int, total: int) -> None:
+    pass
+
+
+def _tell_nobody(notice: Notice) -> None:
+    pass
+
+
 class Chatbot:
     """Documents in, page-cited answers out. Opens the store and is its one owner until closed; safe from several threads."""
 
@@ -81,7 +106,7 @@ class Chatbot:
         """embedder, model: default to what the settings choose. Raises StoreError (see Library) and SettingsError."""
         self.settings = settings
         self._model = model
-        self._model_chosen = model is not None
+        self._model_chosen = self._model_given = model is not None
         self.library = Library(settings, embedder or make_embedder(settings))
         try:
             self.conversations = Conversations(settings.store / "conversations.sqlite3")
@@ -147,12 +172,34 @@ class Chatbot:
 
     def search(self, text: str, *, names: Sequence[str] = (), mode: str = "hybrid", k: int = 3, raw: bool = False) -> list[Hit]:
         """The best pages for a query, at most k, one hit a page; with `raw` the k nearest chunks instead. Raises QuestionError, NotFoundError, ModelError."""
-        query = _checked(text)
-        if raw:
-            return self._retriever.raw(self._vector(query), names, k)
+        return self.find(Find(text, tuple(names), mode, k, raw))
+
+    def find(
+        self, find: Find, *, progress: Callable[[str, int, int], None] = _no_progress, tell: Callable[[Notice], None] = _tell_nobody
+    ) -> list[Hit]:
+        """As search; with the strategy "union" more than k pages may come.
+
+        progress(phase, done, total): phase "embedding" or "searching", of the pieces of a long query. tell: gets what the user should know.
+        """
+        query, embedder = _checked(find.query), self.library.embedder
+        self.library.scope(find.names)
+        if find.raw:
+            return self._retriever.raw(mean_vector(worth_searching(embed_query(embedder, query).chunks)), find.names, find.k)
         understanding = understand(query, query)
-        vector = self._vector(understanding.subject) if mode != "keyword" else None
-        return self._retriever.search(Query(query, vector, tuple(names), mode, k, understanding))
+        subject = understanding.subject
+        words = find.mode == "keyword"
+        long = split_query(embedder, subject) if words else embed_query(embedder, subject, progress=partial(progress, "embedding"))
+        if long.failure:
+            tell(_in_part(long.failure))
+        reranker = self._reranker()
+        wanted = Query(query, None, find.names, find.mode, max(find.k, PAGES_RERANKED) if reranker else find.k, understanding)
+        hits = self._retriever.search_long(wanted, long, find.strategy, progress=partial(progress, "searching"))
+        if reranker:
+            ranked = rerank(query, hits, reranker, max_tokens=self.settings.context_tokens)
+            hits = list(ranked.hits)
+            if ranked.notice:
+                tell(ranked.notice)
+        return hits if find.strategy == "union" else hits[: find.k]
 
     def standalone(self, question: str, history: Sequence[Exchange]) -> str:
         """The query that is searched for a question after these exchanges."""
@@ -170,11 +217,9 @@ class Chatbot:
         yield Stage("searching")
         query = standalone_query(question, exchanges)
         understanding = understand(question, query)
-        vector, notice = self._vector_or_notice(understanding.subject)
-        if notice:
-            yield notice
+        vector = yield from self._vector_or_notice(understanding.subject)
         mode = "hybrid" if vector is not None else "keyword"
-        hits = self._pages(Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding))
+        hits = yield from self._pages(Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding), stop)
         prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
         asked = _Asked(prompt, understanding, vector, compute_answer(prompt, understanding))
         reason = self._why_not(asked, ask.names)
@@ -217,9 +262,27 @@ class Chatbot:
             return ask.history
         return tuple(self.conversations.window(ask.conversation, ask.owner)) if ask.conversation else ()
 
-    def _pages(self, query: Query) -> list[Hit]:
+    def _first_pages(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+        """The best pages, in the chat model's order where that is switched on."""
+        reranker = self._reranker()
+        if reranker is None:
+            return self._retriever.search(query)
+        ranked = rerank(
+            query.text, self._retriever.search(replace(query, k=PAGES_RERANKED)), reranker, max_tokens=self.settings.context_tokens, stop=stop
+        )
+        if ranked.notice:
+            yield ranked.notice
+        return list(ranked.hits[: query.k])
+
+    def _reranker(self) -> LLM | None:
+        """The chat model that puts pages into order, None where that is off; one that was handed in does both."""
+        if not self.settings.rerank:
+            return None
+        return self._model if self._model_given else make_reranking_model(self.settings)
+
+    def _pages(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
         """The best pages; of a ratio or a difference also the best page for each operand, for these stand in different statements."""
-        hits = self._retriever.search(query)
+        hits = yield from self._first_pages(query, stop)
         assert query.understanding is not None
         operands = operands_of(measures_of(query.understanding))
         if len(operands) < 2 or not hits:
@@ -229,22 +292,27 @@ class Chatbot:
         found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
         return list(found.values())[: max(query.k, len({(hit.version, hit.page) for hit in [hits[0], *best]}))][:MOST_PAGES]
 
-    def _vector(self, query: str) -> NDArray[np.float32]:
-        """The unit vector of a query; of one longer than the embedder takes, the mean over its windows."""
-        mean = self.library.embedder.embed(self.library.embedder.split(query)).mean(axis=0)
-        unit: NDArray[np.float32] = mean / max(float((mean @ mean) ** 0.5), 1e-9)
-        return unit
-
-    def _vector_or_notice(self, query: str) -> tuple[NDArray[np.float32] | None, Notice | None]:
-        waiting = self.library.without_vectors()
+    def _vector_or_notice(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
+        """The unit vector of a query, None where there is none, saying why; of a long one the mean over its pieces, and how far it is."""
+        waiting, steps = self.library.without_vectors(), embedding_steps(self.library.embedder, query)
         try:
-            vector = self._vector(query)
+            while True:
+                done, total = next(steps)
+                if total > 1:
+                    yield Stage("searching", done, total)
+        except StopIteration as end:
+            long: LongQuery = end.value
         except ModelError as error:
-            return None, Notice(f"Searched by words alone: {error.message}", error.hint)
+            yield Notice(f"Searched by words alone: {error.message}", error.hint)
+            return None
+        finally:
+            steps.close()
+        if long.failure:
+            yield _in_part(long.failure)
         if waiting:
             names = ", ".join(sorted({version.document for version in waiting})[:3])
-            return vector, Notice(f"Still being indexed, found by words alone so far: {names}.", "Ask again in a minute for the best pages.")
-        return vector, None
+            yield Notice(f"Still being indexed, found by words alone so far: {names}.", "Ask again in a minute for the best pages.")
+        return mean_vector(worth_searching(long.chunks))
 
     def _answer(self, asked: _Asked, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
@@ -344,6 +412,10 @@ class Chatbot:
     def _remember(self, ask: Ask, answer: Answer) -> None:
         conversation = self.conversations.begin(ask.owner, ask.conversation)
         self.conversations.append(conversation, Exchange(answer.question, answer.text))
+
+
+def _in_part(error: ModelError) -> Notice:
+    return Notice(f"Parts of the question were searched without their meaning: {error.message}", error.hint)
 
 
 def _checked(question: str) -> str:

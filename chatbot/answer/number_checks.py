@@ -166,7 +166,7 @@ def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> 
         return objection_to(view.tables, placed.place, claim.mention)
     if _in_name(claim, placed):
         return ""
-    if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text):
+    if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text) and not _NOTE_MARK.fullmatch(claim.figure.text):
         return "only the mark of a note has that number"
     if apart and claim.mention.nearby:
         said = frozenset().union(*claim.mention.nearby[:-1]) or claim.mention.nearby[-1]

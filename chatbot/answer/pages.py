@@ -13,7 +13,7 @@ from typing import NamedTuple
 from chatbot.answer.table_cells import Place, TablesOfPage, read_tables
 from chatbot.answer.words import Words, comparable_words
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
-from chatbot.numbers.grammar import YEAR, either, scale_of
+from chatbot.numbers.grammar import MINUS, YEAR, either, scale_of
 from chatbot.records import Hit
 from ingestion.records import Table
 
@@ -26,6 +26,7 @@ _NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleve
     "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
 }  # fmt: skip
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
+_SPACED_DASH = re.compile(f"[{MINUS}] ")
 _YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
 _WORD_NUMBER = re.compile(
     rf"\b(?P<word>{either(_NUMBER_WORDS)})(?:[ -](?P<scale>thousand|million|billion|trillion|lakh|crore)|[ \n](?P<percent>per ?cent))?\b",
@@ -141,6 +142,8 @@ def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, Table
         readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
     if figure.bare and kind and figure.unit is None:
         readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
+    if place is not None and _SPACED_DASH.match(figure.text) and not marks[1].views[place.table].digits(place.row, place.column).startswith("-"):
+        readings += [replace(reading, value=-reading.value) for reading in readings]  # "2,200 - 1,400" with an empty cell between
     percent = figure.bare and figure.unit is None and not counts and (kind is None or kind.unit == "%")
     if percent:
         percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None if scale else percent_said

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chatbot.errors import QuestionError
 from chatbot.measures import related_words
 from chatbot.records import Hit, Understanding
+from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.newer import Listed, asks_for_older, newer_bonus
 from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
 from chatbot.search.questions import measures_of, operands_of, understand
@@ -100,6 +101,18 @@ class _Asked:
         return _Asked(self.understanding, self.vector, tuple(max(own) + step for step in steps))
 
 
+_Row = tuple[float, int, int, int, dict[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """What one search found. rows: (score, version, page, best ordinal, parts) of pages, best first; own: weights of the query's own terms."""
+
+    names: Mapping[int, str]
+    rows: list[_Row]
+    own: Mapping[str, float]
+
+
 class Retriever:
     """Searches a library. Holds nothing but what the library keeps ready; safe from several threads."""
 
@@ -114,21 +127,59 @@ class Retriever:
         except (KeyError, IndexError):  # a document was replaced or erased meanwhile: what is there now answers
             return self._search(query)
 
+    def search_long(
+        self, query: Query, long: LongQuery, strategy: str, *, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> list[Hit]:
+        """As search, with the pieces of `long` in place of query's text and vector, combined by `strategy`: see fusion.search_chunks.
+
+        query.understanding: of the whole. progress(done, total): searches. Raises QuestionError for an unknown strategy.
+        """
+        _check(query.mode, query.k)
+        try:
+            return self._search_long(query, long, strategy, progress)
+        except (KeyError, IndexError):  # a document was replaced or erased meanwhile: what is there now answers
+            return self._search_long(query, long, strategy, progress)
+
+    def _search_long(self, query: Query, long: LongQuery, strategy: str, progress: Callable[[int, int], None]) -> list[Hit]:
+        rankings: dict[int | None, _Ranking] = {}
+
+        def pages(chunk: QueryChunk, n: int) -> list[tuple[tuple[int, int], float]]:
+            vector = chunk.vector if query.mode != "keyword" else None
+            asked = replace(query, vector=vector, k=n)
+            if chunk.text != long.text:
+                asked = replace(asked, text=chunk.text, understanding=None)
+            ranking = rankings[chunk.index] = self._ranked(asked)
+            return [((row[1], row[2]), row[0]) for row in ranking.rows[:n]]
+
+        fused = search_chunks(long, pages, strategy=strategy, n=query.k, progress=progress)
+        return [self._fused_hit(one, rankings) for one in fused]
+
+    def _fused_hit(self, one: Fused[tuple[int, int]], rankings: Mapping[int | None, _Ranking]) -> Hit:
+        """The page with the chunk that the matching piece of the query found best; where none is named, with the best of all."""
+        choice = [rankings[one.chunk_match]] if one.chunk_match in rankings else [*rankings.values()]
+        found = [(row, ranking) for ranking in choice for row in ranking.rows if (row[1], row[2]) == one.key]
+        row, ranking = max(found, key=lambda pair: pair[0][0])
+        return replace(self._hit(ranking.names[row[1]], row, ranking.own), score=round(one.score, 6), chunk_match=one.chunk_match)
+
     def _search(self, query: Query) -> list[Hit]:
+        ranking = self._ranked(query)
+        return [self._hit(ranking.names[row[1]], row, ranking.own) for row in ranking.rows[: query.k]]
+
+    def _ranked(self, query: Query) -> _Ranking:
         scope = self._scope(query)
         asked = _Asked(query.understanding or understand(query.text, query.text), query.vector if query.mode != "keyword" else None)
         documents = {version: (name, self._library.facts(version)) for version, name in scope.names.items()}
         weights = self._term_weights(asked, scope)
         routed = route(asked.understanding, documents)
         newest = self._newest(query, asked.understanding, documents)
-        found: list[tuple[float, int, int, int, dict[str, float]]] = []
+        found: list[_Row] = []
         for version, (name, facts) in documents.items():
             named, period = routed[version]
             scored = self._score(version, asked.in_document(years_of(name, facts)), scope, weights, _of_mode(query))
             bonus = query.weights.document * named + query.weights.period_of_document * period + newest.get(name, 0.0)
             found.extend(_rows(version, scored, bonus))
         found.sort(key=lambda row: (-row[0], row[1], row[2]))
-        return [self._hit(scope.names[row[1]], row, weights.own) for row in found[: query.k]]
+        return _Ranking(scope.names, found, weights.own)
 
     def _newest(self, query: Query, asked: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]) -> Mapping[str, float]:
         """name -> what the newest document of a series adds, where the question leaves open which one it means."""

@@ -43,6 +43,8 @@ _BLANKS = " \t\r\n"
 _WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
 # Sentences whose vectors are kept: of some 300 pages, 20 MB.
 MOST_SENTENCES = 10_000
+# Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes the tokens further away than that.
+LONGEST_WORD = 100
 # How far making many vectors steps back behind what people wait for, in steps of nice.
 NICENESS = 10
 
@@ -103,7 +105,8 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
 def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:
     """Pieces of at most `limit` tokens that joined are the text: after blanks where possible, else inside a word; [] for an empty text.
 
-    tokens(start, end): tokens of text[start:end]. limit: 1 or more (else ValueError); one character of more tokens is a piece nevertheless.
+    tokens(start, end): tokens of text[start:end], or any number over the limit where they are more. limit: 1 or more (else ValueError); one
+    character of more tokens is a piece nevertheless.
     """
     if limit < 1:
         raise ValueError(f"{limit} tokens are no room for a text")
@@ -153,15 +156,17 @@ class LocalEmbedder:
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         """As Embedder.split."""
         # Words are tokenized each for itself, so one pass tells the tokens of any stretch that begins and ends beside a blank.
-        token_ends = self._model().token_ends
+        token_ends, limit = self._model().token_ends, self.max_tokens - reserve
         ends = token_ends(text)
 
         def tokens(start: int, end: int) -> int:
             if all(at in (0, len(text)) or text[at - 1] in _BLANKS for at in (start, end)):
                 return bisect_right(ends, end) - bisect_right(ends, start)
-            return len(token_ends(text[start:end]))
+            # What lies well inside is tokenized as it is in the whole text, and where that is too much, how much does not matter.
+            inside = bisect_right(ends, end - LONGEST_WORD) - bisect_right(ends, start + LONGEST_WORD)
+            return inside if inside > limit else len(token_ends(text[start:end]))
 
-        return split_text(text, self.max_tokens - reserve, tokens)
+        return split_text(text, limit, tokens)
 
     def _model(self) -> minilm.MiniLM:
         with self._opening:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from chatbot import cli
+from chatbot.search import fusion
 from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
 from tests.pdfs import make_pdf
@@ -255,3 +257,7 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
     removed = run(tmp_path / "home", "remove", name)
     assert "restore -- 'résumé $(id).pdf'" in removed.stdout
     assert run(tmp_path / "home", "restore", "--", name).returncode == 0
+
+
+def test_the_strategies_are_those_of_the_search() -> None:
+    assert cli.STRATEGIES == fusion.STRATEGIES

@@ -1,5 +1,6 @@
 """Asking, from question to checked answer: events, refusals, memory, and what a chat model's faults look like."""
 
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import pytest
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.models import LLM, OpenAIModel
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
-from chatbot.service import LONGEST_QUESTION, Ask, Chatbot
+from chatbot.search.fusion import STRATEGIES
+from chatbot.service import LONGEST_QUESTION, Ask, Chatbot, Find
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel
@@ -242,3 +244,49 @@ def test_a_citation_of_a_scan_says_how_surely_its_own_words_were_read(tmp_path: 
     (figure,) = [word.confidence for word in words if "412" in word.text]
     assert citation is not None
     assert citation == pytest.approx(figure, abs=0.1), answer
+
+
+# --- long queries and reranking -------------------------------------------------------------------------------------------------
+
+LONG = (
+    "What is it that we have there? " + "The debt anchor is 60 per cent of output. " * 40 + "The deficit ceiling is 3.0 per cent in every year. " * 40
+)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+def test_each_page_names_the_piece_of_a_long_query_that_found_it(make: Make, mode: str) -> None:
+    hits = make().find(Find(LONG, mode=mode, strategy="per_chunk"))
+    found = {hit.page: hit.chunk_match for hit in hits}
+    assert set(found) == {1, 2}
+    assert found[2] == 0
+    assert found[1] in {1, 2, 3}
+
+
+def test_a_short_query_finds_the_same_in_every_strategy(make: Make) -> None:
+    chatbot = make()
+    plain = [(hit.page, hit.chunk_id) for hit in chatbot.search(QUESTION)]
+    for strategy in STRATEGIES:
+        assert [(hit.page, hit.chunk_id) for hit in chatbot.find(Find(QUESTION, strategy=strategy))] == plain
+
+
+def test_a_long_question_tells_how_far_it_is(make: Make) -> None:
+    _, events = ask(make(), LONG)
+    steps = [(event.done, event.total) for event in events if isinstance(event, Stage) and event.total]
+    assert steps == [(done, len(steps)) for done in range(1, len(steps) + 1)]
+    assert len(steps) > 1
+
+
+def reverse(messages: Sequence[tuple[str, str]]) -> list[str]:
+    return [json.dumps(re.findall(r"^(P\d+-[0-9a-f]+): ", messages[1][1], re.M)[::-1])]
+
+
+def test_the_chat_model_orders_the_pages_where_that_is_switched_on(make: Make) -> None:
+    chatbot = make(ScriptedModel(reverse, ["No."]), rerank=True)
+    reversed_order, order = ([hit.page for hit in chatbot.search(QUESTION)] for _ in range(2))
+    assert reversed_order == order[::-1] != order
+
+
+def test_where_it_cannot_the_order_of_the_search_stands_and_it_is_told(make: Make) -> None:
+    answer, events = ask(make(ScriptedModel(["No."], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"]), rerank=True))
+    assert answer.answered
+    assert any("in the order of the search" in text for text in notices(events))

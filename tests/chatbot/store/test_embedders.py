@@ -324,6 +324,15 @@ def test_importing_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_a_long_text_without_blanks_is_split_as_one_token_at_a_time_would_and_in_time(local: LocalEmbedder) -> None:
+    text = "".join(chr(0x4E00 + index * 7_919 % 18_000) for index in range(20_000))
+    started = time.perf_counter()
+    pieces = local.split(text)
+    took = time.perf_counter() - started
+    assert pieces == [text[at : at + local.max_tokens] for at in range(0, len(text), local.max_tokens)]
+    assert took < 5  # reading the rest at each cut takes ten times as long
+
+
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """A copy of the model's folder that may be spoilt."""
