@@ -17,6 +17,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,14 @@ from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets
 from benchmarks.scores import gold_rank  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.records import Hit  # noqa: E402
-from chatbot.service import Chatbot  # noqa: E402
+from chatbot.search.pages import WEIGHTS, Weights  # noqa: E402
+from chatbot.service import Chatbot, Find  # noqa: E402
 
 # Places looked at; a gold page further down counts as not found.
 DEPTH = 10
 PLACES = (1, 3, 5, 10)
 # Pages of the prompt, and so of an answer: what --against reports as gained and lost.
-IN_PROMPT = 3
+IN_PROMPT = 4
 # Searches timed in each scope, at least.
 TIMED = 200
 Search = Callable[[Chatbot, Question, tuple[str, ...]], list[Hit]]
@@ -49,9 +51,13 @@ def search_nearest_chunks(chatbot: Chatbot, question: Question, names: tuple[str
     return chatbot.search(question.text, names=names, raw=True, k=DEPTH)
 
 
-def search_everything(chatbot: Chatbot, question: Question, names: tuple[str, ...], *, mode: str = "hybrid") -> list[Hit]:
+# Shares that a page keeps of its score: off is keeping all.
+NEUTRAL = {"contents": 1.0, "boilerplate": 1.0}
+
+
+def search_everything(chatbot: Chatbot, question: Question, names: tuple[str, ...], *, mode: str = "hybrid", weights: Weights = WEIGHTS) -> list[Hit]:
     """As the product searches, a follow-up made standalone first."""
-    return chatbot.search(chatbot.standalone(question.text, question.history), names=names, mode=mode, k=DEPTH)
+    return chatbot.find(Find(chatbot.standalone(question.text, question.history), names, mode, DEPTH, weights=weights))
 
 
 def search_as_asked(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
@@ -70,8 +76,9 @@ def search_words(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -
 
 
 def ablations() -> dict[str, Search]:
-    """Searches that lack a part, by what they lack. A retriever with switches joins here: one search for each of `switched_off(its switches)`."""
-    return {"vectors alone": search_vectors, "words alone": search_words, "follow-ups as asked": search_as_asked}
+    """Searches that lack a part, by what they lack: one for each of the retriever's weights, and some that lack several."""
+    without = {f"without {name}": partial(search_everything, weights=off) for name, off in switched_off(WEIGHTS, neutral=NEUTRAL).items()}
+    return {"vectors alone": search_vectors, "words alone": search_words, "follow-ups as asked": search_as_asked, **without}
 
 
 def switched_off(switches: Any, *, neutral: Mapping[str, Any] | None = None) -> dict[str, Any]:

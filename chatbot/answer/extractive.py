@@ -21,16 +21,17 @@ __all__ = ["Likeness", "extract_answer"]
 Likeness = Callable[[Sequence[str]], Sequence[float]]
 # An answer is at most this many passages and words; a list may take more.
 MOST_PASSAGES = 3
-MOST_WORDS = 100
+MOST_WORDS = 110
 MOST_LIST_WORDS = 260
 # Words of a passage with the sentences that go on from it: the figure or the condition often stands in the next one.
 WINDOW_WORDS = 75
 # A further passage must carry at least this share of the best one's score, and of another page more.
 CLOSE_TO_BEST = 0.85
 CLOSE_TO_BEST_ELSEWHERE = 0.95
-# What is shared by words, and by meaning, count alike; a page that was found before others counts too.
+# What is shared by words, and by meaning, count alike; the page's own score counts most: it
+# has seen rows, kinds and periods, which a sentence does not show.
 LIKENESS_WEIGHT = 1.0
-PAGE_WEIGHT = 1.2
+PAGE_WEIGHT = 3.0
 # What the sentences that go on from a passage add: the question's words that it lacks, and what the best of them has beyond it.
 GAINED_WEIGHT = 0.5
 FOLLOWING_WEIGHT = 0.3

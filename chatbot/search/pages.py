@@ -36,9 +36,9 @@ class Weights:
     measures: float = 1.5
     periods: float = 0.2
     kinds: float = 0.6
-    neighbours: float = 0.1
+    neighbours: float = 0.05
     document: float = 1.0
-    period_of_document: float = 0.6
+    period_of_document: float = 0.4
     contents: float = 0.5
     boilerplate: float = 0.7
 

@@ -22,7 +22,7 @@ from chatbot.store.damage import IndexDamagedError
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
 from chatbot.store.library import Library
 from chatbot.terms import content_terms
-from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
+from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, PRIMARY_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
 from ingestion.records import DocumentFacts
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
@@ -35,6 +35,8 @@ CANDIDATES = 200
 # A page has four chunks or so: that many candidates for each page that is asked for.
 CANDIDATES_PER_HIT = 8
 MOST_HITS = 10_000
+# What a page of a wanted kind gets that is no primary statement.
+OTHER_KINDS = 0.25
 # What a term adds that the question does not say itself: one by which documents print its measure, and one that may stand for a word of it.
 PRINTED_SHARE = 0.4
 RELATED_SHARE = 0.3
@@ -338,9 +340,11 @@ def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
 
 
 def _of_kind(kinds: Mapping[int, Sequence[str]], wanted: Sequence[str], pages: int) -> Floats:
-    """(pages,) 1 where a page is of a kind that is wanted."""
+    """(pages,) 1 where a page is a statement that is wanted, less where it is of another kind that is: a filing has one balance sheet,
+    a budget has many pages of forecasts and summaries."""
     out = np.zeros(pages, np.float32)
-    out[[page - 1 for page, of in kinds.items() if not set(wanted).isdisjoint(of)]] = 1.0
+    out[[page - 1 for page, of in kinds.items() if not set(wanted).isdisjoint(of)]] = OTHER_KINDS
+    out[[page - 1 for page, of in kinds.items() if not set(wanted).intersection(PRIMARY_STATEMENTS).isdisjoint(of)]] = 1.0
     return out
 
 

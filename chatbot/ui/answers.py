@@ -10,7 +10,6 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef, Understanding
-from chatbot.search.refusal import REASONS
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.asking import Given
@@ -161,7 +160,7 @@ def _draw_numbers(numbers: Iterable[NumberCheck]) -> None:
 
 def _source(check: NumberCheck) -> str:
     key = (check.citation or "").partition("-")[0]
-    return " ".join(part for part in (f"[{key}]" if key else "", check.formula or "") if part) or "–"
+    return " ".join(part for part in (f"[{key}]" if key else "", check.formula or check.reason or "") if part) or "–"
 
 
 # --- refusals -------------------------------------------------------------------------------------------------------------------
@@ -170,7 +169,7 @@ def _source(check: NumberCheck) -> str:
 def _draw_refusal(given: Given) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
-    st.html(answer_html(REASONS.get(answer.reason or "", answer.text) if answer.model == "extractive" else answer.text, answer.citations))
+    st.html(answer_html(answer.text.removeprefix("Not in these documents. "), answer.citations))
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")
