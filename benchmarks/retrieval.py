@@ -36,8 +36,8 @@ from chatbot.service import Chatbot, Find  # noqa: E402
 # Places looked at; a gold page further down counts as not found.
 DEPTH = 10
 PLACES = (1, 3, 5, 10)
-# Pages of the prompt, and so of an answer: what --against reports as gained and lost.
-IN_PROMPT = 4
+# Pages people look at: what --against reports as gained and lost.
+IN_PROMPT = 3
 # Searches timed in each scope, at least.
 TIMED = 200
 Search = Callable[[Chatbot, Question, tuple[str, ...]], list[Hit]]

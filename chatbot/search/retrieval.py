@@ -103,12 +103,13 @@ class _Asked:
         return _Asked(self.understanding, self.vector, tuple(max(own) + step for step in steps))
 
 
-_Row = tuple[float, int, int, int, dict[str, float]]
+# (score, version, page, ordinal of its best chunk, the scores it is from, its place in them); parts are taken of those alone that are shown.
+_Row = tuple[float, int, int, int, PageScores, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """What one search found. rows: (score, version, page, best ordinal, parts) of pages, best first; own: weights of the query's own terms."""
+    """What one search found. rows: of pages, best first; own: weights of the query's own terms."""
 
     names: Mapping[int, str]
     rows: list[_Row]
@@ -283,8 +284,9 @@ class Retriever:
         scored = score_pages(evidence, of)
         return replace(scored, best=kept[scored.best])
 
-    def _hit(self, name: str, row: tuple[float, int, int, int, dict[str, float]], weights: Mapping[str, float]) -> Hit:
-        score, version, page, ordinal, parts = row
+    def _hit(self, name: str, row: _Row, weights: Mapping[str, float]) -> Hit:
+        score, version, page, ordinal, scored, at = row
+        parts = {name: float(part[at]) for name, part in scored.parts.items()}
         by_page = self._library.terms(version).pages
         there = sum(weight for word, weight in weights.items() if by_page.has(word, page - 1))
         parts["coverage"] = there / max(sum(weights.values()), 1e-9)
@@ -320,13 +322,13 @@ def _of_mode(query: Query) -> Weights:
     return replace(query.weights, vector=0.0) if query.mode == "keyword" else query.weights
 
 
-def _rows(version: int, scored: PageScores | None, bonus: float) -> Iterator[tuple[float, int, int, int, dict[str, float]]]:
-    """(score, version, page, best ordinal, parts) of the pages that anything speaks for."""
+def _rows(version: int, scored: PageScores | None, bonus: float) -> Iterator[_Row]:
+    """A row for each page that anything speaks for."""
     if scored is None:
         return
     for at, (total, page, best) in enumerate(zip(scored.total.tolist(), scored.pages.tolist(), scored.best.tolist(), strict=True)):
         if total > 0:
-            yield total + bonus, version, page, best, {name: float(part[at]) for name, part in scored.parts.items()}
+            yield total + bonus, version, page, best, scored, at
 
 
 def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
