@@ -6,6 +6,7 @@ Statistics Manual 2014 (IMF), of budget papers and of central banks' reports.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 from chatbot.terms import terms
 from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT, EQUITY_STATEMENT, INCOME_STATEMENT
 
-__all__ = ["STATEMENTS", "Measure", "find_measures", "find_statements", "measure_named", "related_words"]
+__all__ = ["STATEMENTS", "Measure", "find_measures", "find_statements", "measure_named", "related_words", "spelled_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ _FOLDER = Path(__file__).parent
 @cache
 def _measures() -> tuple[Measure, ...]:
     def phrases(text: str) -> tuple[tuple[str, ...], ...]:
-        found = (tuple(terms(phrase)) for phrase in text.split(";") if phrase.strip())
+        found = (tuple(terms(spelled_out(phrase))) for phrase in text.split(";") if phrase.strip())
         return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
     return tuple(
@@ -81,18 +82,31 @@ def related_words(word: str) -> tuple[str, ...]:
     return _related().get(word, ())
 
 
+# Short forms whose letters are no terms by themselves.
+_SHORT = (
+    (re.compile(r"\br\s?&\s?d\b", re.IGNORECASE), "research and development"),
+    (re.compile(r"\bd\s?&\s?a\b", re.IGNORECASE), "depreciation and amortization"),
+    (re.compile(r"\bsg\s?&\s?a\b", re.IGNORECASE), "selling, general and administrative"),
+    (re.compile(r"\bpp\s?&\s?n?e\b", re.IGNORECASE), "property, plant and equipment"),
+    (re.compile(r"\bp\s?&\s?l\b", re.IGNORECASE), "profit and loss"),
+)
+
+
+def spelled_out(text: str) -> str:
+    """The text with short forms such as "R&D" in words."""
+    for pattern, words in _SHORT:
+        text = pattern.sub(words, text)
+    return text
+
+
 def find_measures(words: tuple[str, ...]) -> list[Measure]:
     """The measures that a question of these terms, in order, asks for, most specific first; one inside a longer one's name is not meant."""
     found: list[tuple[int, int, int, Measure]] = []
     for rank, measure in enumerate(_measures()):
-        spans = [(at, at + len(phrase)) for phrase in measure.asked for at in _places(words, phrase)]
-        if spans:
-            start, end = max(spans, key=lambda span: span[1] - span[0])
-            found.append((start, end, rank, measure))
-    kept = [
-        row for row in found if not any(other is not row and other[0] <= row[0] and row[1] <= other[1] and other[:2] != row[:2] for other in found)
-    ]
-    return [row[3] for row in sorted(kept, key=lambda row: (row[0] - row[1], row[0], row[2]))]
+        found += [(at, at + len(phrase), rank, measure) for phrase in measure.asked for at in _places(words, phrase)]
+    kept = [row for row in found if not any(other[0] <= row[0] and row[1] <= other[1] and other[:2] != row[:2] for other in found)]
+    ordered = sorted(kept, key=lambda row: (row[0] - row[1], row[0], row[2]))
+    return list({row[3].name: row[3] for row in ordered}.values())
 
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -224,7 +224,7 @@ class Chatbot:
         mode = "hybrid" if vector is not None else "keyword"
         hits = yield from self._pages(Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding), stop)
         prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
-        asked = _Asked(prompt, understanding, vector, compute_answer(prompt, understanding))
+        asked = _Asked(prompt, understanding, vector, self._computed(prompt, understanding))
         reason = self._why_not(asked, ask.names)
         answer = self._refusal(asked, reason, ask.names) if reason else (yield from self._answer(asked, stop))
         answer = replace(answer, superseded=self._superseded(answer))
@@ -378,6 +378,13 @@ class Chatbot:
         except KeyError:  # erased meanwhile
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
+
+    def _computed(self, prompt: Prompt, understanding: Understanding) -> str:
+        """The answer that tables give; "" where they are not of whom the question names."""
+        first = next(iter(prompt.sources.values()), None)
+        if first is None or not self._retriever.is_about(first.version, first.document, understanding.names):
+            return ""
+        return compute_answer(prompt, understanding)
 
     def _why_not(self, asked: _Asked, names: Sequence[str]) -> str | None:
         """None where the pages may answer, else a key of REASONS."""

@@ -28,9 +28,9 @@ MIXED_WORD = re.compile(r"(?<![^\s\"'(,;:-])(?:[0-9@$!]{1,3}(?=[a-z])|[a-z]{1,20
 SPACED_WORD = re.compile(r"(?<![^\s\"'(])[^\W\d_](?:[ ._*|/\-][^\W\d_](?!\w)){2,}+")
 # Codes are looked into from so many characters on: shorter ones hold no order.
 BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}+={0,6}")
-BINARY = re.compile(r"(?<!\w)[01]{8}(?:[ \n]?[01]{8}){9,}+(?!\w)")
+BINARY = re.compile(r"(?<!\w)[01]{8}(?:[ \n]?[01]{8}){9,}+")
 BASE64 = re.compile(r"(?<![\w+/])(?:[A-Za-z0-9+/_-]{20,}+\n?)++={0,2}")
-HEXADECIMAL = re.compile(r"(?<!\w)(?:0x|\\x)?[0-9a-fA-F]{2}(?:[ :,]?(?:0x|\\x)?[0-9a-fA-F]{2}){13,}+(?!\w)")
+HEXADECIMAL = re.compile(r"(?<!\w)(?:0x|\\x)?[0-9a-fA-F]{2}(?:[ :,]?(?:0x|\\x)?[0-9a-fA-F]{2}){13,}+")
 ESCAPED = re.compile(r"(?:(?:%[0-9A-Fa-f]{2}|&#[xX]?[0-9A-Fa-f]{2,6};|\\u[0-9A-Fa-f]{4})[^\s%&\\]{0,16}){3,}+")
 BEFORE_ESCAPED = re.compile(r"\S{1,20}\Z")
 UNICODE_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")

@@ -1,5 +1,5 @@
 """Answers that are figures of tables: the cell that states a measure, or a ratio, change or average worked out from such cells, with the
-formula and every operand shown and cited; gives nothing where an operand is missing."""
+formula and every operand shown and cited; gives nothing where an operand is missing, or where the question asks for something narrower."""
 
 from __future__ import annotations
 
@@ -9,33 +9,51 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.cells import Cell, find_cell, newest_year
-from chatbot.answer.citations import escape_keys
-from chatbot.measures import Measure, measure_named
+from chatbot.answer.cells import PART_OF_YEAR, Cell, Wanted, find_cell, newest_year
+from chatbot.measures import Measure, measure_named, spelled_out
 from chatbot.records import Hit, Prompt, Understanding
+from chatbot.terms import content_terms, terms
 
 __all__ = ["compute_answer"]
 
 # An average over years; a ratio whose definition has an average of two balances is none.
 _AVERAGE = re.compile(
-    r"\b(?:\d|two|three|four|five|ten)[ -]years? (?:\w+ )?(?:average|mean)\b|\b(?:average|mean) (?:over|across) (?:the )?(?:\w+ )?years\b",
+    r"\b(?:\d|two|three|four|five|ten)[ -]years? (?:\w+ )?(?:average|mean)\b|\b(?:average|mean) (?:over|across) (?:the )?(?:\w+ )?years\b"
+    r"|^(?:what (?:is|was) (?:the )?)?(?:average|mean)\b",
     re.IGNORECASE,
 )
 _GROWTH = re.compile(r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b|% change", re.IGNORECASE)
-_SHARE = re.compile(
-    r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b"
-    r"|\b(?:share|percentage|proportion|ratio) of .{1,60} (?:to|in)\b",
-    re.IGNORECASE,
-)
+_SHARE = re.compile(r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
+_PART = re.compile(PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth", re.IGNORECASE)
 _OPERATIONS: dict[type[ast.operator], tuple[Callable[[float, float], float], str]] = {
     ast.Add: (operator.add, "+"),
     ast.Sub: (operator.sub, "-"),
     ast.Mult: (operator.mul, "×"),
     ast.Div: (operator.truediv, "/"),
 }
-# Years of which an average is taken at most; more are no question of one statement.
+# Years that are stated or worked out one by one at most; more are no question of one statement.
 MOST_YEARS = 10
+MOST_STATED = 4
+# Costs and payments, which statements print with and without brackets: in a formula they are amounts. What taxes in brackets are, cost or
+# benefit, their row does not say.
+_COSTS = frozenset(
+    {"cost of sales", "operating expenses", "interest expense", "depreciation and amortization", "research and development",
+     "selling, general and administrative", "capital expenditure", "dividends paid", "share repurchases", "stock-based compensation"}
+)  # fmt: skip
+_EITHER = frozenset({"income taxes"})
+# What a question says beside measure, name and period that makes it ask for nothing narrower.
+_PLAIN = frozenset(
+    terms(
+        "total amount value figure number level size net reported annual yearly fiscal financial year end ended ending period average mean ratio rate "
+        "percent percentage "
+        "share proportion million billion thousand usd dollar dollars eur euro company business firm group improve improving profile grow growth growing grew "
+        "change "
+        "increase increased decrease decreased rise fall difference between compared attributable shareholders shareholder define defined definition less calculate "
+        "using extract answer statement balance sheet income cash flow flows unadjusted conversion intensive healthy reasonably liquidity based data much many "
+        "purchase purchases generate generated paid pay spend spent formerly known consolidated operation operations worth high low positive negative"
+    )
+)
 
 
 class _MissingError(Exception):
@@ -51,102 +69,181 @@ class _Worked:
     cells: tuple[Cell, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is worked out from which pages. words: of the question."""
+
+    sources: Mapping[str, Hit]
+    words: frozenset[str]
+
+    def cell(self, measure: Measure, year: int | None) -> Cell:
+        """Raises _MissingError."""
+        found = find_cell(Wanted(measure, year, self.words), self.sources)
+        if found is None or (found.value < 0 and measure.name in _EITHER):
+            raise _MissingError(measure.name)
+        return found
+
+
 def compute_answer(prompt: Prompt, asked: Understanding) -> str:
-    """The figure that was asked for, with its rows; "" where the question asks for none or the tables do not state its operands."""
+    """The figure that was asked for, with its rows; "" where the question asks for none or the tables do not state its operands.
+
+    All operands are of the document that was found first.
+    """
     measures = [measure_named(name) for name in asked.measures]
-    if not measures or asked.form not in {"figure", "yes_no", "passage"}:
+    first = next(iter(prompt.sources.values()), None)
+    if not measures or first is None or asked.form not in {"figure", "yes_no", "passage"} or _PART.search(asked.subject):
         return ""
-    years = asked.years or tuple(year for year in (newest_year(tuple(prompt.sources.values())),) if year)
+    sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
+    if _asks_for_narrower(asked, measures, sources):
+        return ""
     try:
-        return "\n\n".join(_answer(measures, years, asked, prompt.sources))
+        return "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, _Task(sources, frozenset(terms(spelled_out(asked.subject))))))
     except (_MissingError, ZeroDivisionError):
         return ""
 
 
-def _answer(measures: Sequence[Measure], years: Sequence[int], asked: Understanding, sources: Mapping[str, Hit]) -> Iterator[str]:
+def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit]) -> bool:
+    """Whether the question has a word beside its measures that rows of these tables have too: "deferred" tax assets, "iPhone" revenue."""
+    of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
+    name = re.sub(r"[\W_]", "", next(iter(sources.values())).document.casefold())
+    others = {
+        term for term in content_terms(spelled_out(asked.subject)) if term not in of_measures | _PLAIN and not term.isdecimal() and term not in name
+    }
+    rows = [f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows]
+    return not others.isdisjoint(terms(" ".join(rows)))
+
+
+def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
+    """Those asked for; else steps from the document's own, or its newest."""
+    newest = newest_year(tuple(sources.values()))
+    if asked.years or newest is None:
+        return asked.years
+    return tuple(sorted(newest + step for step in asked.relative_years or (0,)))
+
+
+def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, task: _Task) -> Iterator[str]:
     # The ratio rather than the operands that the question spells out beside it.
-    measure, question = max(measures, key=lambda one: len(one.operands)), asked.subject
+    measure = max(measures, key=lambda one: len(one.operands))
     if not years:
         raise _MissingError
-    if not measure.formula and len(measures) > 1 and _SHARE.search(question):
-        measure = Measure(
-            f"{measure.name} as a share of {measures[1].name}", (), (), (), (measure.name, measures[1].name), "100 * abs(a) / abs(b)", "%"
-        )
-    if _AVERAGE.search(question) and len(years) > 1 and measure.formula:
-        yield from _average(measure, years, sources)
+    if not measure.formula and len(measures) > 1 and (said := _SHARE.search(question)):
+        measure = _share(measures, set(terms(spelled_out(question[: said.start()]))))
+    if measure.formula and (printed := _printed_as_such(measure, years, task)):
+        yield from printed
+    elif _AVERAGE.search(question) and len(years) > 1:
+        yield from _average(measure, years, task)
     elif measure.formula:
-        yield from _formula(measure, years, sources, changes=asked.compares)
+        yield from _formula(
+            measure, years, task, changes=bool(_CHANGE.search(question) or re.search(r"improv|better|worse", question, re.IGNORECASE))
+        )
     elif len(years) > 1 and (_GROWTH.search(question) or _CHANGE.search(question)):
-        yield from _growth(measure, years, sources)
+        yield from _growth(measure, years, task)
     else:
-        yield from _stated(measure, years, sources)
+        yield from _stated(measures, years, task)
 
 
-def _stated(measure: Measure, years: Sequence[int], sources: Mapping[str, Hit]) -> Iterator[str]:
-    """The measure as it is printed, year by year."""
-    cells = [_found(measure, year, sources) for year in sorted(years, reverse=True)[:3]]
-    yield from (_said(cell) for cell in _distinct(cells))
+def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
+    """One measure as a percentage of another: the one that is named before "as a percentage of", of the one after."""
+    over = next((one for one in measures if any(set(phrase) <= before for phrase in one.asked)), measures[0])
+    under = next(one for one in measures if one is not over)
+    return Measure(f"{over.name} as a share of {under.name}", (), (), (), (over.name, under.name), "100 * a / b", "%")
 
 
-def _growth(measure: Measure, years: Sequence[int], sources: Mapping[str, Hit]) -> Iterator[str]:
+def _printed_as_such(measure: Measure, years: Sequence[int], task: _Task) -> list[str]:
+    """A ratio that the document prints itself, under the very name; none where it does not."""
+    own = Measure(measure.name, (), measure.asked, ())
+    try:
+        cells = [task.cell(own, year) for year in years]
+    except _MissingError:
+        return []
+    exact = set(measure.asked)
+    return _said(cells) if all(tuple(terms(cell.label)) in exact for cell in cells) else []
+
+
+def _stated(measures: Sequence[Measure], years: Sequence[int], task: _Task) -> Iterator[str]:
+    """Measures as they are printed, year by year."""
+    cells = [task.cell(measure, year) for measure in measures[:MOST_STATED] for year in sorted(years, reverse=True)[:MOST_STATED]]
+    yield from _said(cells)
+
+
+def _growth(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[str]:
     first, last = min(years), max(years)
-    before, after = _found(measure, first, sources), _found(measure, last, sources)
+    before, after = task.cell(measure, first), task.cell(measure, last)
+    if before.scale != after.scale:
+        raise _MissingError(measure.name)
     change = after.value - before.value
-    percent = 100 * change / abs(before.value)
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
-    text = f"{measure.name.capitalize()} {direction} from {before.text} ({first}) to {after.text} ({last}){_unit(after)}: "
-    text += f"{after.text} - {before.text} = {_number(change)}; 100 × ({after.text} - {before.text}) / {before.text} = {percent:.1f}%."
+    text = f"{_name(measure)} {direction} from {before.text} ({first}) to {after.text} ({last}){_unit(after)}: "
+    if "%" in after.text:
+        text += f"{after.text} - {before.text} = {change:.2f} percentage points."
+    else:
+        text += f"{after.text} - {before.text} = {_number(change)}"
+        # Of a base below zero a percentage says nothing.
+        text += f"; 100 × ({after.text} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%." if before.value > 0 else "."
     yield f"{text} [{after.key}]"
-    yield from (_said(cell) for cell in _distinct([after, before]))
+    yield from _said([after, before])
 
 
-def _formula(measure: Measure, years: Sequence[int], sources: Mapping[str, Hit], *, changes: bool) -> Iterator[str]:
-    """The measure of the last year, and of the first too where a change is asked for."""
-    wanted = [max(years)]
-    if changes:
-        wanted.append(min(years) if len(set(years)) > 1 else max(years) - 1)
+def _formula(measure: Measure, years: Sequence[int], task: _Task, *, changes: bool) -> Iterator[str]:
+    """The measure of each year named, of the last one alone where the others only bound a balance, and of the year before too where a
+    change is asked for."""
+    averages = "avg" in measure.formula or "change" in measure.formula
+    wanted = [max(years)] if averages and not changes else sorted(years, reverse=True)[:MOST_STATED]
+    if changes and len(wanted) == 1:
+        wanted.append(wanted[0] - 1)
     worked = []
-    for year in dict.fromkeys(wanted):
+    for year in wanted:
         try:
-            worked.append((year, _work_out(measure, year, sources)))
+            worked.append((year, _work_out(measure, year, task)))
         except _MissingError:
             if not worked:
                 raise
     for year, one in worked:
         yield f"{_name(measure)} ({year}) = {one.written} = {_printed(one, measure)}{_scale_of(one, measure)}. {_keys(one.cells)}"
-    yield from (_said(cell) for cell in _distinct([cell for _, one in worked for cell in one.cells])[:4])
+    yield from _said([cell for _, one in worked for cell in one.cells])
 
 
-def _average(measure: Measure, years: Sequence[int], sources: Mapping[str, Hit]) -> Iterator[str]:
-    chosen = [_work_out(measure, year, sources) for year in sorted(years)[:MOST_YEARS]]
-    mean = sum(one.value for one in chosen) / len(chosen)
-    each = "; ".join(f"{year}: {one.written} = {_result(one.value, measure)}" for year, one in zip(sorted(years), chosen, strict=False))
-    terms = " + ".join(_result(one.value, measure) for one in chosen)
-    cells = _distinct([cell for one in chosen for cell in one.cells])
-    yield f"{_name(measure)}, average of {min(years)}-{max(years)}: ({terms}) / {len(chosen)} = {_result(mean, measure)}. {each}. {_keys(cells)}"
-    yield from (_said(cell) for cell in cells[:3])
+def _average(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[str]:
+    chosen = sorted(years)[-MOST_YEARS:]
+    worked = [_work_out(measure, year, task) for year in chosen]
+    each = "; ".join(f"{year}: {one.written} = {_printed(one, measure)}" for year, one in zip(chosen, worked, strict=True)) if measure.formula else ""
+    scale = 1.0 if measure.unit else worked[0].cells[0].scale
+    mean = sum(one.value for one in worked) / len(worked) / scale
+    terms_ = " + ".join(_printed(one, measure) for one in worked)
+    result = _result(mean, measure) if measure.unit else _number(mean)
+    cells = [cell for one in worked for cell in one.cells]
+    label = f"{_name(measure)}, average of {chosen[0]}-{chosen[-1]}"
+    yield f"{label}: ({terms_}) / {len(worked)} = {result}{_scale_of(worked[0], measure)}. {each}{'. ' if each else ''}{_keys(cells)}"
+    yield from _said(cells)
 
 
-def _work_out(measure: Measure, year: int, sources: Mapping[str, Hit]) -> _Worked:
+def _work_out(measure: Measure, year: int, task: _Task) -> _Worked:
+    """Raises _MissingError where an operand is missing, or the scale of one of several is not known."""
+    if not measure.formula:
+        stated = task.cell(measure, year)
+        return _Worked(stated.value * stated.scale, stated.text, (stated,))
     operands = dict(zip("abcdef", (measure_named(name) for name in measure.operands), strict=False))
     cells: list[Cell] = []
 
-    def cell(name: str, at: int) -> Cell:
-        found = _found(operands[name], at, sources)
+    def cell(name: str, at: int) -> tuple[float, str]:
+        found = task.cell(operands[name], at)
         cells.append(found)
-        return found
+        cost = operands[name].name in _COSTS
+        return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(")", "") if cost else found.text
 
     value, written = _evaluate(ast.parse(measure.formula, mode="eval").body, cell, year)
+    scales = {one.scale for one in cells}
+    if len(scales) > 1 and 1.0 in scales:
+        raise _MissingError(measure.name)
     return _Worked(value, written, tuple(cells))
 
 
-def _evaluate(node: ast.expr, cell: Callable[[str, int], Cell], year: int) -> tuple[float, str]:
+def _evaluate(node: ast.expr, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
     """(value, as written in printed figures) of a formula; values carry their tables' scales, so that pages of different scales agree."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return float(node.value), str(node.value)
     if isinstance(node, ast.Name):
-        found = cell(node.id, year)
-        return found.value * found.scale, found.text
+        return cell(node.id, year)
     if isinstance(node, ast.BinOp):
         (left, left_text), (right, right_text) = _evaluate(node.left, cell, year), _evaluate(node.right, cell, year)
         apply, sign = _OPERATIONS[type(node.op)]
@@ -160,30 +257,24 @@ def _evaluate(node: ast.expr, cell: Callable[[str, int], Cell], year: int) -> tu
     raise ValueError(f"no formula has {ast.dump(node)}")
 
 
-def _called(function: str, name: str, cell: Callable[[str, int], Cell], year: int) -> tuple[float, str]:
-    now = cell(name, year)
-    if function == "abs":
-        return abs(now.value * now.scale), now.text.strip("()")
-    before = cell(name, year - 1)
+def _called(function: str, name: str, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
+    (now, now_text), (before, before_text) = cell(name, year), cell(name, year - 1)
     if function == "avg":
-        return (now.value * now.scale + before.value * before.scale) / 2, f"(({now.text} + {before.text}) / 2)"
-    return now.value * now.scale - before.value * before.scale, f"({now.text} - {before.text})"
+        return (now + before) / 2, f"(({now_text} + {before_text}) / 2)"
+    return now - before, f"({now_text} - {before_text})"
 
 
-def _found(measure: Measure, year: int, sources: Mapping[str, Hit]) -> Cell:
-    cell = find_cell(measure, year, sources)
-    if cell is None:
-        raise _MissingError(measure.name)
-    return cell
+def _said(cells: Sequence[Cell]) -> list[str]:
+    """Each row once, with what stands under the heads that were used."""
+    rows: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault((cell.key, cell.row), []).append(cell)
+    return [f"{row} ({_read(of)}) [{key}]" for (key, row), of in rows.items()]
 
 
-def _said(cell: Cell) -> str:
-    unit = f", {cell.unit.strip('() ')}" if cell.unit else ""
-    return f"{escape_keys(f'{cell.row} ({cell.head}: {cell.text}{unit})')} [{cell.key}]"
-
-
-def _distinct(cells: Sequence[Cell]) -> list[Cell]:
-    return list({(cell.key, cell.row): cell for cell in reversed(cells)}.values())[::-1]
+def _read(cells: Sequence[Cell]) -> str:
+    pairs = dict.fromkeys(f"{cell.head}: {cell.text}" for cell in cells)
+    return "; ".join(pairs) + _unit(cells[0])
 
 
 def _keys(cells: Sequence[Cell]) -> str:
@@ -197,7 +288,8 @@ def _name(measure: Measure) -> str:
 def _result(value: float, measure: Measure) -> str:
     if measure.unit == "%":
         return f"{value:.1f}%"
-    return f"{value:.2f} days" if measure.unit == "days" else f"{value:.2f}"
+    shown = f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.4f}"
+    return f"{shown} days" if measure.unit == "days" else shown
 
 
 def _printed(one: _Worked, measure: Measure) -> str:
@@ -210,8 +302,8 @@ def _scale_of(one: _Worked, measure: Measure) -> str:
 
 
 def _unit(cell: Cell) -> str:
-    return f", {cell.unit.strip('() ')}" if cell.unit else ""
+    return f", {cell.unit}" if cell.unit else ""
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.2f}"
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.2f}"

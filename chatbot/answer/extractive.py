@@ -14,7 +14,7 @@ from chatbot.measures import related_words
 from chatbot.numbers import passage_scale
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import content_terms, terms
-from ingestion.records import Table
+from ingestion.records import Row, Table
 
 __all__ = ["Likeness", "extract_answer"]
 
@@ -51,6 +51,11 @@ LABEL_WEIGHT = 0.4
 MOST_COLUMNS = 4
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6
+# A row of other years than those asked for is hardly an answer.
+OTHER_YEARS_COST = 0.5
+OWN_UNIT = re.compile(r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b", re.IGNORECASE)
+# What addresses its reader as a machine comes after everything else.
+ORDER_COST = 10.0
 SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
 # A sentence that begins like this leans on the one before it.
 LEANS_BACK = re.compile(
@@ -87,10 +92,20 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
         for at, candidate in enumerate(found)
     ]
     windows = [_with_its_window(candidate, scored[at - candidate.passage.at :], weights) for at, candidate in enumerate(scored)]
-    windows = [replace(window, score=window.score + PAGE_WEIGHT * prompt.sources[window.key].score / best) for window in windows]
+    windows = [
+        replace(window, score=window.score + PAGE_WEIGHT * prompt.sources[window.key].score / best - ORDER_COST * _orders(window, prompt))
+        for window in windows
+    ]
     windows = [window for window in windows if likeness or not weights.keys().isdisjoint(window.words)]
     windows.sort(key=lambda window: -window.score)
     return "\n\n".join(_chosen(windows, meant))
+
+
+def _orders(candidate: _Candidate, prompt: Prompt) -> bool:
+    """Whether the passage is among what addresses a machine on its page."""
+    hit = prompt.sources[candidate.key]
+    orders = " ".join(" ".join(hit.page_text[start:end].split()) for start, end in hit.instructions)
+    return bool(orders) and (candidate.passage.text in orders or any(part in candidate.passage.text for part in orders.split(". ") if len(part) > 20))
 
 
 def _with_its_window(candidate: _Candidate, page: Sequence[_Candidate], weights: Mapping[str, float]) -> _Candidate:
@@ -135,6 +150,8 @@ def _score(passage: Passage, weights: Mapping[str, float], asked: Understanding,
     if passage.is_row:
         label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text))))
         score *= 1 - LABEL_WEIGHT + LABEL_WEIGHT * len(label & weights.keys()) / max(1, len(label))
+        if passage.table is not None and _lacks_years(passage.table, asked):
+            score -= OTHER_YEARS_COST
     score += LIKENESS_WEIGHT * near
     score += FIGURE_BONUS if asked.form == "figure" and figures else 0.0
     if passage.text.endswith("?"):
@@ -200,7 +217,7 @@ def _columns(passage: Passage, asked: Understanding) -> str:
     shared = [_shared(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
     wanted = [pair for pair in pairs if years & set(terms(pair[0]))] or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
-    return "; ".join(f"{head}: {_with_unit(cell, table)}" for head, cell in wanted[:MOST_COLUMNS])
+    return "; ".join(f"{head}: {_with_unit(cell, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
 
 
 def _shared(words: Sequence[str], head: str) -> float:
@@ -209,9 +226,15 @@ def _shared(words: Sequence[str], head: str) -> float:
     return sum(1.0 if word in own else RELATED_WEIGHT if not own.isdisjoint(related_words(word)) else 0.0 for word in words)
 
 
-def _with_unit(cell: str, table: Table) -> str:
-    """A bare cell with the scale or the per cent that its table states."""
-    if not cell[-1:].isdigit():
+def _lacks_years(table: Table, asked: Understanding) -> bool:
+    """Whether the columns are of other years than those asked for."""
+    years = {term for head in table.heads for term in terms(head) if len(term) == 4 and term[:2] in {"19", "20"}}
+    return bool(years and asked.years) and years.isdisjoint(map(str, asked.years))
+
+
+def _with_unit(cell: str, row: Row, table: Table) -> str:
+    """A bare cell with the scale or the per cent that its table states; a row of shares, rates or numbers has none of it."""
+    if not cell[-1:].isdigit() or OWN_UNIT.search(f"{row.section} {row.label}"):
         return cell
     scale, unit = passage_scale(table.unit or table.caption)
     if unit == "%":

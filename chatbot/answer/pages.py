@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from chatbot.answer.table_cells import Place, TablesOfPage, read_tables
+from chatbot.answer.table_cells import Place, TablesOfPage, forget_tables, read_tables
 from chatbot.answer.words import Words, comparable_words
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
 from chatbot.numbers.grammar import MINUS, YEAR, either, scale_of
@@ -96,6 +96,7 @@ def view_of(hit: Hit) -> PageView:
 def forget_pages() -> None:
     """Drop what was kept of pages, after one was erased."""
     _view.cache_clear()
+    forget_tables()
 
 
 def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

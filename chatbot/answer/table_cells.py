@@ -6,7 +6,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -16,7 +16,7 @@ from chatbot.answer.words import comparable_words
 from chatbot.numbers import Period, ScaleMark, scale_marks
 from ingestion.records import Table
 
-__all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "read_tables"]
+__all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "forget_tables", "forget_with_tables", "read_tables"]
 
 LONGEST_SHOWN = 60
 CELLS_BACK = 400  # cells that start before one and may still be open: those of a large table whose cells have several lines
@@ -209,3 +209,17 @@ def _marks_in(text: str, *, strict: bool = False) -> tuple[ScaleMark | None, Sca
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+
+
+_kept: list[Callable[[], None]] = [_marks_in.cache_clear]
+
+
+def forget_with_tables(forget: Callable[[], None]) -> None:
+    """Have another memory of what tables say dropped with them."""
+    _kept.append(forget)
+
+
+def forget_tables() -> None:
+    """Drop what was kept of tables, after a document was erased."""
+    for forget in _kept:
+        forget()

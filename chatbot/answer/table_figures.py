@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from chatbot.answer.mentions import Mention, label_words
-from chatbot.answer.table_cells import Named, Place, TablesOfPage, TableView, Words
+from chatbot.answer.table_cells import Named, Place, TablesOfPage, TableView, Words, forget_with_tables
 from chatbot.numbers import periods_agree
 
 __all__ = ["names_row", "objection_to"]
@@ -83,6 +83,9 @@ def _named_in_full(view: TableView, options: tuple[Named, ...], said: Words) -> 
     """The rows or columns whose words are all said, with their scores."""
     scores = {index: _score(view, named, said) for index, named in enumerate(options) if named.words and named.words <= said}
     return dict(sorted(scores.items(), key=lambda item: -item[1])[:MOST_NAMED])
+
+
+forget_with_tables(_named_in_full.cache_clear)
 
 
 def _score(view: TableView, named: Named, said: Words) -> float:

@@ -90,8 +90,14 @@ def newer_bonus(documents: Sequence[Listed]) -> Mapping[str, float]:
         series[False, _words(document.name)].append(document)
         series[True, _words(document.title or "")].append(document)
     several = [group for (_, words), group in series.items() if len(group) > 1 and any(map(str.isalpha, words))]
-    newest = {newer for group in several for document in group if (newer := newer_of(document.name, group))}
-    return {document.name: NEWER_BONUS for group in several for document in group if document.name in newest and _status(document) not in UNSETTLED}
+    found = {}
+    for group in several:
+        ages = [(_age(document), document.name, document) for document in group if _status(document) != "superseded"]
+        dated = [row for row in ages if row[0][0]]
+        newest = max(dated, key=lambda row: row[:2], default=None)
+        if newest and any(row[0] < newest[0] for row in dated) and _status(newest[2]) not in UNSETTLED:
+            found[newest[1]] = NEWER_BONUS
+    return found
 
 
 def _called(document: Listed) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from chatbot.measures import Measure, find_measures, find_statements, measure_named
+from chatbot.measures import Measure, find_measures, find_statements, measure_named, spelled_out
 from chatbot.numbers import find_periods
 from chatbot.records import Understanding
 from chatbot.terms import terms
@@ -74,24 +74,31 @@ _UNTIL = re.compile(r"\s{0,3}(?:-|–|—|to|through|until)\s{0,3}")
 MOST_YEARS = 20
 # Names that begin with a capital inside a sentence, or are written in capitals; a question's first word may be any.
 _NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*")
+_PERIOD_NAME = re.compile(
+    r"[\d,.-]+|(?:FY|CY|H|Q)[ '’]?\d{0,4}(?:[-/]\d{2,4})?"
+    r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+)
+_NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)
 _NO_NAMES = frozenset("i i'm i'd fy q1 q2 q3 q4 usd eur gdp cpi what which how does is".split())
 
 
 def understand(question: str, query: str) -> Understanding:
     """What `question` asks. query: its standalone form, in which a follow-up names what it is about."""
     subject = subject_of(query)
-    words = tuple(terms(subject))
+    words = tuple(terms(spelled_out(subject)))
     measures = find_measures(words)
     statements = find_statements(tuple(terms(query)))
     form = _form(subject_of(question))
     kinds = statements or tuple(dict.fromkeys(kind for measure in (*measures, *operands_of(measures)) for kind in measure.kinds))
+    if form == "list" and measures and not _NAMES_THEM.match(question):
+        form = "figure"
     return Understanding(
         query=query,
         subject=subject,
         form="figure" if form == "passage" and measures else form,  # "What is the net working capital?"
         years=_years(subject),
         relative_years=tuple(shift for pattern, shift in _RELATIVE if pattern.search(subject)),
-        names=_names(subject),
+        names=_names(subject, measures),
         measures=tuple(measure.name for measure in measures),
         kinds=kinds,
         compares=bool(_CHANGE.search(subject)),
@@ -142,6 +149,14 @@ def _years(subject: str) -> tuple[int, ...]:
     return tuple(sorted(years))
 
 
-def _names(subject: str) -> tuple[str, ...]:
-    found = (match[0] for match in _NAME.finditer(subject))
-    return tuple(dict.fromkeys(name for name in found if name.casefold() not in _NO_NAMES and not name.isdigit()))
+def _names(subject: str, measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Names as written, without those of measures ("EBITDA") and of periods ("H1", "FY24-25")."""
+    of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
+    found = (match[0].removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(subject))
+    return tuple(
+        dict.fromkeys(
+            name
+            for name in found
+            if name.casefold() not in _NO_NAMES and not _PERIOD_NAME.fullmatch(name) and not set(terms(spelled_out(name))) <= of_measures
+        )
+    )

@@ -43,6 +43,7 @@ REASONS = {
     "no_page": "No page of these documents is about this.",
     "no_entity": "These documents do not mention {names}.",
     "entity_without_period": "These documents say nothing about {years}.",
+    "period_elsewhere": "The pages that come near to this do not speak of {years}.",
     "topic_without_figure": "Pages come near to this, but none states the {measures}.",
     "not_in_excerpts": "The pages nearest to the question do not answer it.",
 }
@@ -88,6 +89,8 @@ def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
     """None where the pages may answer, else a key of REASONS. evidence: of refusal_evidence."""
     if not hits:
         return "no_page"
+    if evidence["names_missing"] == 1.0:  # whoever is asked about is nowhere: what fits is another's
+        return "no_entity"
     weights = WITH_LIKENESS if "likeness" in evidence else BY_WORDS
     if weights[CONSTANT] + sum(weight * evidence[name] for name, weight in weights.items() if name != CONSTANT) >= 0:
         return None
@@ -103,5 +106,7 @@ def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
 def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> str:
     """The sentence for a reason. known: whether any document in reach has a term."""
     missing = [name for name in asked.names if not any(map(known, content_terms(name)))]
-    years = [str(year) for year in asked.years if not known(str(year))] or [str(year) for year in asked.years]
-    return REASONS[reason].format(names=", ".join(missing[:3]), years=", ".join(years[:3]), measures=" or the ".join(asked.measures[:2]))
+    unknown = [str(year) for year in asked.years if not known(str(year))]
+    years = unknown or [str(year) for year in asked.years]
+    key = "period_elsewhere" if reason == "entity_without_period" and not unknown else reason
+    return REASONS[key].format(names=", ".join(missing[:3]), years=", ".join(years[:3]), measures=" or the ".join(asked.measures[:2]))

@@ -16,7 +16,7 @@ from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.newer import Listed, asks_for_older, newer_bonus
 from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
 from chatbot.search.questions import measures_of, operands_of, understand
-from chatbot.search.routing import route, years_of
+from chatbot.search.routing import document_parts, named_share, route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.damage import IndexDamagedError
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
@@ -35,6 +35,8 @@ CANDIDATES = 200
 # A page has four chunks or so: that many candidates for each page that is asked for.
 CANDIDATES_PER_HIT = 8
 MOST_HITS = 10_000
+# Share of a document's pages that speak of whom it is about; a competitor is mentioned on fewer.
+ABOUT = 0.05
 # What a page of a wanted kind gets that is no primary statement.
 OTHER_KINDS = 0.25
 # What a term adds that the question does not say itself: one by which documents print its measure, and one that may stand for a word of it.
@@ -178,8 +180,9 @@ class Retriever:
         found: list[_Row] = []
         for version, (name, facts) in documents.items():
             named, period = routed[version]
-            scored = self._score(version, asked.in_document(years_of(name, facts)), scope, weights, _of_mode(query))
-            bonus = query.weights.document * named + query.weights.period_of_document * period + newest.get(name, 0.0)
+            of = _of_mode(query)
+            scored = self._score(version, asked.in_document(years_of(name, facts)), scope, weights, of)
+            bonus = of.document * named + of.period_of_document * period + (newest.get(name, 0.0) if of.document else 0.0)
             found.extend(_rows(version, scored, bonus))
         found.sort(key=lambda row: (-row[0], row[1], row[2]))
         return _Ranking(scope.names, found, weights.own)
@@ -196,6 +199,14 @@ class Retriever:
         total = sum(len(lexicon.chunks.lengths) for lexicon in lexicons)
         having = {word: sum(lexicon.chunks.frequency(word) for lexicon in lexicons) for word in words}
         return {word: inverse_frequency(total, count) if count else 0.0 for word, count in having.items()}
+
+    def is_about(self, version: int, name: str, whom: Sequence[str]) -> bool:
+        """Whether one of these names is in the document's own, or on so many of its pages that it is about it; True without names."""
+        pages = self._library.terms(version).pages
+        least = ABOUT * len(pages.lengths)
+        found = (content_terms(one) for one in whom)
+        spoken = any(words and min(pages.frequency(word) for word in words) >= least for words in found)
+        return not whom or spoken or any(named_share(document_parts(name), one) > 0 for one in whom)
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
         """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chatbot.measures import find_measures
+from chatbot.numbers import find_periods
 from chatbot.records import Exchange
-from chatbot.terms import content_terms
+from chatbot.terms import content_terms, terms
 
 __all__ = ["is_follow_up", "standalone_query"]
 
@@ -24,6 +26,27 @@ POINTS_BACK = re.compile(
     r"|\b(do|does|did) (this|that)\b|\bhow do .{0,30}compare\b",
     re.I,
 )
+# A follow-up that names one thing, to be taken in the place of its like: "And in 2023?", "What about education?", "and for Costco?".
+SAME_OF = re.compile(
+    r"(?:(?:(?:and|but|so|or|also|then|ok|okay)[ ,]+)+(?:(?:what|how) about |what of |(?=(?:in|for|of|from|on|by|the) |(?-i:[A-Z0-9])))|(?:what|how) about |what of "
+    r"|(?=in |for ))(?:in |for |of |from |on |at |by |the same for )?(?P<other>[^?.!]{1,80})[?.! ]*",
+    re.I,
+)
+STEPS = (
+    (re.compile(r"\b(?:the )?(?:year before|previous year|prior year|preceding year)\b", re.I), -1),
+    (re.compile(r"\b(?:the )?(?:year after|next year|following year)\b", re.I), 1),
+)
+# More words than this say something of their own.
+MOST_WORDS = 5
+# What is asked of: "on health in 2025", "of the reserve?".
+OBJECT = re.compile(
+    r"\b(?:on|for|of|to)\s+(?P<object>(?!this\b|that\b|it\b)[\w'’ -]{2,60}?)(?=\s+(?:in|for|by|at|during|between|from|of|as|compared)\b|\s*[?.,!]|\s*$)"
+)
+NAME = re.compile(r"(?<![.?!] )\b[A-Z][\w&’-]*(?:[ -][A-Z][\w&’-]*)*")
+QUESTION_WORD = re.compile(
+    r"\W*(?:what|how|which|when|where|who|why|is|are|was|were|do|does|did|has|have|can|will|should|could|in|for|of|on|the|and)\b", re.I
+)
+WORD = re.compile(r"[\w&'’-]+")
 
 
 def is_follow_up(question: str, exchanges: Sequence[Exchange]) -> bool:
@@ -38,5 +61,54 @@ def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
     said = [exchange.user[:LONGEST_CARRIED] for exchange in exchanges]
     for index in range(len(said) - 1, -1, -1):
         if not is_follow_up(said[index], exchanges[:index]):
-            return " ".join(dict.fromkeys([said[index], said[-1], question]))
+            whole = said[index]
+            for later in [*said[index + 1 :], question]:
+                whole = replaced(whole, later) or " ".join(dict.fromkeys([said[index], said[-1], question]))
+            return whole
     return " ".join([said[-1], question])
+
+
+def replaced(question: str, follow_up: str) -> str:
+    """The earlier question with what a follow-up such as "And in 2023?" or "What about education?" names in the place of its like: a year,
+    a name, a measure, or what was asked of; "" where the follow-up says more than that, or there is nothing of its kind."""
+    found = SAME_OF.fullmatch(follow_up.strip())
+    other = found["other"].strip() if found else ""
+    if step := next((step for pattern, step in STEPS if pattern.search(other or follow_up)), 0):
+        return _other_year(question, step) if found else ""
+    if not other or len(other.split()) > MOST_WORDS:
+        return ""
+    for kind in (_of_periods, _of_measures, _of_names):
+        here, there = kind(other), kind(question)
+        if here:
+            start, end = there[-1] if there else (0, 0)
+            return f"{question[:start]}{other[slice(*here[0])]}{question[end:]}" if there else ""
+    objects = [match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])]
+    return f"{question[: objects[0][0]]}{other}{question[objects[0][1] :]}" if objects else ""
+
+
+def _other_year(question: str, step: int) -> str:
+    periods = find_periods(question)
+    if not periods or periods[-1].start_year != periods[-1].end_year:
+        return ""
+    last = periods[-1]
+    return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}"
+
+
+def _of_periods(text: str) -> list[tuple[int, int]]:
+    return [(period.start, period.end) for period in find_periods(text)]
+
+
+def _of_names(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in NAME.finditer(text) if match.start() or not QUESTION_WORD.match(text)]
+
+
+def _of_measures(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand that name its first measure."""
+    words = [(match.start(), match.end(), tuple(terms(match[0]))) for match in WORD.finditer(text)]
+    for measure in find_measures(tuple(term for *_, parts in words for term in parts)):
+        for phrase in measure.asked:
+            wanted = set(phrase)
+            places = [(start, end) for start, end, parts in words if parts and set(parts) <= wanted]
+            if len(places) == len(phrase):
+                return [(places[0][0], places[-1][1])]
+    return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from chatbot.numbers import find_periods
 from chatbot.records import Understanding
@@ -21,6 +22,8 @@ _COMMON = frozenset(
     minutes bulletin speech chapter part volume ch vol medium term update framework government public""".split()
 )
 _FEWEST_LETTERS = 3
+# What a document's initials count of its whole name.
+BY_INITIALS = 0.9
 
 
 def document_parts(name: str) -> tuple[str, ...]:
@@ -33,14 +36,23 @@ def named_share(parts: Sequence[str], question: str) -> float:
     """0-1: the share of a document's name that the question says, whole ("Best Buy" for "bestbuy") or by initials ("JnJ" for "johnson johnson")."""
     if not parts:
         return 0.0
-    words = [word.casefold().replace("'s", "").replace("’s", "") for word in _WORD.findall(question)]
-    said = {word for word in words if len(word) >= _FEWEST_LETTERS}
-    said |= {"".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1)}
+    said, short = _said(question)
     letters = sum(len(part) for part in parts)
     share = sum(len(part) for part in parts if part in said) / max(letters, 1)
     initials = "".join(part[0] for part in parts)
-    short = {re.sub(r"[^A-Z]", "", word).casefold() for word in _WORD.findall(question) if sum(map(str.isupper, word)) > 1}
-    return max(share, 0.9 if len(initials) > 1 and any(initials.startswith(one) for one in short if len(one) > 1) else 0.0)
+    return max(share, BY_INITIALS if len(initials) > 1 and initials in short else 0.0)
+
+
+@lru_cache(maxsize=16)  # the same for every document in reach
+def _said(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a question says that may be names: its words, and two or three of them as one; and its short forms, "JnJ" as "jj"."""
+    found = _WORD.findall(question)
+    words = [word.casefold().replace("'s", "").replace("’s", "") for word in found]
+    said = {word for word, written in zip(words, found, strict=True) if len(word) >= _FEWEST_LETTERS or (len(word) > 1 and written.isupper())}
+    said |= {"".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1)}
+    # Capitals alone need three letters: "AI" and "US" are words.
+    short = {capitals.casefold() for word in found if len(capitals := re.sub(r"[^A-Z]", "", word)) > (1 if capitals != word else 2)}
+    return frozenset(said), frozenset(short)
 
 
 def years_of(name: str, facts: DocumentFacts) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # A document's active version is what is searched; the one before it can be brought back for a while. Several documents may have one
 # version: the same bytes under several names. A coming version waits for its vectors before it takes its document's place.
 SCHEMA = (

@@ -273,24 +273,27 @@ class SentenceVectors:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder, self._lock = embedder, threading.Lock()
         self._kept: dict[str, NDArray[np.float32]] = {}
+        self._forgotten = 0
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit rows of shape (len(texts), dimension). Raises ModelError."""
         with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
+            known, at = {text: self._kept[text] for text in texts if text in self._kept}, self._forgotten
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
             known.update(zip(missing, self._embedder.embed(missing), strict=True))
         with self._lock:
             if len(self._kept) > MOST_SENTENCES:
                 self._kept.clear()
-            self._kept.update((text, known[text]) for text in missing)
+            if at == self._forgotten:  # else a document was erased meanwhile
+                self._kept.update((text, known[text]) for text in missing)
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self._embedder.dimension)
 
     def forget(self) -> None:
         """Drop all that was kept, after a document was erased."""
         with self._lock:
             self._kept.clear()
+            self._forgotten += 1
 
 
 def _step_back() -> None:

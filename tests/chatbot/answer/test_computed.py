@@ -81,7 +81,8 @@ def test_every_operand_is_cited_with_its_row() -> None:
 def test_growth_and_negative_values() -> None:
     text = answer("growth of operating income", ("operating income",), (2023, 2024), compares=True)
     assert "rose from (80) (2023) to 300 (2024)" in text
-    assert "475.0%" in text
+    assert "%" not in text
+    assert "100 × (200 - 150) / 150 = 33.3%" in answer("growth of net income", ("net income",), (2023, 2024))
 
 
 def test_a_share_of_another_measure_and_an_average_over_years() -> None:
@@ -90,10 +91,65 @@ def test_a_share_of_another_measure_and_an_average_over_years() -> None:
     assert "(-5.0% + 15.0%) / 2 = 5.0%" in text
 
 
-@pytest.mark.parametrize(("measure", "years"), [("quick ratio", (2024,)), ("revenue", (2019,)), ("net debt", (2024,))])
+@pytest.mark.parametrize(("measure", "years"), [("quick ratio", (2024,)), ("revenue", (2019,)), ("total debt", (2024,))])
 def test_a_missing_operand_year_or_row_gives_nothing(measure: str, years: tuple[int, ...]) -> None:
     assert answer(measure, (measure,), years) == ""
 
 
 def test_questions_without_a_measure_are_left_to_passages() -> None:
     assert answer("Who chairs the board?", ()) == ""
+
+
+def made(rows: list[tuple[str, list[str]]], **others: object) -> Hit:
+    given = {"heads": ("2024", "2023"), "unit": "(in millions)", "kind": "income_statement", "name": "other", **others}
+    return hit(str(given["name"]), str(given["kind"]), given["heads"], rows, str(given["unit"]))  # type: ignore[arg-type]
+
+
+def computed(subject: str, measures: tuple[str, ...], years: tuple[int, ...], *hits: Hit) -> str:
+    asked = Understanding(subject, subject, form="figure", years=years, measures=measures)
+    return compute_answer(Prompt(subject, subject, {f"S{n}-7f3a": one for n, one in enumerate(hits, 1)}, (), (), (), "7f3a"), asked)
+
+
+def test_a_word_that_makes_the_measure_narrower_is_left_to_passages() -> None:
+    page = made([("Total revenue", ["2,000", "1,600"]), ("Cloud revenue", ["500", "400"])])
+    assert computed("total revenue in 2024", ("revenue",), (2024,), page) != ""
+    assert computed("cloud revenue in 2024", ("revenue",), (2024,), page) == ""
+    assert computed("revenue in the second quarter of 2024", ("revenue",), (2024,), page) == ""
+
+
+def test_costs_in_brackets_are_amounts_and_taxes_in_brackets_are_not_guessed() -> None:
+    page = made(
+        [
+            ("Operating income", ["100", "90"]),
+            ("Interest expense", ["(25)", "(20)"]),
+            ("Income taxes", ["(20)", "5"]),
+            ("Income before taxes", ["80", "70"]),
+        ]
+    )
+    assert "= 100 / 25 = 4.00" in computed("interest coverage 2024", ("interest coverage",), (2024,), page)
+    assert computed("effective tax rate 2024", ("effective tax rate",), (2024,), page) == ""
+
+
+def test_operands_of_two_documents_are_never_mixed() -> None:
+    from dataclasses import replace
+
+    first = made([("Net income", ["200", "150"])])
+    second = replace(made([("Total revenue", ["1,000", "900"])], name="another"), version=2)
+    assert computed("net margin 2024", ("net margin",), (2024,), first, second) == ""
+
+
+def test_a_column_that_may_be_meant_twice_is_not_chosen() -> None:
+    assert computed("revenue 2024", ("revenue",), (2024,), made([("Revenue", ["1", "2"])], heads=("2024", "2024"))) == ""
+    text = computed("revenue 2024", ("revenue",), (2024,), made([("Revenue", ["1", "2"])], heads=("Three months 2024", "Year 2024")))
+    assert "Year 2024: 2" in text
+    assert computed("revenue 2023", ("revenue",), (2023,), made([("Revenue", ["20", "2"])], heads=("2024 vs 2023", "2022"))) == ""
+
+
+def test_another_statements_row_is_not_taken() -> None:
+    flows = made([("Accounts receivable", ["(274)", "48"])], kind="cash_flow_statement")
+    assert computed("accounts receivable 2024", ("accounts receivable",), (2024,), flows) == ""
+
+
+def test_keys_that_a_table_prints_stay_inert() -> None:
+    text = computed("revenue growth 2023 to 2024", ("revenue",), (2023, 2024), made([("Revenue [S9]", ["2", "1"])], unit="(in millions) [S2]"))
+    assert text.count("[S") == text.count("[S1-7f3a]") > 0

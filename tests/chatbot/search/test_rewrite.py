@@ -32,3 +32,24 @@ def test_follow_ups_carry_the_last_standalone_question(question: str) -> None:
 def test_a_question_of_its_own_is_not_touched(question: str) -> None:
     assert standalone_query(question, SAID) == question
     assert standalone_query("Why?", []) == "Why?"
+
+
+@pytest.mark.parametrize(
+    ("talk", "expected"),
+    [
+        (["What was Acme's gross profit in fiscal 2022?", "And in 2023?"], "What was Acme's gross profit in 2023?"),
+        (["What was Acme's gross profit in 2022?", "And Costalan?"], "What was Costalan's gross profit in 2022?"),
+        (["What was Acme's gross profit in 2022?", "And in 2023?", "What about net income?"], "What was Acme's net income in 2023?"),
+        (["What was the net income of Acme in 2023?", "And the year before?"], "What was the net income of Acme in 2022?"),
+        (["How much is spent on health in 2025-26?", "What about education?"], "How much is spent on education in 2025-26?"),
+        (["What did it forecast at its April meeting?", "And in June?"], "What did it forecast at its June meeting?"),
+        (
+            ["How did the committee vote?", "What did the odd one out want instead?"],
+            "How did the committee vote? What did the odd one out want instead?",
+        ),
+        (["What is the debt anchor?", "Why?"], "What is the debt anchor? Why?"),
+    ],
+)
+def test_what_a_follow_up_names_takes_the_place_of_its_like(talk: list[str], expected: str) -> None:
+    *before, last = talk
+    assert standalone_query(last, [Exchange(question, "") for question in before]) == expected
