@@ -184,7 +184,10 @@ class _Answer:
         figures = find_figures(statement)
         if span := _unquoted_passage(words, figures, view):
             quote = view.text[slice(*span)]
-            tells = telling_words(comparable_words(quote)) >= min(TELLING_WORDS, telling_words(words))
+            found = comparable_words(quote)
+            # A label of one word with two figures after it is a row, which stands nowhere by chance.
+            is_row = telling_words(found) > 0 and sum(word[0].isdigit() for word in found.texts) > 1
+            tells = is_row or telling_words(found) >= min(TELLING_WORDS, telling_words(words))
             return span, "" if tells else FIGURE_ALONE, quote
         stated = all(figures_stating(figure, view) for figure in figures)
         return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
@@ -214,15 +217,18 @@ class _Answer:
         return self.marks[mark.group : last]
 
     def _nearby(self, index: int) -> list[_Mark]:
-        """For a sentence without keys: those of the next sentence on its line, of the one before on it, of the line that leads its list in, or
-        those that close its whole paragraph."""
+        """For a sentence without keys: those of the next sentence on its line, of the one before on it, of the line that leads its list in,
+        those that close its whole paragraph, or of arithmetic, all."""
         start, end = self._bounds(index)
         line_start, line_end = self.blanked.rfind("\n", 0, start) + 1, self.blanked.find("\n", start)
         if marks := self._marks_within(end, line_end if line_end >= 0 else len(self.blanked)):
             return self._together(marks[0])
         if marks := self._marks_within(line_start, start):
             return self._together(marks[-1])
-        return self._leading_in(index) or self._closing(start, end)
+        if marks := self._leading_in(index) or self._closing(start, end):
+            return marks
+        # The operands of arithmetic are cited with their own rows, before or after it.
+        return self.marks if "=" in self.blanked[start:end] else []
 
     def _leading_in(self, index: int) -> list[_Mark]:
         for above in range(index - 1, -1, -1):

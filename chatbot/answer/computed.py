@@ -85,7 +85,7 @@ class _Task:
 
 
 def compute_answer(prompt: Prompt, asked: Understanding) -> str:
-    """The figure that was asked for, with its rows; "" where the question asks for none or the tables do not state its operands.
+    """The figure that was asked for, then its rows, each with its citation key; "" where the question asks for none or the tables do not state its operands.
 
     All operands are of the document that was found first.
     """
@@ -180,7 +180,7 @@ def _growth(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[str
         text += f"{after.text} - {before.text} = {_number(change)}"
         # Of a base below zero a percentage says nothing.
         text += f"; 100 × ({after.text} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%." if before.value > 0 else "."
-    yield f"{text} [{after.key}]"
+    yield text
     yield from _said([after, before])
 
 
@@ -199,7 +199,7 @@ def _formula(measure: Measure, years: Sequence[int], task: _Task, *, changes: bo
             if not worked:
                 raise
     for year, one in worked:
-        yield f"{_name(measure)} ({year}) = {one.written} = {_printed(one, measure)}{_scale_of(one, measure)}. {_keys(one.cells)}"
+        yield f"{_name(measure)} ({year}) = {one.written} = {_printed(one, measure)}{_scale_of(one, measure)}."
     yield from _said([cell for _, one in worked for cell in one.cells])
 
 
@@ -213,7 +213,7 @@ def _average(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[st
     result = _result(mean, measure) if measure.unit else _number(mean)
     cells = [cell for one in worked for cell in one.cells]
     label = f"{_name(measure)}, average of {chosen[0]}-{chosen[-1]}"
-    yield f"{label}: ({terms_}) / {len(worked)} = {result}{_scale_of(worked[0], measure)}. {each}{'. ' if each else ''}{_keys(cells)}"
+    yield f"{label}: ({terms_}) / {len(worked)} = {result}{_scale_of(worked[0], measure)}. {each}{'.' if each else ''}".strip()
     yield from _said(cells)
 
 
@@ -275,10 +275,6 @@ def _said(cells: Sequence[Cell]) -> list[str]:
 def _read(cells: Sequence[Cell]) -> str:
     pairs = dict.fromkeys(f"{cell.head}: {cell.text}" for cell in cells)
     return "; ".join(pairs) + _unit(cells[0])
-
-
-def _keys(cells: Sequence[Cell]) -> str:
-    return "".join(f"[{key}]" for key in dict.fromkeys(cell.key for cell in cells))
 
 
 def _name(measure: Measure) -> str:

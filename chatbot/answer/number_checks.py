@@ -246,9 +246,12 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
     checked = list(checks)
     figures = [one.figure for one in claims]
     results: list[tuple[Figure, str]] = []
-    for formula in find_formulas(text, figures):
+    # Operands of one formula stand in different statements, each cited with its own row somewhere in the answer.
+    cited = list({id(view): view for pages in views for view in pages}.values())
+    # Twice, because an average may be shown before the ratios that it is of.
+    for formula in [*find_formulas(text, figures)] * 2:
         operands = [index for index in formula.operands if not is_constant(figures[index])]
-        labels = [_labels(claims[index], views[index], results) for index in operands]
+        labels = [_labels(claims[index], cited, results) for index in operands]
         shared = set.intersection(*labels) if labels else set()
         result = figures[formula.result]
         fits = bool(shared) and (result.scale == 1.0 or (formula.sums and (result.scale, None) in shared))

@@ -79,7 +79,7 @@ _PERIOD_NAME = re.compile(
     r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 )
 _NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)
-_NO_NAMES = frozenset("i i'm i'd fy q1 q2 q3 q4 usd eur gdp cpi what which how does is".split())
+_NO_NAMES = frozenset("us usa uk eu u.s u.s. usd i'd fy q1 q2 q3 q4 usd eur gdp cpi what which how does is".split())
 
 
 def understand(question: str, query: str) -> Understanding:

@@ -35,6 +35,8 @@ CANDIDATES = 200
 # A page has four chunks or so: that many candidates for each page that is asked for.
 CANDIDATES_PER_HIT = 8
 MOST_HITS = 10_000
+# Share of a question from which on it is about its measures and nothing else.
+WHOLE = 0.5
 # Share of a document's pages that speak of whom it is about; a competitor is mentioned on fewer.
 ABOUT = 0.05
 # What a page of a wanted kind gets that is no primary statement.
@@ -94,8 +96,17 @@ class _Asked:
         self.words = content_terms(understanding.subject) or content_terms(understanding.query)
         self.related = tuple(dict.fromkeys(other for word in self.words for other in related_words(word)))
         self.printed = tuple(dict.fromkeys(word for measure in measures for phrase in measure.printed for word in phrase))
+        self.of_measures = frozenset(term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase)
         self.phrases = [measure.printed for measure in operands_of(measures)]
         self.years = tuple(map(str, understanding.years if years is None else years))
+
+    def share_of_measures(self, lexicon: Lexicon) -> np.float32:
+        """0-1: how much of what the question says, by rarity in this document, is its measures, counted as all from WHOLE on. "Spending on the
+        motorway" is about a motorway, "Acme's net income" about net income: a name that is on every page says nothing."""
+        units = len(lexicon.lengths)
+        rarity = {word: inverse_frequency(units, lexicon.frequency(word)) for word in self.words if not word.isdecimal()}
+        share = sum(weight for word, weight in rarity.items() if word in self.of_measures) / max(sum(rarity.values()), 1e-9)
+        return np.float32(min(1.0, share / WHOLE))
 
     def in_document(self, own: Sequence[int]) -> _Asked:
         """The same with "last year" counted from the latest of the document's own years."""
@@ -281,15 +292,16 @@ class Retriever:
             cosines = self._library.matrix(version).cosines(asked.vector, count)
         kept = scope.keep[version] if scope.keep is not None else np.arange(count)
         kinds = self._library.page_kinds(version)
+        of_measures = asked.share_of_measures(terms.chunks)
         evidence = Evidence(
             chunk_pages=chunk_pages[kept],
             cosines=cosines[kept],
             chunk_words=weights.share(terms.chunks)[kept],
             page_words=weights.share(terms.pages),
             rows=rows_about(terms.rows, weights.own, asked.related, pages),
-            measures=measure_rows(terms.rows, asked.phrases, asked.years, pages),
+            measures=of_measures * measure_rows(terms.rows, asked.phrases, asked.years, pages),
             periods=_having(terms.pages, asked.years, pages),
-            kinds=_of_kind(kinds, asked.understanding.kinds, pages),
+            kinds=(of_measures if asked.phrases else np.float32(1.0)) * _of_kind(kinds, asked.understanding.kinds, pages),
             kept=_kept(kinds, replace(of, boilerplate=1.0) if ABOUT_RISKS & set(asked.words) else of, pages),
         )
         scored = score_pages(evidence, of)

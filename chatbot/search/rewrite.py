@@ -47,6 +47,10 @@ QUESTION_WORD = re.compile(
     r"\W*(?:what|how|which|when|where|who|why|is|are|was|were|do|does|did|has|have|can|will|should|could|in|for|of|on|the|and)\b", re.I
 )
 WORD = re.compile(r"[\w&'’-]+")
+# What goes on from a measure's name: "ceiling" after "deficit".
+REST_OF_NAME = re.compile(
+    r"(?: (?!(?:in|for|of|on|at|from|by|during|between|as|and|or|is|was|are|were|to|with|than|over|under|per|go|rise|fall|grow)\b)[a-z-]+){0,3}", re.I
+)
 
 
 def is_follow_up(question: str, exchanges: Sequence[Exchange]) -> bool:
@@ -81,7 +85,8 @@ def replaced(question: str, follow_up: str) -> str:
         here, there = kind(other), kind(question)
         if here:
             start, end = there[-1] if there else (0, 0)
-            return f"{question[:start]}{other[slice(*here[0])]}{question[end:]}" if there else ""
+            named = re.sub(r"^the ", "", other, flags=re.I) if kind is _of_measures else other[slice(*here[0])]
+            return f"{question[:start]}{named}{question[end:]}" if there else ""
     objects = [match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])]
     return f"{question[: objects[0][0]]}{other}{question[objects[0][1] :]}" if objects else ""
 
@@ -110,5 +115,6 @@ def _of_measures(text: str) -> list[tuple[int, int]]:
             wanted = set(phrase)
             places = [(start, end) for start, end, parts in words if parts and set(parts) <= wanted]
             if len(places) == len(phrase):
-                return [(places[0][0], places[-1][1])]
+                start, end = places[0][0], places[-1][1]
+                return [(start, end + len(REST_OF_NAME.match(text, end)[0]))]  # type: ignore[index]
     return []

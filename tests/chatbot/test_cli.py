@@ -103,7 +103,7 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
 def test_a_conversation_goes_on_in_the_next_process(home: Path) -> None:
     run(home, "ask", "What is the deficit ceiling?", "--conversation", "talk")
     (line,) = lines(run(home, "ask", "And the debt anchor?", "--conversation", "talk", "--json"))
-    assert line["search_query"] == "What is the deficit ceiling? And the debt anchor?"
+    assert line["search_query"] == "What is the debt anchor?"
     assert line["conversation"] == "talk"
 
 

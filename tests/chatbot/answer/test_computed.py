@@ -63,9 +63,9 @@ def test_without_a_year_the_newest_column_answers() -> None:
 @pytest.mark.parametrize(
     ("measure", "years", "expected"),
     [
-        ("operating margin", (2024,), "Operating margin (2024) = 100 × 300 / $ 2,000 = 15.0%. [S1-7f3a]"),
-        ("working capital", (2024,), "Working capital (2024) = 500,000 - 250,000 = 250,000, in thousands. [S2-7f3a]"),
-        ("return on assets", (2024,), "Return on assets (2024) = 200 / ((1,000,000 + 900,000) / 2) = 0.21. [S1-7f3a][S2-7f3a]"),
+        ("operating margin", (2024,), "Operating margin (2024) = 100 × 300 / $ 2,000 = 15.0%."),
+        ("working capital", (2024,), "Working capital (2024) = 500,000 - 250,000 = 250,000, in thousands."),
+        ("return on assets", (2024,), "Return on assets (2024) = 200 / ((1,000,000 + 900,000) / 2) = 0.21."),
     ],
 )
 def test_ratios_show_their_operands_and_mind_scales(measure: str, years: tuple[int, ...], expected: str) -> None:
