@@ -165,7 +165,7 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_marked_page(page:
     message = ask(page, ANCHOR)
     expect(message.locator(".answer")).to_contain_text("The anchor must be met at the latest on 31 March 2030.")
     button = citations(message).first
-    expect(button).to_contain_text(f"[S1] {STATEMENT} · p. 6 (printed 2) ✓ verified")
+    expect(button).to_contain_text(f"{STATEMENT} · p. 6 (printed 2) ✓ verified")
     button.click()
     expect(page.get_by_role("dialog")).to_contain_text("Page 6 (printed 2)")
     image, described = image_of(page)

@@ -97,7 +97,9 @@ class _Asked:
         self.related = tuple(dict.fromkeys(other for word in self.words for other in related_words(word)))
         self.printed = tuple(dict.fromkeys(word for measure in measures for phrase in measure.printed for word in phrase))
         self.of_measures = frozenset(term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase)
-        self.phrases = [measure.printed for measure in operands_of(measures)]
+        # Rows of a statement are what they are called; those of a budget's limits, targets and growth stand in tables of many kinds.
+        stated = [measure for measure in operands_of(measures) if not set(PRIMARY_STATEMENTS).isdisjoint(measure.kinds)]
+        self.phrases = [measure.printed for measure in stated]
         self.years = tuple(map(str, understanding.years if years is None else years))
 
     def share_of_measures(self, lexicon: Lexicon) -> np.float32:
@@ -301,7 +303,7 @@ class Retriever:
             rows=rows_about(terms.rows, weights.own, asked.related, pages),
             measures=of_measures * measure_rows(terms.rows, asked.phrases, asked.years, pages),
             periods=_having(terms.pages, asked.years, pages),
-            kinds=(of_measures if asked.phrases else np.float32(1.0)) * _of_kind(kinds, asked.understanding.kinds, pages),
+            kinds=(of_measures if asked.of_measures else np.float32(1.0)) * _of_kind(kinds, asked.understanding.kinds, pages),
             kept=_kept(kinds, replace(of, boilerplate=1.0) if ABOUT_RISKS & set(asked.words) else of, pages),
         )
         scored = score_pages(evidence, of)
