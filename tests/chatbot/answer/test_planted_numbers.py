@@ -11,6 +11,7 @@ import pytest
 from benchmarks.number_statements import KINDS, statements_of_tables
 from benchmarks.planted_numbers import TRUE, Judged, plant_errors, report
 from chatbot.records import NumberCheck
+from documents.make_samples import make_samples
 from ingestion.document import Circumstances, read_document
 from ingestion.records import Page
 
@@ -18,9 +19,11 @@ SAMPLE = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 
 
 @pytest.fixture(scope="module")
-def pages(root: Path) -> tuple[Page, ...]:
+def pages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, ...]:
     """A sample document of prose and tables."""
-    return read_document(root / "documents" / "samples" / SAMPLE, Circumstances(processes=1)).pages
+    folder = tmp_path_factory.mktemp("samples")
+    make_samples(folder)
+    return read_document(folder / SAMPLE, Circumstances(processes=1)).pages
 
 
 def test_errors_are_caught_and_true_statements_are_not_doubted(pages: tuple[Page, ...]) -> None:
