@@ -7,25 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from chatbot.answer.blocks import BULLET, CAPTION, YEAR, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.records import Row, Table
 
-__all__ = ["BULLET", "ROW_FIGURE", "SENTENCE_ENDS", "YEAR", "Passage", "passages", "verbatim"]
+__all__ = ["SENTENCE_ENDS", "Passage", "passages", "verbatim"]
 
 FEWEST_WORDS = 3
 LONGEST_ROW = 200
 SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or")
 # A table's caption, unit line and column heads are at most this many lines above its rows.
 MOST_HEAD_LINES = 3
-CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
-ROW_END = re.compile(r"[\d%)–—-]\s*(?:[a-z*†‡]|\[\d+\])?$")
-ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
-YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
+# Rows that a sentence announces and that are quoted with it; more are a table, of which one row is.
+MOST_LISTED_ROWS = 12
 # A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
 ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
-LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
-BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +43,16 @@ def passages(hit: Hit) -> list[Passage]:
     found: list[Passage] = []
     heading, table, group = "", "", ""
     pending: list[str] = []
-    for block, is_row in _blocks(hit.body or hit.page_text):
+    for block, is_row in read_blocks(hit.body or hit.page_text):
         if is_row:
             if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR.search(pending[0]):
                 group = pending[0]  # a line within the table that heads the rows below it
             elif pending:
                 table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""
+            elif not table and found and found[-1].text.endswith(":"):
+                table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True))
-        elif _is_head(block):
+        elif is_head(block):
             pending.append(block)
             continue
         else:
@@ -85,52 +84,15 @@ def _spaceless(text: str) -> str:
 
 
 def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
-    """Sentences that announce a list, taken together with the items that follow."""
+    """Sentences that announce a list or a short table, taken together with the items or rows that follow."""
     for at, passage in enumerate(found):
-        items = list(takewhile(lambda item: not item.is_row and bool(BULLET.match(item.text)), found[at + 1 :]))
-        if passage.text.endswith(":") and items:
+        items = list(takewhile(lambda item: item.is_row or bool(BULLET.match(item.text)), found[at + 1 :]))
+        if items and items[0].is_row:
+            items = list(takewhile(lambda item: item.is_row, items))
+        if passage.text.endswith(":") and not passage.is_row and items and not (items[0].is_row and len(items) > MOST_LISTED_ROWS):
             yield Passage("\n".join([passage.text, *(item.text for item in items)]), passage.head, False)
         else:
             yield passage
-
-
-def _blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """(paragraph or row, is it a table row): lines of prose joined, rows and headings by themselves."""
-    prose: list[str] = []
-    for line in map(str.strip, text.split("\n")):
-        if LEADER.search(line):  # an entry of a table of contents
-            continue
-        row, starts = _is_row(line), bool(BULLET.match(line))
-        if prose and (not line or row or starts or _ends_block(prose[-1], line)):
-            yield " ".join(prose), False
-            prose = []
-        if row:
-            yield line, True
-        elif line:
-            prose.append(line)
-    if prose:
-        yield " ".join(prose), False
-
-
-def _is_row(line: str) -> bool:
-    """A line with a label, then figures, and little else; a sentence that holds figures is none, nor a head of years, a caption or a numbered heading."""
-    line = YEAR.sub(" ", line).rstrip()
-    if not line or len(line) > LONGEST_ROW or line.endswith((".", ";")) or CAPTION.match(line):
-        return False
-    figures = ROW_FIGURE.findall(line)
-    others = ROW_FIGURE.sub(" ", line).split()
-    ends_in_figure = bool(figures) and bool(ROW_END.search(line))
-    return (ends_in_figure or len(figures) > 1) and len(others) <= 12 and len(figures) >= len(others) / 4
-
-
-def _ends_block(last: str, line: str) -> bool:
-    """Whether a new block begins with `line`: the last one was a heading, or ended its sentence well before the margin."""
-    return (_is_head(last) and line[:1].isupper()) or (last.endswith((".", ":", ";")) and len(last) < 60)
-
-
-def _is_head(text: str) -> bool:
-    words = YEAR.sub(" ", text).split()
-    return len(words) <= 14 and len(text) <= 110 and not text.endswith((".", ";", ",")) and not BULLET.match(text)
 
 
 def _sentences(block: str) -> Iterator[str]:

@@ -1,0 +1,129 @@
+"""Cuts a page's lines into paragraphs, headings and table rows, by words and line lengths; knows no sentence and no question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+__all__ = ["BULLET", "CAPTION", "ROW_FIGURE", "YEAR", "is_head", "read_blocks"]
+
+LONGEST_ROW = 200
+MOST_LABEL_WORDS = 14
+LONGEST_HEAD, MOST_HEAD_WORDS = 110, 14
+# A heading is shorter than its column, or most of its words begin with a capital.
+SHORT_OF_WIDTH = 0.75
+TITLED = 0.6
+# A line that ends its sentence this far from the margin ends its paragraph.
+PARAGRAPH_END = 0.85
+# Lines on each side of one that tell how wide its column is.
+AROUND = 4
+CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
+ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
+YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
+LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
+BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
+# A numbered paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
+NUMBERED = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+[A-Z]")
+# What may stand among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
+_UNIT = re.compile(
+    r"[-−–—$€£₹`*†‡/%().,]+|(?:US|A|C|NZ|S|HK)?\$|Rs\.?|RM|EUR|USD|GBP|INR|per|cent|percent|pps?|ppts?|bps|bp|basis|points?|times|x|years?|months?|days?"
+    r"|crores?|lakhs?|lacs?|thousands?|millions?|billions?|trillions?|[mb]n|nil|n\.?/?a\.?|n\.m\.|nm|to|or|\[\d+\]|[a-z*†‡]",
+    re.IGNORECASE,
+)
+_EMPTY = frozenset({"nil", "na", "nm"})
+# After one of these a sentence goes on: no label, heading or sentence ends so.
+_GOES_ON = frozenset(
+    "a an the of to in on at by for from with without and or nor but as than that which who whose whether if when while where is are was were be been being "
+    "has have had will would shall should can could may might must its their his her our your this these those into onto over under above below between "
+    "about around against during per not no including such through within upon via towards toward".split()
+)
+_SENTENCE_BREAK = re.compile(r"[a-z%)][.;?!] +[A-Z(]")
+_ENDS = (".", ":", ";", "?", "!", ".”", '."', ".)")
+
+
+def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """(paragraph, heading or row; is it a row) in order: lines of prose joined, rows and headings by themselves."""
+    lines = [line for line in map(str.strip, text.split("\n")) if not LEADER.search(line)]  # an entry of a table of contents says nothing
+    prose: list[str] = []
+    for at, line in enumerate(lines):
+        row = _is_row(line, prose)
+        if prose and (not line or row or BULLET.match(line) or NUMBERED.match(line) or _ends_block(prose, lines, at)):
+            yield " ".join(prose), False
+            prose = []
+        if row:
+            yield line, True
+        elif line:
+            prose.append(line)
+    if prose:
+        yield " ".join(prose), False
+
+
+def is_head(text: str) -> bool:
+    """Whether this can be a heading or a line of one: few words, no end of a sentence, nothing that must go on."""
+    words = YEAR.sub(" ", text).split()
+    short = len(words) <= MOST_HEAD_WORDS and len(text) <= LONGEST_HEAD
+    return short and not text.endswith((".", ";", ",")) and not BULLET.match(text) and not _goes_on(text)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether the text ends where no sentence, label or heading can."""
+    last = text.split()[-1:] or [""]
+    return last[0].endswith((",", "-")) or last[0].casefold() in _GOES_ON
+
+
+def _is_row(line: str, prose: Sequence[str]) -> bool:
+    """A line of a label, then figures, and nothing else but units; a sentence that holds figures is none, nor a head of years, a caption or
+    a numbered heading. prose: the lines of the paragraph before it."""
+    if not line or len(line) > LONGEST_ROW or CAPTION.match(line):
+        return False
+    words = YEAR.sub(" ", line).split()
+    tail = len(words)
+    while tail and _is_value(words[tail - 1]):
+        tail -= 1
+    while tail < len(words) and words[tail].isalpha() and words[tail].casefold() not in _EMPTY:  # "of year — 8,853": the unit is the label's
+        tail += 1
+    label, figures = words[:tail], sum(any(map(str.isdigit, word)) for word in words[tail:])
+    if not figures or len(label) > MOST_LABEL_WORDS or _SENTENCE_BREAK.search(line) or line.endswith((".", ";", ",")):
+        return False
+    if figures > 1 and not label:
+        return True
+    said = " ".join(label)
+    if figures == 1 and (_goes_on(said) or len(label) > 4 * (1 + said.count(":"))) and _continues(line, prose):
+        return False
+    return not _goes_on(said) or figures > 2
+
+
+def _is_value(word: str) -> bool:
+    return bool(
+        ROW_FIGURE.fullmatch(word) or _UNIT.fullmatch(word) or re.fullmatch(r"[(\[]?[-−]?[^\w\s]{0,3}\d[\d,./]*(?:[^\w\s]{0,3}|[a-z*†‡])", word)
+    )
+
+
+def _continues(line: str, prose: Sequence[str]) -> bool:
+    """Whether the line goes on with the sentence before it."""
+    return bool(prose) and not prose[-1].endswith(_ENDS) and (line[:1].islower() or _goes_on(prose[-1]) or len(prose) > 1)
+
+
+def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
+    """Whether a new block begins at line `at`: what is before was a heading, or ended its sentence well before the margin, or a heading follows it."""
+    line, last = lines[at], prose[-1]
+    if not (line[:1].isupper() or line[:1].isdigit() or not line[:1].isalnum()):
+        return False
+    width = _width(lines, at)
+    if last.endswith(_ENDS):
+        return len(last) < PARAGRAPH_END * width or _is_heading([line], width)
+    return _is_heading(prose, width)
+
+
+def _is_heading(said: Sequence[str], width: int) -> bool:
+    whole = " ".join(said)
+    if not is_head(whole) or not (whole[:1].isupper() or whole[:1].isdigit()):
+        return False
+    words = [word for word in whole.split() if word[0].isalpha() and word.casefold() not in _GOES_ON]
+    titled = sum(word[0].isupper() for word in words) >= TITLED * max(1, len(words))
+    return titled or len(said[-1]) < SHORT_OF_WIDTH * width
+
+
+def _width(lines: Sequence[str], at: int) -> int:
+    """How wide the column is around a line: the second longest of its neighbours."""
+    return sorted((len(line) for line in lines[max(0, at - AROUND) : at + AROUND + 1]), reverse=True)[:2][-1]
