@@ -14,6 +14,7 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.pictures import finest, picture_places
 from ingestion.records import DocumentInfo, Rect, Word
+from ingestion.table_rules import Rules, drawn_rules
 from ingestion.text_quality import is_unreadable, normalise, normalised_words
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class PdfFile:
         self.password = password
         self._pypdf: Any = None
         self._pdfium: pdfium.PdfDocument | None = None
+        self._kept: tuple[int, pdfium.PdfPage] | None = None
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
@@ -124,7 +126,7 @@ class PdfFile:
 
     def pictures(self, number: int) -> tuple[Rect, ...]:
         """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium cannot read the page."""
-        page = self._page(number)
+        page = self._page_kept(number)
         if page is None:
             return ()
         try:
@@ -132,8 +134,11 @@ class PdfFile:
             return tuple(self._with_text(number, places)) if places else ()
         except (pdfium.PdfiumError, ValueError, MemoryError):
             return ()
-        finally:
-            page.close()
+
+    def rules(self, number: int) -> Rules:
+        """The lines drawn on page `number`; none where PDFium cannot read it."""
+        page = self._page_kept(number)
+        return drawn_rules(page, _placing(page)) if page is not None else Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
         """Those of these places that look like text which the text layer lacks."""
@@ -171,10 +176,19 @@ class PdfFile:
         except pdfium.PdfiumError:
             return None
 
+    def _page_kept(self, number: int) -> pdfium.PdfPage | None:
+        """A page that stays open until another is asked for: its text, its rules and its pictures are, one after the other."""
+        if self._kept is None or self._kept[0] != number:
+            if self._kept is not None:
+                self._kept[1].close()
+            page = self._page(number)
+            self._kept = (number, page) if page is not None else None
+        return self._kept[1] if self._kept is not None else None
+
     def _pdfium_text(self, number: int) -> tuple[str, list[Word]]:
-        if self._pdfium is None:
+        page = self._page_kept(number)
+        if page is None:
             raise pdfium.PdfiumError("not open")
-        page = self._pdfium[number - 1]
         text_page = page.get_textpage()
         try:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
@@ -183,7 +197,6 @@ class PdfFile:
             return text, [Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans]
         finally:
             text_page.close()
-            page.close()
 
     def _open_with_pypdf(self, error: pdfium.PdfiumError) -> int:
         if "assword" in str(error):

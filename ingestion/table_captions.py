@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ingestion.table_columns import row_values
 from ingestion.table_lines import VisualLine
 
-__all__ = ["CAPTION", "NOTE", "caption_of", "is_bare_unit", "is_unit"]
+__all__ = ["CAPTION", "NOTE", "bracketed_units", "caption_of", "is_bare_unit", "is_unit"]
 
 # What is numbered is a caption: "Table 1.2.4", "Annex III", "Schedule B".
 CAPTION = re.compile(r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box|statement|appendix)\s+(?:[A-Z]{0,3}[.\-–]?\d|[IVXLC]+\b|[A-Z]\b)")
@@ -69,7 +69,7 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
             units.insert(0, text)
         elif not texts and (text.endswith(":") or (text.endswith(".") and INTRODUCTION.search(_introduction(lines, start, floor)[0]))):
             intro, start = _introduction(lines, start, floor)
-            return intro, [*units, *_bracketed(intro)], start
+            return intro, [*units, *bracketed_units(intro)], start
         elif _is_prose(text) or (texts and text.endswith(":")) or len(texts) == MOST_CAPTION_LINES:
             break
         else:
@@ -78,7 +78,7 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
         if CAPTION.match(text):
             break
     caption = " ".join(texts)
-    return caption, [*units, *_bracketed(caption)], start
+    return caption, [*units, *bracketed_units(caption)], start
 
 
 def _is_prose(text: str) -> bool:
@@ -100,5 +100,6 @@ def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[
     return text, start
 
 
-def _bracketed(text: str) -> list[str]:
+def bracketed_units(text: str) -> list[str]:
+    """The units that stand in brackets in a text: "From (per cent)"."""
     return [match.group() for match in IN_BRACKETS.finditer(text) if is_unit(match.group())]

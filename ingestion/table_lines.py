@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from ingestion.records import Word
-from ingestion.table_words import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, printed, words_kind
+from ingestion.table_words import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, is_period, is_value, printed, words_kind
 
 __all__ = ["INK", "Piece", "VisualLine", "visual_lines"]
 
@@ -20,6 +21,9 @@ SAME_LINE_MARK = 0.35
 TALLEST = 2.6
 # Letters of a rotated word seem so many times more slender than usual.
 ROTATED = 2.6
+# Words of a value with its measure: "5 per cent", "4 to 8 lakh"; one of time may be a head: "1-3 years".
+MEASURED_WORDS = range(2, 5)
+OF_TIME = re.compile(r"(?:day|month|year)s?", re.IGNORECASE)
 # Gaps are in widths of the line's mean letter; a space between words is about half of one, up to one and a half in justified lines.
 SPLIT_DIGITS_GAP = 0.3
 SPACE_GAP = 0.75
@@ -155,6 +159,17 @@ def _line(group: Sequence[tuple[float, float, Word]]) -> VisualLine:
     return VisualLine(_Joiner(words, letter, MARK_HEIGHT * usual).pieces(), y0, y1, letter)
 
 
+def _measure(pieces: Sequence[Piece]) -> None:
+    """Take texts beside a label that are figures with their measure for values, those of time where the line has other values."""
+    valued = any(piece.figure for piece in pieces[1:])
+    for piece in pieces[1:]:
+        if piece.figure or len(piece.words) not in MEASURED_WORDS:
+            continue
+        first, last = piece.words[0].text, piece.words[-1].text
+        measured = words_kind(first) in "vscd" and not is_period(first) and (last.endswith("%") or words_kind(last) == "w") and is_value(piece.text)
+        piece.figure = measured and (valued or not OF_TIME.fullmatch(last))
+
+
 class _Joiner:
     """Joins the words of one line to values and texts."""
 
@@ -181,6 +196,7 @@ class _Joiner:
                 pieces[-1] = Piece([*last.words, *token.words], last.x0, token.x1, False, f"{last.text} {token.text}", last.x0)
             else:
                 pieces.append(token)
+        _measure(pieces)
         return pieces
 
     def _texts(self) -> list[Piece]:

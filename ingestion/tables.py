@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ingestion.records import Page, Rect, Table, Word
+from ingestion.records import Page, Rect, Row, Table, Word
 from ingestion.table_blocks import Block, blocks_of, first_line, label_sides, without_page_number
+from ingestion.table_captions import bracketed_units, caption_of, is_unit
+from ingestion.table_cells import Ruled, ruled_tables
 from ingestion.table_columns import Column, label_of
+from ingestion.table_grids import grids_of
 from ingestion.table_heads import Head, head_of
 from ingestion.table_lines import VisualLine, visual_lines
 from ingestion.table_rows import rows_of
-from ingestion.table_words import is_period, words_kind
+from ingestion.table_rules import Rules, no_rules
+from ingestion.table_words import is_period, is_value, words_kind
 
 __all__ = ["continue_tables", "find_tables"]
 
@@ -36,16 +40,77 @@ UNEVEN = 0.3
 SAME_SIDE = 0.03
 MOST_LINES_BETWEEN = 5
 CONTINUED = re.compile(r"\b(?:continued|cont['’.]?d?|concluded)\b", re.IGNORECASE)
+# Shades and underlines look like rules too: where those are right, no column is lost, and of the cells that the words alone would
+# make at most what remains below this share, stray lines of labels and notes.
+KEPT = 0.9
+NUMBERED = re.compile(r"(\d{1,3})[.)]?\s")
 # Share of a table's rows that have a label of their own.
 LABELLED = 0.5
+# Share of a table's rows that a column of names has at least.
+NAMED = 0.8
+SEPARATOR = " > "
 
 
-def find_tables(text: str, words: Sequence[Word]) -> list[Table]:
-    """The tables of one page in reading order. words: with boxes and offsets into `text`."""
+def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = no_rules) -> list[Table]:
+    """The tables of one page in reading order. words: with boxes and offsets into `text`; rules: asked for where there may be a table."""
     placed = [word for word in words if 0 <= word.start < word.end <= len(text)]
     if len(placed) > MOST_WORDS or sum(1 for word in placed if words_kind(word.text) == "v") < FEWEST_ROWS:
         return []
     lines = without_page_number(visual_lines(placed))
+    tables = _unruled(lines)
+    ruled = _ruled(lines, placed, rules()) if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS else []
+    ruled = [table for table in ruled if not any(_meet(table.box, other.box) and len(other.heads) > len(table.heads) for other in tables)]
+    if not ruled:
+        return tables
+    outside = [word for word in placed if not any(_is_inside(word, table.box) for table in ruled)]
+    both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
+    return sorted(both, key=lambda table: table.box.y0) if _count_cells(both) >= KEPT * _count_cells(tables) else tables
+
+
+def _count_cells(tables: Sequence[Table]) -> int:
+    return sum(cell is not None for table in tables for row in table.rows for cell in row.cells)
+
+
+def _meet(first: Rect, second: Rect) -> bool:
+    return min(first.x1, second.x1) > max(first.x0, second.x0) and min(first.y1, second.y1) > max(first.y0, second.y0)
+
+
+def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> list[Table]:
+    """The tables that stand in rules drawn around each cell."""
+    tables: list[Table] = []
+    for grid in grids_of(rules, words):
+        for found in ruled_tables(grid):
+            tables.append(_named(found, lines, tables[-1] if tables else None))
+    return tables
+
+
+def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> Table:
+    """A ruled table with caption and unit, or, where it goes on right below the one before, with that one's heads."""
+    top, floor = _lines_above(lines, found.box.y0), _lines_above(lines, before.box.y1 if before else 0.0)
+    if before and top == floor and not any(found.heads) and len(found.heads) == len(before.heads) and _stand_alike(before.box, found.box):
+        return Table(before.caption, before.unit, before.heads, found.rows, found.box, False)
+    caption, units, _ = caption_of(lines, top, min(top, floor))
+    if found.title and not is_unit(found.title):
+        caption = found.title if not caption or caption.endswith(":") else f"{caption} {found.title}"
+    shared = [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
+    units = [*units, *filter(is_unit, (found.title, found.corner)), *shared]
+    return Table(caption, units[0] if units else "", found.heads, found.rows, found.box, False)
+
+
+def _stand_alike(first: Rect, second: Rect) -> bool:
+    return max(abs(first.x0 - second.x0), abs(first.x1 - second.x1)) < SAME_SIDE
+
+
+def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
+    return sum(line.y0 + line.y1 < 2 * y for line in lines)
+
+
+def _is_inside(word: Word, box: Rect) -> bool:
+    return box.x0 < (word.box.x0 + word.box.x1) / 2 < box.x1 and box.y0 < (word.box.y0 + word.box.y1) / 2 < box.y1
+
+
+def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
+    """The tables that nothing but where words stand tells."""
     tables, floor = [], 0
     for block in blocks_of(lines):
         if _is_table(lines, block):
@@ -62,7 +127,8 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
         if before and before.tables and page.tables and page.number == before.number + 1 and _goes_on(before, page):
             above, first = before.tables[-1], page.tables[0]
             heads = first.heads if any(first.heads) else above.heads
-            carried = replace(first, heads=heads, caption=above.caption, unit=first.unit or above.unit, continued=True)
+            rows = _in_section(first.rows, above.rows[-1].section) if _counts_on(above, first) else first.rows
+            carried = replace(first, heads=heads, caption=above.caption, unit=first.unit or above.unit, rows=rows, continued=True)
             page = replace(page, tables=(carried, *page.tables[1:]))
         done.append(page)
     return done
@@ -72,21 +138,56 @@ def _goes_on(before: Page, page: Page) -> bool:
     """Whether the first table of a page goes on with the last one of the page before: it stands alike, between them is nothing
     but running heads and notes, and it has no heads and no caption of its own, or both again, or says that it is continued."""
     above, first = before.tables[-1], page.tables[0]
-    alike = len(above.heads) == len(first.heads) and max(abs(above.box.x0 - first.box.x0), abs(above.box.x1 - first.box.x1)) < SAME_SIDE
+    alike = len(above.heads) == len(first.heads) and _stand_alike(above.box, first.box)
     below = sum(line.box.y0 > above.box.y1 for line in before.lines)
     over = sum(line.box.y1 < first.box.y0 for line in page.lines)
     if not alike or not any(above.heads) or below > MOST_LINES_BETWEEN or over > MOST_LINES_BETWEEN:
         return False
-    if CONTINUED.search(first.caption) or (first.heads == above.heads and first.caption == above.caption != ""):
+    same = first.heads == above.heads and (first.caption == above.caption != "" or (not first.caption and _counts_on(above, first)))
+    if CONTINUED.search(first.caption) or same:
         return True
     return not any(first.heads) and " ".join(first.caption.split()) in " ".join(before.text.split())
+
+
+def _counts_on(above: Table, first: Table) -> bool:
+    """Whether the rows of a table are numbered on from those of the one before."""
+    if not above.rows or not first.rows:
+        return False
+    before, after = NUMBERED.match(above.rows[-1].label), NUMBERED.match(first.rows[0].label)
+    return before is not None and after is not None and int(before[1]) + 1 == int(after[1])
+
+
+def _in_section(rows: Sequence[Row], section: str) -> tuple[Row, ...]:
+    """The rows of a table, those before its first heading put under one that stands on the page before."""
+    until = next((place for place, row in enumerate(rows) if row.section), len(rows))
+    return tuple(replace(row, section=section) if place < until else row for place, row in enumerate(rows))
 
 
 def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
     first = first_line(lines, block, floor)
     rows = rows_of(lines, first, block.last, block.columns)
     head = head_of(lines, first, floor, block.columns, label_sides(lines, block))
-    return Table(head.caption, head.unit, tuple(head.heads), tuple(rows), _box(lines, block, head), False)
+    heads = head.heads
+    if _names_rows(rows):
+        heads, rows = heads[1:], [_named_by_cell(row) for row in rows]
+    return Table(head.caption, head.unit, tuple(heads), tuple(rows), _box(lines, block, head), False)
+
+
+def _names_rows(rows: Sequence[Row]) -> bool:
+    """Whether the texts of the first column name the rows, and what stands before it only some: the groups that they are of."""
+    names = [row.cells[0].text for row in rows if row.cells and row.cells[0]]
+    worded = sum(any(map(str.isalpha, name)) and not is_value(name) for name in names)
+    several = all(len(row.cells) > 1 for row in rows)
+    return several and worded == len(names) >= NAMED * len(rows) and sum(bool(row.label) for row in rows) < LABELLED * len(rows)
+
+
+def _named_by_cell(row: Row) -> Row:
+    """A row named by the text in its first column, by its label where there is none; a label beside that text is its section."""
+    name = row.cells[0]
+    if name is None:
+        return replace(row, cells=row.cells[1:])
+    section = SEPARATOR.join(filter(None, (row.section, row.label)))
+    return replace(row, label=name.text, cells=row.cells[1:], section=section)
 
 
 def _is_table(lines: Sequence[VisualLine], block: Block) -> bool:

@@ -11,6 +11,7 @@ import os
 import struct
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -63,7 +64,8 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
     text, method, words = file.text(number)
-    page = Page(number, text, method=method, lines=lines_of(text, words), tables=tuple(find_tables(text, words)))
+    tables = find_tables(text, words, partial(file.rules, number))
+    page = Page(number, text, method=method, lines=lines_of(text, words), tables=tuple(tables))
     return {"read": page_to(page), "pictures": [_box(box) for box in file.pictures(number)]}
 
 

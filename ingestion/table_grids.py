@@ -1,0 +1,203 @@
+"""Rules and words of a page to grids of cells; knows what stands inside which lines, and nothing of what cells say."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ingestion.records import Word
+from ingestion.table_rules import Rules
+
+__all__ = ["Grid", "Inside", "grids_of"]
+
+# Shares of the page, about three points: rules that stand or end no further apart are one, or meet.
+NEAR_X, NEAR_Y = 0.006, 0.004
+# Rules of a page that no one draws by hand: beyond so many, after joining, it is a chart or a map.
+MOST_JOINED = 400
+# Sides that a grid has at most, of either kind.
+MOST_SIDES = 200
+# Share of a cell's side that is drawn where it is one.
+DRAWN = 0.6
+# Words stand on one line where their middles are closer than this share of their height.
+SAME_LINE = 0.5
+
+Interval = tuple[float, float]
+
+
+@dataclass(slots=True)
+class Inside:
+    """What stands inside one cell. lines: its words, line by line. rows, columns: the (first, last) that it takes of the grid."""
+
+    lines: list[list[Word]]
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+
+
+@dataclass(slots=True)
+class Grid:
+    """One ruled area. cells: row -> column -> what stands there; a cell over several rows or columns is the same in all of them.
+
+    xs, ys: the sides of its columns and rows, from left to right and from top to bottom.
+    """
+
+    cells: list[list[Inside]]
+    xs: list[float]
+    ys: list[float]
+
+
+def grids_of(rules: Rules, words: Sequence[Word]) -> Iterator[Grid]:
+    """The ruled areas of at least two rows and two columns. words: of the page."""
+    across = _joined([(rule.y0 + rule.y1, rule.x0, rule.x1) for rule in rules.across], NEAR_Y, NEAR_X)
+    down = _joined([(rule.x0 + rule.x1, rule.y0, rule.y1) for rule in rules.down], NEAR_X, NEAR_Y)
+    if len(across) > MOST_JOINED or len(down) > MOST_JOINED:
+        return
+    for level, upright in _connected(across, down):
+        xs = _sides(upright, level, NEAR_X)
+        ys = _sides(level, upright, NEAR_Y)
+        if 2 < len(xs) < MOST_SIDES and 2 < len(ys) < MOST_SIDES:
+            yield Grid(_filled(_Walls(xs, ys, level, upright), words), xs, ys)
+
+
+# A rule: where it stands, and from where to where it goes, all along the page's other side.
+_Rule = tuple[float, float, float]
+
+
+def _joined(doubled: Sequence[_Rule], near: float, gap: float) -> list[_Rule]:
+    """Rules drawn in pieces, or twice, as one each. doubled: twice where they stand, so that the middle of a thick one is meant."""
+    joined: list[_Rule] = []
+    rows: list[list[_Rule]] = []
+    for at, start, end in sorted(doubled):
+        if not rows or at / 2 - rows[-1][0][0] > near / 2:
+            rows.append([])
+        rows[-1].append((at / 2, start, end))
+    for row in rows:
+        at = row[0][0]
+        begun, ended = -1.0, -1.0
+        for _, start, end in sorted(row, key=lambda rule: rule[1]):
+            if begun >= 0 and start <= ended + gap:
+                ended = max(ended, end)
+                continue
+            if begun >= 0:
+                joined.append((at, begun, ended))
+            begun, ended = start, end
+        joined.append((at, begun, ended))
+    return joined
+
+
+def _connected(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[tuple[list[_Rule], list[_Rule]]]:
+    """Rules that meet, directly or by others, together."""
+    waiting = list(range(len(across)))
+    left = set(range(len(down)))
+    seen: set[int] = set()
+    for first in waiting:
+        if first in seen:
+            continue
+        seen.add(first)
+        level, upright, queue = [], [], [first]
+        while queue:
+            rule = across[queue.pop()]
+            level.append(rule)
+            met = [number for number in left if _meet(rule, down[number])]
+            left.difference_update(met)
+            upright += [down[number] for number in met]
+            for number in met:
+                more = [other for other in waiting if other not in seen and _meet(across[other], down[number])]
+                seen.update(more)
+                queue += more
+        yield level, upright
+
+
+def _meet(level: _Rule, upright: _Rule) -> bool:
+    return level[1] - NEAR_X <= upright[0] <= level[2] + NEAR_X and upright[1] - NEAR_Y <= level[0] <= upright[2] + NEAR_Y
+
+
+def _sides(standing: Sequence[_Rule], crossing: Sequence[_Rule], near: float) -> list[float]:
+    """Where rules stand, and where those that cross them end beyond the last: a table may be open at its sides."""
+    sides: list[float] = []
+    for at in sorted(rule[0] for rule in standing):
+        if not sides or at - sides[-1] > near:
+            sides.append(at)
+    first, last = min((rule[1] for rule in crossing), default=0.0), max((rule[2] for rule in crossing), default=0.0)
+    if sides and first < sides[0] - near:
+        sides.insert(0, first)
+    if sides and last > sides[-1] + near:
+        sides.append(last)
+    return sides
+
+
+class _Walls:
+    """Where the elementary cells of a grid have rules between them."""
+
+    def __init__(self, xs: list[float], ys: list[float], level: Sequence[_Rule], upright: Sequence[_Rule]) -> None:
+        self.xs, self.ys = xs, ys
+        self._level = _by_side(level, ys, NEAR_Y)
+        self._upright = _by_side(upright, xs, NEAR_X)
+
+    def cells(self) -> list[list[int]]:
+        """row -> column -> a number that elementary cells share between which no rule is drawn."""
+        rows, columns = len(self.ys) - 1, len(self.xs) - 1
+        number = [[row * columns + column for column in range(columns)] for row in range(rows)]
+        for row in range(rows):
+            for column in range(columns):
+                x, y = (self.xs[column], self.xs[column + 1]), (self.ys[row], self.ys[row + 1])
+                if column and not _is_drawn(self._upright[column], y):
+                    number[row][column] = number[row][column - 1]
+                if row and not _is_drawn(self._level[row], x):
+                    _renumber(number, row, column)
+        return number
+
+
+def _renumber(number: list[list[int]], row: int, column: int) -> None:
+    """Join a cell with the one above it, and what was joined with it on its row."""
+    old, new = number[row][column], number[row - 1][column]
+    for place, other in enumerate(number[row]):
+        if other == old:
+            number[row][place] = new
+
+
+def _by_side(rules: Sequence[_Rule], sides: Sequence[float], near: float) -> list[list[Interval]]:
+    """The drawn stretches of each side."""
+    drawn: list[list[Interval]] = [[] for _ in sides]
+    for at, start, end in rules:
+        place = min(max(0, bisect_right(sides, at + near / 10) - 1), len(sides) - 1)
+        drawn[place].append((start, end))
+    return drawn
+
+
+def _is_drawn(stretches: Sequence[Interval], side: Interval) -> bool:
+    covered = sum(max(0.0, min(end, side[1]) - max(start, side[0])) for start, end in stretches)
+    return covered >= DRAWN * (side[1] - side[0])
+
+
+def _filled(walls: _Walls, words: Sequence[Word]) -> list[list[Inside]]:
+    """The cells of a grid with the words in them."""
+    numbers = walls.cells()
+    found: dict[int, Inside] = {}
+    for row, line in enumerate(numbers):
+        for column, number in enumerate(line):
+            inside = found.setdefault(number, Inside([], (row, row), (column, column)))
+            inside.rows = inside.rows[0], row
+            inside.columns = min(inside.columns[0], column), max(inside.columns[1], column)
+    within: dict[int, list[Word]] = {}
+    for word in words:
+        x, y = (word.box.x0 + word.box.x1) / 2, (word.box.y0 + word.box.y1) / 2
+        if walls.xs[0] < x < walls.xs[-1] and walls.ys[0] < y < walls.ys[-1]:
+            number = numbers[bisect_right(walls.ys, y) - 1][bisect_right(walls.xs, x) - 1]
+            within.setdefault(number, []).append(word)
+    for number, inner in within.items():
+        found[number].lines = _lines(inner)
+    return [[found[number] for number in line] for line in numbers]
+
+
+def _lines(words: Sequence[Word]) -> list[list[Word]]:
+    """The words of a cell line by line."""
+    placed = sorted(words, key=lambda word: word.box.y0 + word.box.y1)
+    lines = [[placed[0]]]
+    for before, word in pairwise(placed):
+        height = min(before.box.y1 - before.box.y0, word.box.y1 - word.box.y0)
+        if (word.box.y0 + word.box.y1 - before.box.y0 - before.box.y1) / 2 > SAME_LINE * height:
+            lines.append([])
+        lines[-1].append(word)
+    return [sorted(line, key=lambda word: word.box.x0) for line in lines]

@@ -1,0 +1,238 @@
+"""Ruled tables: rules as PDFium has them, cells of several lines, sections, numbered items, heads carried on; what is ruled and no table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reportlab.pdfgen.canvas import Canvas
+
+from ingestion.layout import lines_of
+from ingestion.pdf import PdfFile
+from ingestion.records import Page, Rect, Table, Word
+from ingestion.table_rules import Rules, drawn_rules
+from ingestion.table_words import is_value
+from ingestion.tables import continue_tables, find_tables
+
+WIDTH, HEIGHT, SIZE, LINE = 595, 842, 9, 12
+XS = (70, 110, 300, 390, 480)
+HEADS = ["S. No.", "Commodity", "From (per cent)", "To (per cent)"]
+Cells = Sequence[str]
+
+
+def place(left: float, top: float, right: float, bottom: float) -> Rect:
+    return Rect(left / WIDTH, 1 - top / HEIGHT, right / WIDTH, 1 - bottom / HEIGHT)
+
+
+class Sheet:
+    """Draws ruled tables, each row as high as its tallest cell; values stand level with the middle of their labels."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), invariant=1)
+        self.canvas.setFont("Helvetica", SIZE)
+
+    def table(self, top: float, rows: Sequence[Cells], *, xs: Sequence[float] = XS, how: str = "lines") -> float:
+        """Draw the table; a row with fewer cells than columns has its last one over all that remain. Gives its bottom."""
+        y = HEIGHT - top
+        for row in rows:
+            tallest = max(cell.count("\n") + 1 for cell in row)
+            height = LINE * tallest + 6
+            sides = [*xs[: len(row)], xs[-1]]
+            for cell, left, right in zip(row, sides, sides[1:], strict=False):
+                self.frame(left, y - height, right, y, how)
+                parts = cell.split("\n")
+                start = y - LINE + 1 - LINE * (tallest - len(parts)) / 2
+                for number, part in enumerate(parts):
+                    self.canvas.drawString(left + 4, start - LINE * number, part)
+            y -= height
+        return HEIGHT - y
+
+    def frame(self, left: float, bottom: float, right: float, top: float, how: str) -> None:
+        if how == "boxes":
+            self.canvas.rect(left, bottom, right - left, top - bottom)
+        elif how == "thin":
+            for x, y, width, height in ((left, bottom, right - left, 0.5), (left, bottom, 0.5, top - bottom), (right, bottom, 0.5, top - bottom)):
+                self.canvas.rect(x, y, width, height, stroke=0, fill=1)
+            self.canvas.rect(left, top, right - left, 0.5, stroke=0, fill=1)
+        else:
+            self.canvas.lines([(left, bottom, right, bottom), (left, top, right, top), (left, bottom, left, top), (right, bottom, right, top)])
+
+    def text(self, x: float, y: float, text: str) -> None:
+        self.canvas.drawString(x, HEIGHT - y, text)
+
+    def pages(self) -> list[Page]:
+        self.canvas.save()
+        read, document = PdfFile(self.path), pdfium.PdfDocument(self.path)
+        pages = []
+        for number in range(1, len(document) + 1):
+            text, _, words = read.text(number)
+            tables = find_tables(text, words, lambda number=number: drawn_rules(document[number - 1], place))  # type: ignore[misc]
+            pages.append(Page(number, text, lines=lines_of(text, words), tables=tuple(tables)))
+        return pages
+
+
+def read_rows(table: Table) -> list[tuple[str, str, list[str | None]]]:
+    return [(row.section, row.label, [cell.text if cell else None for cell in row.cells]) for row in table.rows]
+
+
+DUTIES = [
+    HEADS,
+    ["I.", "Chemicals"],
+    ["1.", "Other compounds containing a\npyrimidine ring, whether or not\nhydrogenated", "10", "7.5"],
+    ["2.", "Scrap of antimony, beryllium\nand cobalt", "10/5/2.5", "Nil"],
+    ["II.", "Medicines"],
+    ["1.", "Addition of six medicines and\nbulk drugs for their\nmanufacture", "As\napplicable", "5"],
+]
+
+
+@pytest.mark.parametrize("how", ["lines", "boxes", "thin"])
+def test_labels_of_several_lines_belong_to_their_row_and_sections_to_those_below(tmp_path: Path, how: str) -> None:
+    sheet = Sheet(tmp_path / "duties.pdf")
+    sheet.text(70, 90, "Annex I: Customs duty")
+    sheet.table(100, DUTIES, how=how)
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert table.caption == "Annex I: Customs duty" and table.unit == "(per cent)"
+    assert table.heads == ("From (per cent)", "To (per cent)")
+    assert read_rows(table) == [
+        ("I. Chemicals", "1. Other compounds containing a pyrimidine ring, whether or not hydrogenated", ["10", "7.5"]),
+        ("I. Chemicals", "2. Scrap of antimony, beryllium and cobalt", ["10/5/2.5", "Nil"]),
+        ("II. Medicines", "1. Addition of six medicines and bulk drugs for their manufacture", ["As applicable", "5"]),
+    ]
+
+
+def test_numbered_items_in_one_cell_are_rows_of_their_own(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "items.pdf")
+    sheet.table(100, [HEADS, ["1.", "(i) Engine capacity not\nexceeding 1600 CC\n(ii) Semi-knocked down", "50\n25", "40\n20"]])
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert read_rows(table) == [
+        ("", "1. (i) Engine capacity not exceeding 1600 CC", ["50", "40"]),
+        ("", "1. (ii) Semi-knocked down", ["25", "20"]),
+    ]
+
+
+def test_rates_by_range_are_rows_named_by_the_range(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "slabs.pdf")
+    sheet.table(100, [["0-4 lakh", "Nil"], ["4-8 lakh", "5 per cent"], ["Above 8 lakh", "10 per cent"]], xs=(70, 300, 480))
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert read_rows(table) == [("", "0-4 lakh", ["Nil"]), ("", "4-8 lakh", ["5 per cent"]), ("", "Above 8 lakh", ["10 per cent"])]
+
+
+def test_a_cell_over_two_rows_is_of_both_and_a_head_over_two_columns_too(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "spans.pdf")
+    canvas = sheet.canvas
+    xs, ys = (70, 250, 350, 450), (100, 120, 140, 160, 180, 200)
+    canvas.lines([(x, HEIGHT - 100, x, HEIGHT - 200) for x in (70, 250, 450)] + [(350, HEIGHT - 120, 350, HEIGHT - 200)])
+    canvas.lines([(250 if y == 120 else 70, HEIGHT - y, 350 if y == 180 else 450, HEIGHT - y) for y in ys])
+    rows = [
+        ("", "Threshold"),
+        ("Payment", "Present", "Proposed"),
+        ("Dividend", "5,000/-", "10,000/-"),
+        ("Lottery", "10,000/-"),
+        ("Races", "10,000/-"),
+    ]
+    for number, row in enumerate(rows):
+        for x, text in zip(xs, row, strict=False):
+            sheet.text(x + 4, ys[number] + 14, text)
+    sheet.text(354, 184, "Nil")
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert table.heads == ("Threshold > Present", "Threshold > Proposed")
+    assert [row[1:] for row in read_rows(table)] == [
+        ("Dividend", ["5,000/-", "10,000/-"]),
+        ("Lottery", ["10,000/-", "Nil"]),
+        ("Races", ["10,000/-", "Nil"]),
+    ]
+
+
+def test_bare_labels_stand_under_the_head_of_their_column(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "bare.pdf")
+    sheet.table(100, [["Income", "Tax", "Rebate"], ["8 lac", "20,000", "10,000"], ["9 lac", "30,000", "10,000"]], xs=(70, 200, 300, 400))
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert [row.section for row in table.rows] == ["Income", "Income"]
+
+
+def test_a_table_goes_on_over_the_page_end_without_and_with_its_heads(tmp_path: Path) -> None:
+    for repeated in ([], [HEADS]):
+        sheet = Sheet(tmp_path / f"on{len(repeated)}.pdf")
+        sheet.text(70, 690, "Annex II: Duties")
+        sheet.table(700, DUTIES[:3])
+        sheet.canvas.showPage()
+        sheet.canvas.setFont("Helvetica", SIZE)
+        sheet.table(60, [*repeated, ["2.", "Footwear", "35", "20"], ["II.", "Medicines"], ["1.", "Vaccines", "5", "Nil"]])
+        _, second = continue_tables(sheet.pages())
+        (table,) = second.tables
+        assert table.continued and table.caption == "Annex II: Duties" and table.heads == ("From (per cent)", "To (per cent)")
+        assert [row.section for row in table.rows] == ["I. Chemicals", "II. Medicines"]
+
+
+def test_rows_numbered_from_one_again_are_of_another_table(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "again.pdf")
+    sheet.table(700, DUTIES[:3])
+    sheet.canvas.showPage()
+    sheet.canvas.setFont("Helvetica", SIZE)
+    sheet.table(60, [HEADS, ["1.", "Footwear", "35", "20"]])
+    pages = sheet.pages()
+    assert continue_tables(pages) == pages
+
+
+def test_frames_around_paragraphs_and_forms_are_no_tables(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "frames.pdf")
+    prose = "\n".join(["The rate of 5 per cent applies to all of the"] * 9)
+    bottom = sheet.table(60, [[prose, prose], [prose, prose]], xs=(70, 280, 490))
+    bottom = sheet.table(bottom + 20, [["Name", ""], ["Date", ""], ["Amount of 10", ""]], xs=(70, 280, 490))
+    ((tables),) = (page.tables for page in sheet.pages())
+    assert not tables
+
+
+def test_rules_that_miss_a_column_do_not_cost_it(tmp_path: Path) -> None:
+    # Shaded label and first figure together, as statements are printed: the words alone tell the columns.
+    sheet = Sheet(tmp_path / "shade.pdf")
+    rows = [("Products", "56,435", "54,928", "50,053"), ("Services", "10,609", "10,470", "9,759"), ("Net sales", "67,044", "65,398", "59,812")]
+    for number, row in enumerate(rows):
+        for x, text in zip((70, 240, 340, 440), row, strict=True):
+            sheet.text(x, 114 + 18 * number, text)
+    sheet.canvas.lines([(60, HEIGHT - y, 500, HEIGHT - y) for y in (100, 118, 136, 154)])
+    sheet.canvas.lines([(x, HEIGHT - 100, x, HEIGHT - 154) for x in (60, 320, 420, 500)])
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert [cell and cell.text for cell in table.rows[0].cells] == ["56,435", "54,928", "50,053"]
+
+
+def test_rules_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "rules.pdf")
+    sheet.canvas.line(50, 700, 500, 700)
+    sheet.canvas.rect(50, 600, 100, 50)
+    sheet.canvas.rect(300, 600, 100, 50, stroke=0, fill=1)
+    sheet.canvas.line(50, 500, 300, 400)
+    sheet.canvas.save()
+    rules = drawn_rules(pdfium.PdfDocument(sheet.path)[0], place)
+    assert len(rules.across) == 3 and len(rules.down) == 2
+    assert min(rule.x1 for rule in rules.down) == pytest.approx(50 / WIDTH, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    "text", ["30,000/-", "Nil", "15/10", "10/5/2.5", "As applicable", "5 per cent", "4 to 8 lakh", "Exempt", "n/a", "(2.5)", "$9.90 – $10.00 / $9.95"]
+)
+def test_what_a_cell_says_is_a_value(text: str) -> None:
+    assert is_value(text)
+
+
+@pytest.mark.parametrize("text", ["", "Commodity", "5 medicines", "3 to", "Rate of tax", "per cent", "Tier one"])
+def test_what_names_something_is_no_value(text: str) -> None:
+    assert not is_value(text)
+
+
+shares = st.floats(-0.5, 1.5)
+boxes = st.builds(Rect, shares, shares, shares, shares)
+texts = st.sampled_from(["1.", "II.", "12", "Nil", "tax", "(i)", "2024", "5,000/-", "of", "-", "%"])
+
+
+@given(st.lists(st.tuples(texts, boxes), max_size=40), st.lists(boxes, max_size=30), st.lists(boxes, max_size=30))
+def test_nothing_makes_it_raise(placed: list[tuple[str, Rect]], across: list[Rect], down: list[Rect]) -> None:
+    text, words = "", []
+    for word, box in placed:
+        words.append(Word(word, box, None, len(text), len(text) + len(word)))
+        text += f"{word} "
+    for table in find_tables(text, words, lambda: Rules(tuple(across), tuple(down))):
+        assert all(len(row.cells) == len(table.heads) and 0 <= row.start <= row.end <= len(text) for row in table.rows)
