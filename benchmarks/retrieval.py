@@ -1,22 +1,28 @@
 """How often the page that answers is among the first ones found, beside the plain nearest chunks, and what each part of the search brings.
 
     python benchmarks/retrieval.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER]
-                                   [--save FILE] [--against FILE] [--no-ablation]
+                                   [--save FILE] [--against FILE] [--no-ablation] [--rerank]
 
 Each question is searched in its own document and in all documents of its set. The peer is measured in the same run: the nearest chunks of
 1,000 characters by vector, the question as asked, as a vector store gives them. Shares come with Wilson's 95 % intervals. --save keeps the
 place of each gold page; --against tells which questions were found better or worse than in a run saved before. Page gold is one annotator's
 choice: another page may answer as well, so hits are a lower bound.
+
+--rerank adds what FINPOLICY_RERANK can bring and cost. No model is needed: an HTTP server of the benchmark's own stands in for one that puts the
+page that answers first wherever it is among those shown (what the best model could gain), for one that turns the order round, and for one that
+replies nonsense, after which the order must be that of the search. A real model lies between the first two.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
+import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +37,9 @@ from benchmarks.scores import gold_rank  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.records import Hit  # noqa: E402
 from chatbot.search.pages import WEIGHTS, Weights  # noqa: E402
+from chatbot.search.reranking import make_reranking_model, rerank  # noqa: E402
 from chatbot.service import Chatbot, Find  # noqa: E402
+from chatbot.settings import load_settings  # noqa: E402
 
 # Places looked at; a gold page further down counts as not found.
 DEPTH = 10
@@ -44,6 +52,9 @@ Search = Callable[[Chatbot, Question, tuple[str, ...]], list[Hit]]
 # scope -> variant -> question -> place of the first gold page, 0 where it is not among the first DEPTH.
 Ranks = Mapping[str, Mapping[str, Mapping[str, int]]]
 PEER, WHOLE = "nearest chunks (peer)", "everything"
+# Places told of reranking: it moves the first DEPTH pages among themselves, so the last stays.
+RERANKED_PLACES = (1, 3, 10)
+_KEY = re.compile(r"^(P\d+-[0-9a-f]+): ", re.M)
 
 
 def search_nearest_chunks(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
@@ -95,6 +106,51 @@ def switched_off(switches: Any, *, neutral: Mapping[str, Any] | None = None) -> 
     return found
 
 
+def _nonsense(keys: Sequence[str], gold: Sequence[bool]) -> str:
+    return "I would rather not say: [1, 2, 3]."
+
+
+# What the model that is stood in for replies. keys: of the pages it was shown, in their order; gold: which of them answer.
+REPLIES: Mapping[str, Callable[[Sequence[str], Sequence[bool]], str]] = {
+    "pages that answer first": lambda keys, gold: json.dumps([key for _, key in sorted(zip(gold, keys, strict=False), key=lambda pair: not pair[0])]),
+    "turned round": lambda keys, gold: json.dumps(keys[::-1]),
+    "nonsense": _nonsense,
+}
+
+
+@contextlib.contextmanager
+def reranking(reply: Callable[[Sequence[str], Sequence[bool]], str]) -> Iterator[Search]:
+    """A search as the product's with FINPOLICY_RERANK, its chat model a server that replies so. It raises SystemExit where the reply is not taken."""
+    from tests.provider import Body, Provider
+
+    gold: list[bool] = []
+
+    def answered(body: Body) -> Sequence[str]:
+        return [reply(_KEY.findall(body["messages"][-1]["content"]), gold)]
+
+    with Provider([answered]) as provider:
+
+        def search(chatbot: Chatbot, question: Question, names: tuple[str, ...]) -> list[Hit]:
+            hits = search_everything(chatbot, question, names)
+            gold[:] = [gold_rank([hit], question.document, question.pages) == 1 for hit in hits]
+            settings = dataclasses.replace(chatbot.settings, chat_model="stand-in", base_url=provider.url, api_key="", offline=False, rerank=True)
+            model = make_reranking_model(settings)
+            assert model is not None
+            ranked = rerank(chatbot.standalone(question.text, question.history), hits, model, max_tokens=settings.context_tokens)
+            if ranked.notice and reply is not _nonsense:
+                raise SystemExit(f"Question {question.id}: {ranked.notice.text}")
+            return list(ranked.hits)
+
+        yield search
+
+
+def measure_reranking(chatbot: Chatbot, questions: QuestionSet) -> dict[str, dict[str, dict[str, int]]]:
+    """As `measure`: the search without reranking, and with each of REPLIES."""
+    with contextlib.ExitStack() as servers:
+        variants = {f"reranked: {name}": servers.enter_context(reranking(reply)) for name, reply in REPLIES.items()}
+        return measure(chatbot, questions, {"without reranking": search_everything, **variants})
+
+
 def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
@@ -102,7 +158,10 @@ def main() -> None:
     options.add_argument("--save", type=Path, metavar="FILE", help="keep the places of this run")
     options.add_argument("--against", type=Path, metavar="FILE", help="tell what changed since that run")
     options.add_argument("--no-ablation", action="store_true", help="only everything and the peer")
+    options.add_argument("--rerank", action="store_true", help="also what reranking by a chat model can bring and cost; needs no model")
     given = options.parse_args()
+    if given.rerank and load_settings().rerank:
+        raise SystemExit("Unset FINPOLICY_RERANK: --rerank measures the search without it too.")
     before = json.loads(given.against.read_text("utf-8")) if given.against else {}
     saved = {}
     for questions in chosen_sets(given):
@@ -112,6 +171,8 @@ def main() -> None:
             print(f"## {questions.name}\n\n{provenance(chatbot)}\n")
             print(report(only_answerable(questions.questions), ranks), end="\n\n")
             print(timing_table(measure_times(chatbot, questions)), end="\n\n")
+            if given.rerank:
+                print(reranking_report(measure_reranking(chatbot, questions)), end="\n\n")
         if questions.name in before:
             print(changes(questions.questions, before[questions.name], ranks), end="\n\n")
     if given.save:
@@ -143,6 +204,15 @@ def report(questions: Sequence[Question], ranks: Ranks) -> str:
     return "\n\n".join(parts)
 
 
+def reranking_report(ranks: Ranks) -> str:
+    """hit@1, 3 and 10 by scope and variant."""
+    parts = ["### Reranking by a chat model"]
+    for scope, by_variant in ranks.items():
+        rows = [[name, len(found), *hit_cells(list(found.values()), RERANKED_PLACES)] for name, found in by_variant.items()]
+        parts.append(markdown_table([scope, "n", *(f"hit@{k}" for k in RERANKED_PLACES)], rows))
+    return "\n\n".join(parts)
+
+
 def kind_table(questions: Sequence[Question], by_variant: Mapping[str, Mapping[str, int]], scope: str) -> str:
     """hit@1 and hit@3 of everything and of the peer by kind of question."""
     rows: list[list[object]] = []
@@ -153,9 +223,9 @@ def kind_table(questions: Sequence[Question], by_variant: Mapping[str, Mapping[s
     return markdown_table([f"{scope}, by kind", "n", "peer hit@1", "ours hit@1", "peer hit@3", "ours hit@3"], rows)
 
 
-def hit_cells(ranks: Sequence[int]) -> list[str]:
-    """hit@k as printed for each of PLACES."""
-    return [share_cell(hits_within(k, ranks), len(ranks)) for k in PLACES]
+def hit_cells(ranks: Sequence[int], places: Sequence[int] = PLACES) -> list[str]:
+    """hit@k as printed for each of the places."""
+    return [share_cell(hits_within(k, ranks), len(ranks)) for k in places]
 
 
 def hits_within(k: int, ranks: Sequence[int]) -> int:

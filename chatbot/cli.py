@@ -32,7 +32,9 @@ STARTED = time.perf_counter()
 DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
 # Terminal control must not come from a document or a model: everything but line ends and tabs is made visible.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-ROW_HINT = 'A line is {"id", "query", "documents": [NAME]?, "k": 3?, "history": [{"user", "assistant"}]?}.'
+# Pages that one search may be asked for; retrieval.MOST_HITS, which this module must not load before it is needed.
+MOST_PAGES = 10_000
+ROW_HINT = f'A line is {{"id", "query", "documents": [NAME]?, "k": 1 to {MOST_PAGES}?, "history": [{{"user", "assistant"}}]?}}.'
 MODES = ("hybrid", "vector", "keyword")
 STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 PASSWORD_TRIES = 3
@@ -87,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
 
     search = _command(commands, "search", _search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
-    search.add_argument("-k", type=int, default=3, help="how many pages (default 3)")
+    search.add_argument("-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)")
     search.add_argument("--mode", choices=MODES, default="hybrid")
     search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
     search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
@@ -98,6 +100,21 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
         command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
     return parser
+
+
+def _page_count(text: str) -> int:
+    """The argument of -k. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if not _is_page_count(count):
+        raise argparse.ArgumentTypeError(f"k is {text[:20]}: ask for 1 to {MOST_PAGES} pages")
+    return count
+
+
+def _is_page_count(value: object) -> bool:
+    return type(value) is int and 1 <= value <= MOST_PAGES  # True is an int to isinstance
 
 
 def _command(commands: Any, name: str, run: Callable[..., int], text: str) -> argparse.ArgumentParser:
@@ -374,7 +391,7 @@ def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
     checks = {
         "id": not isinstance(row.get("id"), float),  # NaN and infinities are no JSON
         "query": isinstance(row.get("query"), str),
-        "k": row.get("k") is None or type(row["k"]) is int,
+        "k": row.get("k") is None or _is_page_count(row["k"]),
         "documents": isinstance(documents, list) and all(isinstance(name, str) for name in documents),
         "history": isinstance(history, list) and all(_is_exchange(said) for said in history),
     }

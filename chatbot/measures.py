@@ -101,12 +101,30 @@ def spelled_out(text: str) -> str:
 
 def find_measures(words: tuple[str, ...]) -> list[Measure]:
     """The measures that a question of these terms, in order, asks for, most specific first; one inside a longer one's name is not meant."""
-    found: list[tuple[int, int, int, Measure]] = []
-    for rank, measure in enumerate(_measures()):
-        found += [(at, at + len(phrase), rank, measure) for phrase in measure.asked for at in _places(words, phrase)]
-    kept = [row for row in found if not any(other[0] <= row[0] and row[1] <= other[1] and other[:2] != row[:2] for other in found)]
+    found = [row for at, word in enumerate(words) for row in _named_at(words, at, word)]
+    kept, reach = list[tuple[int, int, int, Measure]](), 0
+    for row in sorted(found, key=lambda row: (row[0], -row[1])):  # what contains another comes before it
+        if row[1] > reach or (kept and row[:2] == kept[-1][:2]):
+            kept.append(row)
+            reach = row[1]
     ordered = sorted(kept, key=lambda row: (row[0] - row[1], row[0], row[2]))
     return list({row[3].name: row[3] for row in ordered}.values())
+
+
+def _named_at(words: tuple[str, ...], at: int, word: str) -> list[tuple[int, int, int, Measure]]:
+    """(start, end, rank, measure) of the names that begin with the word at a place."""
+    begun = _by_first_word().get(word, ())
+    return [(at, at + len(phrase), rank, measure) for phrase, rank, measure in begun if words[at : at + len(phrase)] == phrase]
+
+
+@cache
+def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], int, Measure]]]:
+    """Each name by its first word, with the place of its measure in the table: a long question is gone through once, not once a name."""
+    named: dict[str, list[tuple[tuple[str, ...], int, Measure]]] = {}
+    for rank, measure in enumerate(_measures()):
+        for phrase in measure.asked:
+            named.setdefault(phrase[0], []).append((phrase, rank, measure))
+    return named
 
 
 def find_statements(words: tuple[str, ...]) -> tuple[str, ...]:

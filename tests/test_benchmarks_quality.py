@@ -15,9 +15,14 @@ from benchmarks.answers import Asked, answer_cells, figure_table, other_document
 from benchmarks.calibrate_refusal import Example, fit, named_function, read_parts, refusals_left_out, separation
 from benchmarks.intervals import mean_cell, percentile, share_cell, sign_test, wilson
 from benchmarks.questions import Question, QuestionSet, as_line, chosen_sets, load_financebench, load_lines, load_questions, only_answerable
-from benchmarks.retrieval import PEER, WHOLE, changes, hits_within, report, switched_off
+from benchmarks.retrieval import PEER, REPLIES, WHOLE, changes, hits_within, measure_reranking, report, reranking, reranking_report, switched_off
 from benchmarks.scores import cited_pages, counted_text, gold_figure, gold_rank, has_value, is_printed, precision, printed_forms, states_figure
 from chatbot.records import Answer, Citation, Exchange, Hit
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
 
 
 @pytest.mark.parametrize("script", ["retrieval", "answers", "calibrate_refusal"])
@@ -273,6 +278,47 @@ def test_a_run_is_compared_with_one_before() -> None:
     assert "| 3 | 2 | 4 | worse | question 3 |" in text
     assert "question 1" not in text
     assert "0 better, 0 worse of 0" in changes(ASKED, {}, RANKS)
+
+
+def three_pages(folder: Path) -> tuple[Chatbot, QuestionSet]:
+    """A chatbot over pages that the question finds in the order 1, 2, 3, and a question that each of the last two answers."""
+    texts = [
+        "The deficit ceiling, the ceiling of the deficit.",
+        "The deficit ceiling and other rules of budgets.",
+        "A ceiling, among many other rules.",
+    ]
+    path = make_pdf(folder / "Rules.pdf", texts)
+    chatbot = Chatbot(Settings(home=folder / "home"), embedder=HashEmbedder(dimension=256))
+    assert not [result.error for result in chatbot.add([Upload(path)]) if result.error]
+    return chatbot, QuestionSet("own", (Question("q", "What is the deficit ceiling?", "Rules.pdf", ("Rules.pdf",), frozenset({2, 3})),), (path,))
+
+
+def test_what_reranking_can_bring_and_cost_is_measured_with_servers_that_stand_in_for_models(tmp_path: Path) -> None:
+    chatbot, questions = three_pages(tmp_path)
+    with chatbot:
+        ranks = measure_reranking(chatbot, questions)
+    places = {"without reranking": 2, "reranked: pages that answer first": 1, "reranked: turned round": 1, "reranked: nonsense": 2}
+    assert {scope: {name: found["q"] for name, found in by_variant.items()} for scope, by_variant in ranks.items()} == {
+        "own document": places,
+        "all documents": places,
+    }
+    assert "| reranked: nonsense | 1 | .000 (.000–.793) | 1.000 (.207–1.000) | 1.000 (.207–1.000) |" in reranking_report(ranks)
+
+
+def test_the_page_that_answers_is_put_first_and_a_turned_round_one_last(tmp_path: Path) -> None:
+    chatbot, questions = three_pages(tmp_path)
+    found = {}
+    with chatbot:
+        for name, reply in REPLIES.items():
+            with reranking(reply) as search:
+                found[name] = [hit.page for hit in search(chatbot, questions.questions[0], ())]
+    assert found == {"pages that answer first": [2, 3, 1], "turned round": [3, 2, 1], "nonsense": [1, 2, 3]}
+
+
+def test_an_order_that_is_not_taken_ends_the_measurement(tmp_path: Path) -> None:
+    chatbot, questions = three_pages(tmp_path)
+    with chatbot, reranking(lambda keys, gold: '["P1-00000000"]') as search, pytest.raises(SystemExit, match="order of the search"):
+        search(chatbot, questions.questions[0], ())
 
 
 @dataclass(frozen=True)

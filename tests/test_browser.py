@@ -50,6 +50,15 @@ WATCH = """() => {
     window.watcher.observe(document.body, {childList: true, subtree: true});
 }"""
 
+# What a page says on the way to an answer, each text once.
+WATCH_STAGES = """() => {
+    window.stages = [];
+    new MutationObserver(() => {
+        const text = document.querySelector('.stage')?.textContent;
+        if (text && window.stages.at(-1) !== text) window.stages.push(text);
+    }).observe(document.body, {childList: true, subtree: true, characterData: true});
+}"""
+
 
 def hostile_text(url: str) -> str:
     return (
@@ -214,6 +223,21 @@ def test_the_first_words_come_at_once(page: Page) -> None:
     print("milliseconds from Enter to the first words:", [round(time) for time in times])
     assert min(times) > 20, "so fast it cannot be"
     assert statistics.median(times) < FIRST_TOKEN_MILLISECONDS
+
+
+def test_the_search_of_a_long_question_is_counted(page: Page) -> None:
+    page.evaluate(WATCH_STAGES)
+    box = page.get_by_label("Ask about the documents")
+    box.fill("What follows for the debt anchor where the deficit has been above its ceiling? " * 400)
+    box.press("Enter")
+    message = page.get_by_test_id("stChatMessage").last
+    message.get_by_text("How this was answered").wait_for()
+    stages = page.evaluate("() => window.stages")
+    counts = [tuple(map(int, found.groups())) for text in stages if (found := re.fullmatch(r"Searching, piece (\d+) of (\d+) …", text))]
+    assert len(counts) > 2, stages
+    assert counts == sorted(counts)
+    assert len({total for _, total in counts}) == 1
+    expect(message.locator(".stage")).to_have_count(0)
 
 
 def test_a_refusal_names_its_reason_and_shows_what_was_considered(page: Page) -> None:

@@ -59,6 +59,27 @@ def test_every_command_is_documented(readme: str) -> None:
     assert not missing
 
 
+def options_of(command: str) -> set[str]:
+    """-k and --mode as `python -m chatbot command --help` lists them, -h apart."""
+    done = subprocess.run([sys.executable, "-m", "chatbot", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(re.findall(r"(?m)^  (-[a-z]|--[a-z-]+)\b", done.stdout)) - {"-h"}
+
+
+def test_every_option_is_documented_and_every_documented_one_exists(readme: str) -> None:
+    # What belongs to a command stands on its line, and on those below that begin with an option.
+    shown = dict[str, str]()
+    for command, rest in re.findall(r"(?m)^python -m chatbot ([a-z]+)\b(.*(?:\n +\[-.*)*)", readme):
+        shown[command] = shown.get(command, "") + rest
+    real = {command: options_of(command) for command in subcommands()}
+    for command, text in shown.items():
+        assert set(re.findall(r"\[(-[a-z]|--[a-z-]+)\b", text)) <= real[command], command
+    elsewhere = set(re.findall(r"(?<![\w-])--[a-z-]+", readme))
+    missing = {
+        command: options - set(re.findall(r"(?<![\w-])(-[a-z]|--[a-z-]+)\b", shown.get(command, ""))) - elsewhere for command, options in real.items()
+    }
+    assert not {command: options for command, options in missing.items() if options}
+
+
 @pytest.mark.parametrize("command", FIRST_COMMANDS)
 def test_the_first_commands_are_targets_and_shown(readme: str, command: str) -> None:
     if command not in readme:

@@ -38,9 +38,9 @@ STEPS = (
 )
 # More words than this say something of their own.
 MOST_WORDS = 5
-# What is asked of: "on health in 2025", "of the reserve?".
+# What is asked of: "on health in 2025", "of the reserve?". Possessive, or a run of blanks is divided in every way.
 OBJECT = re.compile(
-    r"\b(?:on|for|of|to)\s+(?P<object>(?!this\b|that\b|it\b)[\w'’ -]{2,60}?)(?=\s+(?:in|for|by|at|during|between|from|of|as|compared)\b|\s*[?.,!]|\s*$)"
+    r"\b(?:on|for|of|to)\s++(?P<object>(?!this\b|that\b|it\b)[\w'’ -]{2,60}?)(?=\s+(?:in|for|by|at|during|between|from|of|as|compared)\b|\s*[?.,!]|\s*$)"
 )
 NAME = re.compile(r"(?<![.?!] )\b[A-Z][\w&’-]*(?:[ -][A-Z][\w&’-]*)*")
 QUESTION_WORD = re.compile(

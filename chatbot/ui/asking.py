@@ -46,12 +46,12 @@ class Given:
 class Asking:
     """One question on its way. Written by its own thread, read by whichever page shows it.
 
-    text: the answer so far. stage: see Stage. given: the answer, error: why there is none; both None until finished, and after a stop.
+    text: the answer so far. stage: how far it is. given: the answer, error: why there is none; both None until finished, and after a stop.
     """
 
     def __init__(self, question: str, number: int) -> None:
         self.question, self.number = question, number
-        self.text, self.stage = "", "searching"
+        self.text, self.stage = "", Stage("searching")
         self.notices: tuple[Notice, ...] = ()
         self.given: Given | None = None
         self.error: ProjectError | None = None
@@ -97,7 +97,7 @@ class Asking:
             case Token():
                 self.text += event.text
             case Stage():
-                self.stage = event.name
+                self.stage = event  # whole, for the name and the count are read together
             case Notice():
                 self.notices = (*self.notices, event)
                 self.text = ""  # a model that fails midway starts over in the documents' own words

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from chatbot.records import DocumentRow, Exchange
+from chatbot.records import DocumentRow, Exchange, Stage
 from chatbot.service import LONGEST_QUESTION, Ask
 from chatbot.ui import session
 from chatbot.ui.answers import draw_given, draw_notices
@@ -137,11 +137,18 @@ def _follow(asking: Asking, house: House) -> None:
 
 
 def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator) -> None:
-    stage = STAGES.get(asking.stage, "Working …")
+    stage = asking.stage
     if not asking.text:
-        body.html(f'<p class="stage" role="status">{stage}</p>')
+        body.html(stage_html(stage))
     else:
-        body.html(answer_html(asking.text) + (f'<p class="stage" role="status">{stage}</p>' if asking.stage == "checking" else ""))
+        body.html(answer_html(asking.text) + (stage_html(stage) if stage.name == "checking" else ""))
+
+
+def stage_html(stage: Stage) -> str:
+    """How far an answer is; of a long question's search the piece, which is shown but not read aloud: it changes many times a second."""
+    if stage.total > 1:
+        return f'<p class="stage">Searching, piece {stage.done:,} of {stage.total:,} …</p>'
+    return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'
 
 
 def _draw_end(asking: Asking, house: House) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from chatbot import cli
-from chatbot.search import fusion
+from chatbot.search import fusion, retrieval
 from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
 from tests.pdfs import make_pdf
@@ -131,6 +131,18 @@ def test_a_batch_gives_one_line_a_query_in_order_and_goes_on_after_a_bad_one(hom
     assert [line["id"] for line in lines(run(home, "ask", "--batch", stdin=rows[0]))] == ["a"]
 
 
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_batch_goes_on_after_a_number_of_pages_that_cannot_be(home: Path, command: str) -> None:
+    wrong = [0, -1, 10_001, "abc", 1.5, True, [], float("inf")]
+    rows = [json.dumps({"id": number, "query": "deficit ceiling", "k": k}) for number, k in enumerate([*wrong, 10_000])]
+    done = run(home, command, "--batch", stdin="\n".join(rows))
+    found = lines(done)
+    assert done.returncode == 1
+    assert [line["id"] for line in found] == list(range(len(rows)))
+    assert all("k cannot be used" in line["error"] and "1 to 10000" in line["error"] and len(line) == 2 for line in found[:-1])
+    assert "error" not in found[-1]
+
+
 def test_remove_and_restore(home: Path) -> None:
     assert run(home, "remove", "Locked.pdf").returncode == 0
     assert {line["document"]: line["state"] for line in lines(run(home, "list", "--json"))}["Locked.pdf"] == "removed"
@@ -143,10 +155,15 @@ def test_remove_and_restore(home: Path) -> None:
         (["ask", ""], 1, "empty"),
         (["ask", "x" * 100_000], 1, "100,000 characters"),
         (["ask", "debt?", "--document", "No.pdf"], 1, "No.pdf"),
-        (["search", "debt", "-k", "0"], 1, "k is 0"),
+        (["search", "debt", "-k", "0"], 2, "k is 0"),
+        (["search", "-k", "-1", "debt"], 2, "k is -1"),
+        (["search", "debt", "-k", "10001"], 2, "1 to 10000"),
+        (["search", "debt", "-k", "abc"], 2, "k is abc"),
+        (["search", "debt", "-k", "1.5"], 2, "k is 1.5"),
+        (["search", "debt", "-k", "9" * 5_000], 2, "1 to 10000"),
         (["search"], 2, "no question"),
         (["search", "debt", "--raw"], 2, "--mode vector"),
-        (["search", "debt", "--raw", "--mode", "vector", "-k", "0"], 1, "k is 0"),
+        (["search", "debt", "--raw", "--mode", "vector", "-k", "0"], 2, "k is 0"),
         (["remove", "\udcff"], 1, "no document"),
         (["remove", "No.pdf"], 1, "No.pdf"),
         (["add", "missing.pdf"], 1, "missing.pdf"),
@@ -259,5 +276,5 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
     assert run(tmp_path / "home", "restore", "--", name).returncode == 0
 
 
-def test_the_strategies_are_those_of_the_search() -> None:
-    assert cli.STRATEGIES == fusion.STRATEGIES
+def test_the_choices_are_those_of_the_search() -> None:
+    assert (cli.STRATEGIES, cli.MODES, cli.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)

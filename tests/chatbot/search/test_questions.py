@@ -1,10 +1,13 @@
 """What a question asks, by rules: subject, form, periods, names, measures, statements."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.search.questions import measures_of, operands_of, subject_of, understand
+from chatbot.service import LONGEST_QUESTION
 from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT
 
 
@@ -82,3 +85,28 @@ def test_any_text_is_understood(text: str) -> None:
     asked = understand(text, text)
     assert asked.query == text
     assert list(asked.years) == sorted(set(asked.years))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "1,234.5 million 2.3% ",
+        "2019-20 ",
+        "(",
+        "a-",
+        "A.",
+        "EPS ",
+        "EPS GDP growth ",
+        "what are the ",
+        "round to: ",
+        "between 1 and ",
+        "SELECT * FROM t WHERE a IN (1,2,3); -- ",
+        '<div class="x"><a href="?q=1">2,000 &amp;</a></div>\n',
+    ],
+)
+def test_a_question_of_the_greatest_length_is_understood_in_time(unit: str) -> None:
+    """Half a second or less; what grows with the square of the length would take minutes."""
+    text = unit * (LONGEST_QUESTION // len(unit))
+    started = time.process_time()
+    understand(text, text)
+    assert time.process_time() - started < 3

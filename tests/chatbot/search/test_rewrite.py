@@ -1,9 +1,12 @@
 """Follow-ups become standalone queries; questions that stand alone stay as they are."""
 
+import time
+
 import pytest
 
 from chatbot.records import Exchange
-from chatbot.search.rewrite import standalone_query
+from chatbot.search.rewrite import LONGEST_CARRIED, standalone_query
+from chatbot.service import LONGEST_QUESTION
 
 SAID = [Exchange("What is the infrastructure budget for 2025?", "50 million."), Exchange("And education?", "30 million.")]
 
@@ -53,3 +56,23 @@ def test_a_question_of_its_own_is_not_touched(question: str) -> None:
 def test_what_a_follow_up_names_takes_the_place_of_its_like(talk: list[str], expected: str) -> None:
     *before, last = talk
     assert standalone_query(last, [Exchange(question, "") for question in before]) == expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["What is spent of" + " " * (LONGEST_CARRIED - 20) + "(", "What is spent of" + " \t" * (LONGEST_CARRIED // 2 - 10) + "(", "for a of " * 100],
+    ids=["blanks", "blanks and tabs", "words"],
+)
+def test_an_earlier_question_of_blanks_costs_no_more_than_another(said: str) -> None:
+    """A thousand blanks that can be divided in every way take half a second."""
+    started = time.process_time()
+    for _ in range(5):
+        standalone_query("What about education?", [Exchange(said, "")])
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize("unit", ["and ", "(and ", "What about ", "in ", "it is that, ", "1,234.5 million 2.3% ", "2019-20 ", "a-", "("])
+def test_a_follow_up_of_any_length_is_read_in_time(unit: str) -> None:
+    started = time.process_time()
+    standalone_query(unit * (LONGEST_QUESTION // len(unit)), SAID)
+    assert time.process_time() - started < 1

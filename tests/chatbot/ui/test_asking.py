@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -60,6 +61,27 @@ def test_a_page_sees_the_answer_grow() -> None:
     assert asking.given is not None
     assert asking.given.answer.text == "Three per cent."
     assert [notice.text for notice in asking.given.notices] == ["By words alone."]
+
+
+def test_a_page_sees_how_far_the_search_of_a_long_question_is() -> None:
+    stages = (Stage("searching"), Stage("searching", 3, 120), Stage("answering"))
+    go = threading.Semaphore(0)
+
+    class Long:
+        def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
+            for stage in stages:
+                yield stage
+                go.acquire(timeout=10)
+            yield ANSWER
+
+    asking = Asked(Long()).ask(Ask("How much?"))
+    for stage in stages:
+        seen, end = 0, time.monotonic() + 10
+        while asking.stage != stage and time.monotonic() < end:
+            seen = asking.wait(seen, 1)
+        assert asking.stage == stage
+        go.release()
+    finish(asking)
 
 
 def test_a_model_that_fails_midway_starts_over() -> None:

@@ -13,12 +13,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from chatbot.records import Citation
+from chatbot.records import Citation, Stage
 from chatbot.settings import Settings
 from chatbot.store.jobs import NewFile
 from chatbot.store.lock import StoreLock
 from chatbot.ui import shared
 from chatbot.ui.answers import ocr_remarks
+from chatbot.ui.chat import stage_html
 from chatbot.ui.documents import free_name, moving, remarks, state_text, undo_until
 from chatbot.ui.shared import House
 from tests.pdfs import make_pdf
@@ -100,6 +101,37 @@ def test_a_question_its_citation_and_a_new_conversation(rules: House) -> None:
     assert not app.exception
     assert not buttons(app, "cite-")
     assert len(buttons(app, "example-")) == 3
+
+
+def long_search() -> None:
+    """A page of its own that shows a question on its way."""
+    import streamlit as st
+
+    from chatbot.records import Stage
+    from chatbot.ui.asking import Asking
+    from chatbot.ui.chat import _draw_progress
+
+    asking = Asking("?", 1)
+    asking.stage = Stage("searching", 3, 120)
+    _draw_progress(asking, st.empty())
+
+
+def test_the_pieces_of_a_long_question_are_counted() -> None:
+    app = AppTest.from_function(long_search, default_timeout=60).run()
+    assert not app.exception
+    assert "Searching, piece 3 of 120 …" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        (Stage("searching"), '<p class="stage" role="status">Searching the pages …</p>'),
+        (Stage("searching", 3, 120), '<p class="stage">Searching, piece 3 of 120 …</p>'),
+        (Stage("answering"), '<p class="stage" role="status">Reading the pages …</p>'),
+    ],
+)
+def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
+    assert stage_html(stage) == said
 
 
 def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
