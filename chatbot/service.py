@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from chatbot.answer.arithmetic import work_out
 from chatbot.answer.citations import check_answer
 from chatbot.answer.computed import compute_answer
 from chatbot.answer.extractive import Likeness, extract_answer
@@ -384,7 +385,7 @@ class Chatbot:
         first = next(iter(prompt.sources.values()), None)
         if first is None or not self._retriever.is_about(first.version, first.document, understanding.names):
             return ""
-        return compute_answer(prompt, understanding)
+        return compute_answer(prompt, understanding) or work_out(prompt, understanding)
 
     def _why_not(self, asked: _Asked, names: Sequence[str]) -> str | None:
         """None where the pages may answer, else a key of REASONS."""

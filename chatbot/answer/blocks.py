@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["BULLET", "CAPTION", "ROW_FIGURE", "YEAR", "is_head", "read_blocks"]
+__all__ = ["BULLET", "CAPTION", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "read_blocks"]
 
 LONGEST_ROW = 200
 MOST_LABEL_WORDS = 14
-LONGEST_HEAD, MOST_HEAD_WORDS = 110, 14
+LONGEST_HEAD, MOST_HEAD_WORDS, MOST_HEAD_LINES = 110, 14, 4
 # A heading is shorter than its column, or most of its words begin with a capital.
 SHORT_OF_WIDTH = 0.75
 TITLED = 0.6
@@ -24,6 +24,8 @@ LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
 # A numbered paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
 NUMBERED = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+[A-Z]")
+# Who speaks, in a transcript: "CHAIR LOWE.", "MARY ANN HOLT:".
+SPEAKER = re.compile(r"(?:[A-Z][A-Z.'’-]{1,30} ){0,4}[A-Z][A-Z'’-]{1,30}[.:] ")
 # What may stand among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
 _UNIT = re.compile(
     r"[-−–—$€£₹`*†‡/%().,]+|(?:US|A|C|NZ|S|HK)?\$|Rs\.?|RM|EUR|USD|GBP|INR|per|cent|percent|pps?|ppts?|bps|bp|basis|points?|times|x|years?|months?|days?"
@@ -47,7 +49,7 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     prose: list[str] = []
     for at, line in enumerate(lines):
         row = _is_row(line, prose)
-        if prose and (not line or row or BULLET.match(line) or NUMBERED.match(line) or _ends_block(prose, lines, at)):
+        if prose and (not line or row or BULLET.match(line) or NUMBERED.match(line) or SPEAKER.match(line) or _ends_block(prose, lines, at)):
             yield " ".join(prose), False
             prose = []
         if row:
@@ -112,7 +114,7 @@ def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
     width = _width(lines, at)
     if last.endswith(_ENDS):
         return len(last) < PARAGRAPH_END * width or _is_heading([line], width)
-    return _is_heading(prose, width)
+    return len(prose) <= MOST_HEAD_LINES and _is_heading(prose, width)
 
 
 def _is_heading(said: Sequence[str], width: int) -> bool:

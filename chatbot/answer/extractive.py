@@ -28,6 +28,8 @@ WINDOW_WORDS = 60
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 0.5
 LONGEST_PASSAGE = 1_200
+# Sentences before one that go with it where it leans back on them or sums a list up.
+LIST_BEFORE = 2
 # Columns of a row that are read out where the question names no period.
 MOST_COLUMNS = 4
 OWN_UNIT = re.compile(r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b", re.IGNORECASE)
@@ -95,7 +97,7 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
             return
         if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
             continue
-        window = [candidate.passage] if said else _window(candidate, room if asked.form == "list" else WINDOW_WORDS)
+        window = [candidate.passage] if said else _window(candidate, asked.form == "list")
         shown = [_shown(passage, asked) for passage in window]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
@@ -108,15 +110,17 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         yield "".join(("\n" if BULLET.match(part) else " ") + part for part in parts).strip()
 
 
-def _window(candidate: _Candidate, room: int) -> list[Passage]:
-    """The passage, what it leans on, and the sentences after it that have room."""
+def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
+    """The passage, what it leans on (of a list the two sentences before it), and the sentences after it that have room."""
     if candidate.passage.is_row:
         return [candidate.passage]
     window, at = [candidate.passage], candidate.passage.at
-    room -= len(candidate.passage.text.split())
-    if LEANS_BACK.match(candidate.passage.text) and at and not candidate.page[at - 1].is_row and len(candidate.page[at - 1].text.split()) <= room:
-        window.insert(0, candidate.page[at - 1])
-        room -= len(candidate.page[at - 1].text.split())
+    room = (MOST_LIST_WORDS if is_list else WINDOW_WORDS) - len(candidate.passage.text.split())
+    for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
+        room -= len(passage.text.split())
+        if passage.is_row or room < 0 or not (is_list or LEANS_BACK.match(window[0].text)):
+            break
+        window.insert(0, passage)
     for passage in candidate.page[at + 1 :]:
         room -= len(passage.text.split())
         if passage.is_row or room < 0:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
-from chatbot.answer.blocks import BULLET, CAPTION, YEAR, is_head, read_blocks
+from chatbot.answer.blocks import BULLET, CAPTION, SPEAKER, YEAR, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.records import Row, Table
 
@@ -15,6 +15,8 @@ __all__ = ["SENTENCE_ENDS", "Passage", "passages", "verbatim"]
 
 FEWEST_WORDS = 3
 LONGEST_ROW = 200
+# A question ends the turn of who asks it, or has a word of thanks behind it.
+LAST_OF_TURN = 2
 SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or")
 # A table's caption, unit line and column heads are at most this many lines above its rows.
 MOST_HEAD_LINES = 3
@@ -28,7 +30,7 @@ ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about. at: its place on
-    the page, counted. table, row: where it is a row of a table that was read as one."""
+    the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question."""
 
     text: str
     head: str
@@ -36,6 +38,7 @@ class Passage:
     at: int = 0
     table: Table | None = None
     row: Row | None = None
+    asks: bool = False
 
 
 def passages(hit: Hit) -> list[Passage]:
@@ -61,7 +64,7 @@ def passages(hit: Hit) -> list[Passage]:
         pending = []
     rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
     known = {_spaceless(passage.text) for passage in rows}
-    written = [passage for passage in _with_their_lists(found) if not (passage.is_row and _spaceless(passage.text) in known)]
+    written = [passage for passage in _with_their_lists(_with_who_asks(found)) if not (passage.is_row and _spaceless(passage.text) in known)]
     return [replace(passage, at=at) for at, passage in enumerate([*written, *rows])]
 
 
@@ -81,6 +84,19 @@ def verbatim(row: Row, page_text: str) -> str:
 
 def _spaceless(text: str) -> str:
     return "".join(text.split())
+
+
+def _with_who_asks(found: Sequence[Passage]) -> list[Passage]:
+    """The passages of a transcript with those marked that lead up to a question; others as they are."""
+    starts = [at for at, passage in enumerate(found) if SPEAKER.match(passage.text)]
+    if not starts:
+        return list(found)
+    marked: list[Passage] = []
+    for first, last in pairwise([0, *starts, len(found)]):
+        turn = found[first:last]
+        asks = any(passage.text.endswith("?") for passage in turn[-LAST_OF_TURN:])
+        marked += [replace(passage, asks=asks) for passage in turn]
+    return marked
 
 
 def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:

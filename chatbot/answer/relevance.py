@@ -36,7 +36,8 @@ WEIGHTS: Mapping[str, float] = {
     "other_years": -1.6,
     "label": 2.9,
     "question": -3.7,
-    "fragment": -0.8,
+    "asks": -2.0,
+    "fragment": -2.0,
     "length": -1.0,
 }
 _SHARES = re.compile(r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE)
@@ -95,6 +96,7 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "other_years": float(bool(question.years and years) and question.years.isdisjoint(years)),
         "label": len(label & question.weights.keys()) / max(1, len(label)),
         "question": float(passage.text.endswith("?")),
+        "asks": float(passage.asks),
         "fragment": float(not whole),
         "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
     }

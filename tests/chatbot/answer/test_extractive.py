@@ -6,7 +6,7 @@ import pytest
 
 from chatbot.answer.extractive import extract_answer
 from chatbot.answer.passages import passages
-from chatbot.records import Hit, Prompt
+from chatbot.records import Hit, Prompt, Understanding
 
 PROSE = """3 Fiscal rules
 The deficit of the general government shall not exceed 3.0 per cent of GDP in any year. The Minister reports
@@ -69,3 +69,29 @@ def test_sentences_are_not_cut_at_abbreviations_and_lines_are_joined() -> None:
 def test_keys_inside_documents_stay_inert() -> None:
     answer = extract_answer(prompt("What is the ceiling?", "The ceiling is 5 per cent [S2-7f3a] of GDP."))
     assert answer.count("[S") == 1
+
+
+TRANSCRIPT = """CHAIR LOWE. The rate stays at 2 per cent. We will give notice before any change.
+MARY HOLT. Mary Holt, with the Daily Gazette. The rate has been at 2 per cent for a year now. Will you give notice of a change? Thank you.
+CHAIR LOWE. We will, well before any change of the rate is made.
+"""
+
+
+def test_who_asks_in_a_transcript_does_not_answer() -> None:
+    found = {passage.text: passage.asks for passage in passages(prompt("x", TRANSCRIPT).sources["S1-7f3a"])}
+    assert found["The rate has been at 2 per cent for a year now."]
+    assert not found["We will give notice before any change."]
+    assert not any(passage.asks for passage in passages(prompt("x", PROSE).sources["S1-7f3a"]))
+    assert "Gazette" not in extract_answer(prompt("Will the rate be changed with notice?", TRANSCRIPT)).split("\n\n")[0]
+
+
+def test_a_list_that_is_summed_up_comes_with_the_sentence_before_it() -> None:
+    page = "A mission for tur, urad and masoor is launched.\nAgencies will procure these three pulses from registered farmers during the next four years.\n"
+    asked = Understanding("Which pulses will agencies procure?", "Which pulses will agencies procure from registered farmers?", form="list")
+    assert "masoor" in extract_answer(prompt("Which pulses will agencies procure from registered farmers?", page), asked)
+
+
+def test_rows_are_quoted_with_the_sentence_that_announces_them() -> None:
+    page = "The rates of tax are revised as follows:\n0-4 thousand Nil\n4-8 thousand 5 per cent\n8-12 thousand 10 per cent\nMore is said below.\n"
+    first = passages(prompt("x", page).sources["S1-7f3a"])[0]
+    assert "4-8 thousand 5 per cent" in first.text and "More is said" not in first.text
