@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.blocks import BULLET
+from chatbot.answer.blocks import BULLET, SPEAKER
 from chatbot.answer.citations import escape_keys
 from chatbot.answer.passages import Passage, passages
 from chatbot.answer.relevance import Found, Question, score_passages, shared_words
@@ -118,12 +118,12 @@ def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
     room = (MOST_LIST_WORDS if is_list else WINDOW_WORDS) - len(candidate.passage.text.split())
     for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
         room -= len(passage.text.split())
-        if passage.is_row or room < 0 or not (is_list or LEANS_BACK.match(window[0].text)):
+        if passage.is_row or room < 0 or not (is_list or LEANS_BACK.match(window[0].text)) or SPEAKER.match(window[0].text):
             break
         window.insert(0, passage)
     for passage in candidate.page[at + 1 :]:
         room -= len(passage.text.split())
-        if passage.is_row or room < 0:
+        if passage.is_row or room < 0 or SPEAKER.match(passage.text):
             break
         window.append(passage)
     return window
