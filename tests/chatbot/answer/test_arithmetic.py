@@ -1,0 +1,198 @@
+"""Answers worked out from figures of sentences: the right operands with their formula, and nothing where one is in doubt."""
+
+import time
+
+import pytest
+
+from chatbot.answer.arithmetic import work_out
+from chatbot.answer.citations import check_answer
+from chatbot.records import Hit, Prompt, Understanding
+
+REVISED = """Revised Estimates 2024-25
+110. The Revised Estimate of the total receipts other than borrowings is Rs 31.40 lakh crore, of which the net tax receipts are Rs 25.50 lakh crore.
+The Revised Estimate of the total expenditure is Rs 47.10 lakh crore, of which the capital expenditure is about Rs 10.20 lakh crore.
+111. The Revised Estimate of the fiscal deficit is 4.8 per cent of GDP."""
+BUDGET = """Budget Estimates 2025-26
+112. Coming to 2025-26, the total receipts other than borrowings and the total expenditure are estimated at Rs 34.90 lakh crore and
+Rs 50.60 lakh crore respectively. The net tax receipts are estimated at Rs 28.40 lakh crore.
+113. The fiscal deficit is estimated to be 4.4 per cent of GDP. The gross market borrowings are estimated at Rs 14.80 lakh crore."""
+ALLOCATED = """Updates on Budget 2025
+The Government allocated RM400 billion, comprising RM320 billion in operating expenditure and RM80 billion in development
+expenditure."""
+RATES = """The weighted average lending rates (WALRs) on fresh and outstanding rupee loans of commercial banks declined by 90 bps and 70 bps,
+respectively, during 2025-26. III.28 The weighted average domestic term deposit rates (WADTDRs) on fresh and outstanding deposits (including
+retail and bulk deposits) declined by 65 bps and 45 bps, respectively, during 2025-26."""
+PURCHASES = """We will continue to increase our holdings of Treasury securities by at least $80 billion per month and of agency
+mortgage-backed securities by at least $40 billion per month until substantial progress has been made."""
+OFFICE = "For this purpose, RM10 million was allocated to NAIO, of which 42% was disbursed as of end-August 2025."
+CUT = "We decided today to lower the target for the federal funds rate by ¼ percentage point to a range of 2 percent to 2¼ percent."
+TRADE = """Exports of goods rose to $64.0 billion in 2024 from $60.0 billion in 2023. Imports of goods were $70 billion in 2024, compared with
+$71 billion in 2023."""
+INFLATION = "Food inflation averaged 6.2 per cent in 2024, while core inflation averaged 3.5 per cent in 2024."
+FORTY = "As of end-August 2025, 75% has been spent from the total allocation of RM40 million."
+AIRPORT = "Similarly, of the $2 billion allocated for the airport, 90% was spent in the same period."
+FUNDS = "Tabung Haji and PNB disbursed RM100 million and RM64 million, respectively."
+PATH = "The deficit is to fall from 2.9 per cent of GDP in 2025 to 2.4 per cent in 2026 and 1.9 per cent in 2028."
+PLANS = "The government expects revenue of 30,000 million crowns and plans expenditure of 36,000 million."
+NET = "The net market borrowings are estimated at Rs 11.50 lakh crore in 2025-26."
+PAYROLL = "The wage bill was 12,400 million crowns in 2024. Pension spending was 9,100 million crowns in 2024."
+
+
+def prompt_of(question: str, *pages: str) -> Prompt:
+    hits = {f"S{at}-7f3a": Hit("Report.pdf", 1, at, None, None, "text", None, f"{at}:0", page, page) for at, page in enumerate(pages, start=1)}
+    return Prompt(question, question, hits, (), (), (), "7f3a")
+
+
+def worked_out(question: str, *pages: str) -> str:
+    return work_out(prompt_of(question, *pages), Understanding(question, question, form="figure"))
+
+
+COMPUTED = [
+    ("By how much does overall spending rise in the 2025-26 estimates compared with the revised 2024-25 number?", (REVISED, BUDGET), "= Rs 3.5 lakh crore; 100"),
+    ("Percent growth in net tax receipts, 24-25 revised to 25-26 budget?", (REVISED, BUDGET), "100 × (28.40 - 25.50) / 25.50 = 11.4%"),
+    ("How much higher is total expenditure in 2025-26 than the revised estimate for 2024-25?", (BUDGET, REVISED), "= Rs 3.5 lakh crore"),
+    ("What is the difference in the fiscal deficit between 2025-26 and the revised estimate of 2024-25?", (REVISED, BUDGET), "= -0.4 percentage points"),
+    ("By what percentage do total receipts grow from 2024-25 to 2025-26?", (REVISED, BUDGET), "100 × (34.90 - 31.40) / 31.40 = 11.1%"),
+    ("How much did the fiscal deficit fall from 2024-25 to 2025-26?", (REVISED, BUDGET), "4.4 per cent (in 2025-26) - 4.8 per cent (in 2024-25) = -0.4 percent"),
+    ("How does the fiscal deficit in 2025-26 compare with the revised figure for the year before?", (REVISED, BUDGET), "= -0.4 percentage points"),
+    ("What share of Budget 2025 is development spending?", (ALLOCATED,), "RM80 billion / RM400 billion = 20.0%"),
+    ("What percentage of the budget goes to operating expenditure?", (ALLOCATED,), "RM320 billion / RM400 billion = 80.0%"),
+    ("Operating expenditure as a share of the 2025 total?", (ALLOCATED,), "RM320 billion / RM400 billion = 80.0%"),
+    ("Capital as a percentage of total expenditure in the revised 2024-25 estimates?", (REVISED, BUDGET), "Rs 10.20 lakh crore / Rs 47.10 lakh crore = 21.7%"),
+    ("In 2025-26 how much more did rates on new loans drop than rates on new term deposits?", (RATES,), "90 bps - 65 bps = 25 bps"),
+    ("How much is the Fed buying a month in total, Treasuries and mortgage bonds combined?", (PURCHASES,), "$80 billion + $40 billion = $120 billion per month"),
+    ("How much do the wage bill and pension spending add up to in 2024?", (PAYROLL,), "12,400 million crowns + 9,100 million crowns = 21,500 million crowns"),
+    ("How much of its RM10 million had the national AI office actually used by end-August 2025?", (OFFICE,), "42% × RM10 million = RM4.2 million"),
+    ("How much of the RM40 million had been spent by end-August 2025?", (FORTY,), "75% × RM40 million = RM30 million"),
+    ("How much of the $2 billion for the airport was spent?", (AIRPORT,), "90% × $2 billion = $1.8 billion"),
+    ("In total, how much did Tabung Haji and PNB disburse?", (FUNDS,), "= RM164 million"),
+    ("How much larger is gross market borrowing than net market borrowing?", (BUDGET, NET), "= Rs 3.3 lakh crore"),
+    ("By how much do total receipts increase from RE 2024-25 to BE 2025-26?", (REVISED, BUDGET), "= Rs 3.5 lakh crore"),
+    ("By how much is the deficit to fall between 2025 and 2028?", (PATH,), "= -1.0 percentage points"),
+    ("By how much does expenditure exceed revenue?", (PLANS,), "30,000 million crowns = 6,000 million crowns"),
+    ("What was the funds rate range right before this cut?", (CUT,), "2 percent + ¼ percentage point = 2.25 percent; 2¼ percent + ¼ percentage point = 2.5 percent"),
+    ("By how much did goods exports rise between 2023 and 2024?", (TRADE,), "$64.0 billion (in 2024) - $60.0 billion (in 2023) = $4 billion"),
+    ("What was the percentage growth in exports of goods from 2023 to 2024?", (TRADE,), "100 × (64.0 - 60.0) / 60.0 = 6.7%"),
+    ("How much did imports of goods change from 2023 to 2024?", (TRADE,), "$70 billion (in 2024) - $71 billion (in 2023) = $-1 billion"),
+    ("By how much did food inflation exceed core inflation in 2024?", (INFLATION,), "6.2 per cent - 3.5 per cent = 2.7 percentage points"),
+    ("What is the gap between food inflation and core inflation in 2024?", (INFLATION,), "= 2.7 percentage points"),
+    ("How much higher was food inflation than core inflation?", (INFLATION,), "= 2.7 percentage points"),
+]  # fmt: skip
+
+NOT_COMPUTED = [
+    # what is asked for is not stated, or only something narrower, broader or of another time is
+    ("By how much does defence spending rise in 2025-26 compared with the revised 2024-25 number?", (REVISED, BUDGET)),
+    ("By how much do tax receipts grow from 2023-24 to 2025-26?", (REVISED, BUDGET)),
+    ("Percent growth in capital expenditure from 2024-25 to 2025-26?", (REVISED, BUDGET)),
+    ("By how much does total expenditure rise from the 2024-25 actuals to 2025-26?", (REVISED, BUDGET)),
+    ("By how much did spending rise from 2023 to 2024?", ("Capital expenditure was $5 billion in 2023. Capital expenditure was $6 billion in 2024.",)),
+    ("By how much did spending rise from 2023 to 2024?", ("Education spending was $5 billion in 2023. Education spending was $6 billion in 2024.",)),
+    ("By how much did debt rise from 2023 to 2024?", ("Debt service was $5 billion in 2023. Debt service was $6 billion in 2024.",)),
+    ("By how much did fertiliser subsidies rise from 2023 to 2024?", ("Food and fertiliser subsidies were $5 billion in 2023 and $6 billion in 2024.",)),
+    ("By how much did spending rise from 2023 to 2024?", ("Spending was $5 billion in 2023 on roads. Spending was $6 billion in 2024.",)),
+    ("By how much did spending rise from 2023 to 2024?", ("Spending on schools was $5 billion in 2023. Spending on schools was $6 billion in 2024.",)),
+    ("By how much did debt rise from 2023 to 2024?", ("The debt of state enterprises was $5 billion in 2023 and $6 billion in 2024.",)),
+    ("By how much did rates on new loans fall from 2023 to 2024?", ("The rates on new loans in real terms were 5 per cent in 2023 and 4 per cent in 2024.",)),
+    ("By how much did revenue rise from 2023-24 to 2024-25?", ("Revenue was $5 billion in 2023. Revenue was $6 billion in 2025.",)),
+    # unlike units, scales, bases
+    ("By how much did revenue rise from 2023 to 2024?", ("Revenue was $5 billion in 2023. Revenue was RM6 billion in 2024.",)),
+    ("By how much did revenue rise from 2023 to 2024?", ("Revenue was $5 billion in 2023. Revenue was 6 per cent of GDP in 2024.",)),
+    ("By how much did the deficit fall from 2023 to 2024?", ("The deficit was 5 per cent of GDP in 2023. The deficit was 4 per cent of revenue in 2024.",)),
+    ("How much is spent on bills and bonds in total?", ("We buy bills worth $5 billion per month and bonds worth $6 billion per year.",)),
+    # more than one candidate
+    ("By how much did revenue rise from 2023 to 2024?", ("Revenue was $5 billion in 2023. Revenue was $6 billion in 2024. Revenue was $7 billion in 2024.",)),
+    # the sentence says it already
+    ("By how much did revenue rise from 2023 to 2024?", ("Revenue rose by $1 billion in 2024. Revenue was $5 billion in 2023. Revenue was $6 billion in 2024.",)),
+    ("By what percentage did exports grow from 2023 to 2024?", ("Exports rose by 20 per cent in 2024. Exports were $5 billion in 2023 and $6 billion in 2024.",)),
+    ("What share of the RM3.4 billion was spent?", ("Of the RM3.4 billion allocated, RM2.8 billion or 82.9% was spent.",)),
+    ("How much is spent on roads and rail in total?", ("A total of $11 billion is provided. Spending on roads is $5 billion. Spending on rail is $6 billion.",)),
+    ("How much of its RM10 million had the office used?", (f"{OFFICE} It spent RM4.2 million.",)),
+    # changes are no levels, levels are no changes
+    ("By how much did revenue rise from 2023 to 2024?", ("Revenue rose by $5 billion in 2023. Revenue fell by $6 billion in 2024.",)),
+    ("How much more did food prices rise than fuel prices?", ("Food prices rose by 6 per cent. Fuel prices fell by 5 per cent.",)),
+    ("How much more did exports grow than imports?", ("Exports were $6 billion. Imports were $5 billion.",)),
+    # different periods of the two operands
+    ("How much higher were exports than imports?", ("Exports were $6 billion in 2024. Imports were $5 billion in 2023.",)),
+    ("What are exports and imports combined?", ("Exports were $6 billion in 2024. Imports were $5 billion in 2023.",)),
+    # the question asks for no such thing
+    ("What is the total expenditure in 2025-26?", (REVISED, BUDGET)),
+    ("How much did the Government allocate in Budget 2025?", (ALLOCATED,)),
+    ("What are net tax receipts in 2024-25 and 2025-26?", (REVISED, BUDGET)),
+    ("How many people combined work and study?", (ALLOCATED,)),
+    ("How much was disbursed to NAIO in per cent?", (OFFICE,)),
+    ("Why did spending rise from 2024-25 to 2025-26?", (REVISED,)),
+    ("What share of Budget 2025 is defence spending?", (ALLOCATED,)),
+    ("What share of Budget 2019 is development spending?", (ALLOCATED,)),
+    ("What was the discount rate before the cut?", (CUT,)),
+    ("How much of its RM20 million had the tax office used?", (OFFICE,)),
+    ("How much of its RM20 million had NAIO used?", (OFFICE,)),
+    ("How much of its RM10 million had the tax inspectorate used?", (OFFICE,)),
+    ("How much of the RM10 million had NAIO returned?", (OFFICE,)),
+    # forecasts are no outcomes, the change of growth is no change of the thing that grows
+    ("By how much did the inflation forecast fall from 2023 to 2024?", ("Inflation was 5 per cent in 2023. Inflation was 4 per cent in 2024.",)),
+    ("By how much did GDP growth fall from 2023 to 2024?", ("GDP was $5 billion in 2023. GDP was $4 billion in 2024.",)),
+    # what might be; a figure whose period is another's
+    ("By how much does the deficit fall from 2025 to 2026?", ("The deficit is 3 per cent in 2025. With all shocks the deficit of 2026 would be 4 per cent.",)),
+    ("By how much does spending rise from 2024 to 2025?", ("Spending is $30 billion, below the ceiling of $50 billion in 2024. Spending is $40 billion in 2025.",)),
+    # figures of something about what is asked for
+    ("How much higher was debt than cash?", ("Proceeds from debt were $9 billion, offset by cash payments of $5 billion.",)),
+    ("How much higher was net income than comparable sales?", ("Net income was $9 billion, partly by the gain on sale of Lidar of $5 billion.",)),
+    ("By how much did oil rise from 2023 to 2024?", ("The price of oil was $70 in 2023. The price of oil was $80 in 2024.",)),
+    # a part of a part, a whole that is another
+    ("How much is spent on education and health in total?", ("The plan sets aside $5 billion for higher education and $6 billion for mental health.",)),
+    ("What share of the budget is education?", ("The budget is $90 billion, of which $5 billion is for higher education.",)),
+    ("What share of GDP is investment?", ("Spending is $40 billion, 20 per cent of GDP, of which $10 billion in investment.",)),
+    ("By how much did revenue rise from 2023 to 2024?", ("revenue was $5 billion in 2023. Revenue was $6 billion in 2024.",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "pages", "said"), COMPUTED)
+def test_the_result_with_its_formula_in_printed_figures(question: str, pages: tuple[str, ...], said: str) -> None:
+    first, *sentences = worked_out(question, *pages).split("\n\n")
+    assert said in first
+    assert "[" not in first
+    assert sentences
+    for sentence in sentences:
+        text, _, key = sentence.rpartition(" [")
+        assert text in " ".join(pages[int(key[1]) - 1].split())
+
+
+@pytest.mark.parametrize(("question", "pages", "said"), COMPUTED)
+def test_every_figure_is_found_or_recomputed_by_the_checks(question: str, pages: tuple[str, ...], said: str) -> None:
+    prompt = prompt_of(question, *pages)
+    text = work_out(prompt, Understanding(question, question, form="figure"))
+    _, citations, numbers = check_answer(text, prompt)
+    assert {number.status for number in numbers} <= {"supported", "derived"}
+    assert all(citation.verified for citation in citations)
+
+
+@pytest.mark.parametrize(("question", "pages"), NOT_COMPUTED)
+def test_nothing_where_an_operand_is_in_doubt_or_no_sum_is_asked_for(question: str, pages: tuple[str, ...]) -> None:
+    assert worked_out(question, *pages) == ""
+
+
+def test_operands_are_of_the_document_found_first() -> None:
+    question = "By how much does total expenditure rise from the revised 2024-25 estimate to 2025-26?"
+    prompt = prompt_of(question, REVISED, BUDGET)
+    assert work_out(prompt, Understanding(question, question)) != ""
+    hits = dict(prompt.sources)
+    hits["S2-7f3a"] = Hit("Other.pdf", 2, 1, None, None, "text", None, "1:0", BUDGET, BUDGET)
+    assert work_out(Prompt(question, question, hits, (), (), (), "7f3a"), Understanding(question, question)) == ""
+
+
+def test_what_addresses_a_machine_states_no_operand() -> None:
+    question = "By how much did goods exports rise between 2023 and 2024?"
+    hit = Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", TRADE, TRADE, instructions=((0, len(TRADE)),))
+    assert work_out(Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a"), Understanding(question, question)) == ""
+
+
+def test_a_long_page_is_read_in_linear_time() -> None:
+    question = "By how much did goods exports rise between 2023 and 2024?"
+    seconds = []
+    for size in (2_000, 8_000):
+        page = "Exports of goods rose to $64 billion in 2024 and of which the rest.\n" * size
+        started = time.process_time()
+        worked_out(question, page)
+        worked_out(f"how much of what share of more than {page}"[:600], page)
+        seconds.append(time.process_time() - started)
+    assert seconds[1] < 12 * max(seconds[0], 0.01)
