@@ -1,12 +1,13 @@
 """Takes the thresholds of refusal from data: a small logistic regression on what a search found, judged on documents it has not seen.
 
-    python benchmarks/calibrate_refusal.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER]
-                                           [--features MODULE:FUNCTION] [--wrongly 0.02] [--sample 200] [--seed 1] [--save FILE]
+    python benchmarks/calibrate_refusal.py [--financebench FOLDER] [--questions FILE --documents FOLDER] [--store FOLDER] [--by-words]
+                                           [--features MODULE:FUNCTION] [--wrongly 0.045] [--sample 200] [--seed 1] [--save FILE]
 
-Answerable questions in their own documents are to be answered; absent ones (as written, and made by benchmarks/absent.py) and other documents'
-questions are to be refused. Each document is left out once: weights and threshold come from the others, and the refusals counted are its own.
-FUNCTION(question, hits) -> {feature: number} reads the standalone question and its three hits; the default reads the parts of their scores. It
-must give the same features for every question. --save keeps features and labels as JSON lines.
+The sets named, and the samples of the checkout. Answerable questions, of their own document and of all, are to be answered; absent ones (as
+written, and made by benchmarks/absent.py) and other documents' questions are to be refused. Each document is left out once: weights and
+threshold come from the others, and the refusals counted are its own. Learned from is what the product judges by, with --by-words as where nothing
+is embedded; FUNCTION(question, hits) -> {feature: number} reads the standalone question and its hits in its place. It must give the same features
+for every question. The constant printed is that of chatbot/search/refusal.py: refused below 0. --save keeps features and labels as JSON lines.
 """
 
 from __future__ import annotations
@@ -27,22 +28,24 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.absent import make_absent  # noqa: E402
 from benchmarks.answers import SAMPLE, other_documents  # noqa: E402
-from benchmarks.asking import opened, page_texts  # noqa: E402
+from benchmarks.asking import answer_to, opened, page_texts  # noqa: E402
 from benchmarks.intervals import share_cell  # noqa: E402
-from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, only_answerable  # noqa: E402
+from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, load_questions, only_answerable  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.records import Hit  # noqa: E402
 from chatbot.service import PAGES_IN_PROMPT, Chatbot  # noqa: E402
 
 Floats = NDArray[np.float64]
 Features = Callable[[str, Sequence[Hit]], Mapping[str, float]]
+Reader = Callable[[Question, tuple[str, ...]], Mapping[str, float]]
+SAMPLES = ROOT / "tests" / "sample_questions.jsonl"
 # Parts of a page's score; each is 0-1.
 PARTS = ("vector", "chunk_words", "page_words", "coverage")
 # Pull of the weights towards 0, in deviations of the features: holds them finite where a feature separates the examples alone.
 RIDGE = 1.0
 STEPS = 50
 # Share of answerable questions that may be refused, of those that a threshold is chosen on.
-WRONGLY = 0.02
+WRONGLY = 0.045
 # Others that are shown beside it.
 TRADES = (0.0, 0.05, 0.1)
 
@@ -140,17 +143,18 @@ def main() -> None:
     """Gather, fit and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     add_options(options)
-    options.add_argument("--features", metavar="MODULE:FUNCTION", default="", help="what to learn from (default: the parts of the hits' scores)")
+    options.add_argument("--features", metavar="MODULE:FUNCTION", default="", help="what to learn from in place of the product's signs")
+    options.add_argument("--by-words", action="store_true", help="learn what is judged by where nothing is embedded")
     options.add_argument("--wrongly", type=float, default=WRONGLY, help="share of answerable questions that may be refused (default %(default)s)")
     options.add_argument("--sample", type=int, default=SAMPLE, help="questions put to other documents, of each set (default %(default)s)")
     options.add_argument("--seed", type=int, default=1, help="which of them (default %(default)s)")
     options.add_argument("--save", type=Path, metavar="FILE", help="keep features and labels, as JSON lines")
     given = options.parse_args()
-    features = named_function(given.features) if given.features else read_parts
     examples: list[Example] = []
-    for questions in chosen_sets(given):
+    for questions in [*chosen_sets(given), load_questions(SAMPLES, ROOT / "documents" / "samples", name="samples")]:
         with opened(questions, given.store) as chatbot:
-            examples += gather(chatbot, questions, features, others=(given.sample, given.seed))
+            read = searched(chatbot, named_function(given.features)) if given.features else judged_by(chatbot, by_words=given.by_words)
+            examples += gather(chatbot, questions, read, others=(given.sample, given.seed))
     if given.save:
         lines = [json.dumps({"group": e.group, "what": e.what, "answerable": e.answerable, "features": dict(e.features)}) for e in examples]
         given.save.write_text("\n".join([*lines, ""]), "utf-8")
@@ -167,19 +171,42 @@ def named_function(path: str) -> Features:
     return found
 
 
-def gather(chatbot: Chatbot, questions: QuestionSet, features: Features, *, others: tuple[int, int]) -> list[Example]:
-    """The set's examples. others: how many questions to put to other documents, and the seed that chooses them."""
-    texts = page_texts(chatbot)
-    absent = [question for question in questions.questions if not question.answerable and question.document]
-    put: list[tuple[str, Question, str]] = [("answerable", question, question.document) for question in only_answerable(questions.questions)]
-    put += [("absent, as written", question, question.document) for question in absent]
-    put += [(f"{question.kind}, made", question, question.document) for question in make_absent(questions.questions, texts)]
-    put += [("another document's question", question, name) for question, name in other_documents(questions, texts, most=others[0], seed=others[1])]
-    examples = []
-    for what, question, name in put:
+def searched(chatbot: Chatbot, features: Features) -> Reader:
+    """Reads the features of what is searched for a question."""
+
+    def read(question: Question, names: tuple[str, ...]) -> Mapping[str, float]:
         query = chatbot.standalone(question.text, question.history)
-        hits = chatbot.search(query, names=(name,), k=PAGES_IN_PROMPT)
-        examples.append(Example(name, what, what == "answerable", dict(features(query, hits))))
+        return features(query, chatbot.search(query, names=names, k=PAGES_IN_PROMPT))
+
+    return read
+
+
+def judged_by(chatbot: Chatbot, *, by_words: bool) -> Reader:
+    """Reads the product's own signs of a question that it answered."""
+
+    def read(question: Question, names: tuple[str, ...]) -> Mapping[str, float]:
+        return chatbot.refusal_evidence(answer_to(chatbot, question, names), names, by_words=by_words)
+
+    return read
+
+
+def gather(chatbot: Chatbot, questions: QuestionSet, read: Reader, *, others: tuple[int, int]) -> list[Example]:
+    """The set's examples, but for questions for which no page was found. others: how many questions to put to other documents, and the seed
+    that chooses them."""
+    texts = page_texts(chatbot)
+    answerable = only_answerable(questions.questions)
+    put: list[tuple[str, Question, tuple[str, ...]]] = [("answerable, own document", question, (question.document,)) for question in answerable]
+    put += [("answerable, all documents", question, ()) for question in answerable]
+    put += [("absent, as written", question, question.names) for question in questions.questions if not question.answerable]
+    put += [(f"{question.kind}, made", question, question.names) for question in make_absent(questions.questions, texts)]
+    pairs = other_documents(questions, texts, most=others[0], seed=others[1])
+    put += [("another document's question", question, (name,)) for question, name in pairs]
+    examples = []
+    for what, question, names in put:
+        group = names[0] if what.startswith("another") else question.document or questions.name
+        found = read(question, names)
+        if found:
+            examples.append(Example(group, what, what.startswith("answerable"), dict(found)))
     return examples
 
 
@@ -203,7 +230,7 @@ def report(examples: Sequence[Example], *, wrongly: float) -> str:
         markdown_table(["refused, each document left out once", "n", "share"], rows),
         markdown_table(["answerable refused: allowed", "left out", "absent refused, left out"], trade),
         markdown_table([f"feature (n = {len(examples)})", "separates alone", "weight in all"], told),
-        f"All examples: bias {model.bias:+.4f}, refuse below {model.threshold:.4f}.",
+        f"All examples: constant {model.bias - float(np.log(model.threshold / (1 - model.threshold))):+.4f}.",
     ]
     return "\n\n".join(parts)
 

@@ -23,7 +23,8 @@ from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_
 from chatbot.search.newer import Listed, newer_notice, newer_of
 from chatbot.search.pages import WEIGHTS, Weights
 from chatbot.search.questions import measures_of, operands_of, understand
-from chatbot.search.refusal import explain, refusal_evidence, why_not
+from chatbot.search.reach import known_terms, topic_likeness
+from chatbot.search.refusal import Found, explain, left_out, refusal_evidence, why_not
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import make_reranking_model, rerank
 from chatbot.search.retrieval import Query, Retriever
@@ -32,7 +33,6 @@ from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, SentenceVectors, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
-from chatbot.terms import content_terms
 from chatbot.tokens import encodable
 from ingestion.reader import Reader
 from ingestion.records import DocumentFacts, PageReport, Rect
@@ -72,12 +72,13 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
-    that its tables state or add up to, "" where they do not."""
+    that its tables state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years."""
 
     prompt: Prompt
     understanding: Understanding
     vector: NDArray[np.float32] | None
     computed: str
+    known: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +226,12 @@ class Chatbot:
         mode = "hybrid" if vector is not None else "keyword"
         hits = yield from self._pages(Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding), stop)
         prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
-        asked = _Asked(prompt, understanding, vector, self._computed(prompt, understanding))
-        reason = self._why_not(asked, ask.names)
-        answer = self._refusal(asked, reason, ask.names) if reason else (yield from self._answer(asked, stop))
+        asked = _Asked(prompt, understanding, vector, self._computed(prompt, understanding), known_terms(self.library, understanding, ask.names))
+        reason = self._why_not(asked)
+        answer = self._refusal(asked, reason) if reason else (yield from self._answer(asked, stop))
         answer = replace(answer, superseded=self._superseded(answer))
-        for sentence in answer.superseded:
+        lacking = left_out(understanding, asked.known) if answer.answered else ()
+        for sentence in (*lacking, *answer.superseded):
             yield Notice(sentence)
         answer = replace(
             answer, considered=tuple(hits), conversation=ask.conversation, understanding=understanding, fingerprint=self.library.embedder.fingerprint
@@ -387,29 +389,39 @@ class Chatbot:
             return ""
         return compute_answer(prompt, understanding) or work_out(prompt, understanding)
 
-    def _why_not(self, asked: _Asked, names: Sequence[str]) -> str | None:
+    def _why_not(self, asked: _Asked) -> str | None:
         """None where the pages may answer, else a key of REASONS."""
         hits = tuple(asked.prompt.sources.values())
         if not hits:
             return "no_page" if self.library.catalog.active() else "no_documents"
-        return why_not(self.refusal_evidence(asked.understanding, hits, names, asked.vector, computed=bool(asked.computed)), hits)
+        return why_not(self._evidence(asked), hits)
 
-    def refusal_evidence(
-        self, understanding: Understanding, hits: Sequence[Hit], names: Sequence[str], vector: NDArray[np.float32] | None, *, computed: bool
-    ) -> dict[str, float]:
-        """What speaks for and against an answer from these pages; see search/refusal.py."""
-        said = [passage.text for hit in hits for passage in passages(hit)]
-        near = self._likeness(vector)
-        words = [*content_terms(understanding.subject), *(word for name in understanding.names for word in content_terms(name))]
-        rarity = self._retriever.rarities([*words, *map(str, understanding.years)], names)
-        likeness = None if near is None else max(near(said), default=0.0)
-        return refusal_evidence(understanding, hits, rarity, likeness=likeness, computed=computed)
+    def refusal_evidence(self, answer: Answer, names: Sequence[str], *, by_words: bool = False) -> dict[str, float]:
+        """What spoke for and against an answer that was given, asked of these documents (() for all); {} where no page was found.
 
-    def _refusal(self, asked: _Asked, reason: str, names: Sequence[str] = ()) -> Answer:
+        by_words: as where nothing is embedded.
+        """
+        if answer.prompt is None or answer.understanding is None or not answer.prompt.sources:
+            return {}
+        understanding = answer.understanding
+        vector = None if by_words else mean_vector(embed_query(self.library.embedder, understanding.subject).chunks)
+        known, computed = known_terms(self.library, understanding, names), self._computed(answer.prompt, understanding)
+        return self._evidence(_Asked(answer.prompt, understanding, vector, computed, known))
+
+    def _evidence(self, asked: _Asked) -> dict[str, float]:
+        """See search/refusal.py."""
+        hits = tuple(asked.prompt.sources.values())
+        found = [passage for hit in hits for passage in passages(hit)]
+        with_heads = [f"{passage.head} {passage.text}" for passage in found]
+        likeness = None
+        if self._likeness(asked.vector) is not None:
+            likeness = topic_likeness(self.library, self._sentences, asked.understanding, hits, [passage.text for passage in found])
+        return refusal_evidence(asked.understanding, Found(hits, asked.known, with_heads, bool(asked.computed), likeness))
+
+    def _refusal(self, asked: _Asked, reason: str) -> Answer:
         prompt = asked.prompt
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
-        known = self._retriever.rarities
-        why = explain(reason, asked.understanding, lambda term: bool(known([term], names)[term]))
+        why = explain(reason, asked.understanding, asked.known)
         text = why if reason == "no_documents" else f"Not in these documents. {why}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
 

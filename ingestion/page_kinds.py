@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from ingestion import page_budget
 from ingestion.page_look import Look, has_page_number, look_at
+from ingestion.page_references import is_reference_list
 from ingestion.page_statements import named_statements, statements
 from ingestion.records import Page
 from ingestion.text_quality import is_contents
@@ -189,7 +190,9 @@ def _is_glossary(look: Look) -> bool:
 
 
 def _is_boilerplate(look: Look) -> bool:
-    """Form or hedging: what names everything and answers little."""
+    """Form, hedging or references: what names everything and answers little."""
+    if is_reference_list(look):
+        return True
     if look.density > MOST_IN_PROSE:
         return False
     return any(

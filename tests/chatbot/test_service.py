@@ -81,6 +81,20 @@ def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) ->
     assert {page.document for page in answer.nearest} <= {"Rules.pdf"}
 
 
+def test_an_answer_says_whom_and_which_year_of_the_question_it_leaves_out(make: Make) -> None:
+    answer, events = ask(make(), "What is the deficit ceiling of Ostrava and Parliament in 2030 and 2035?")
+    assert answer.answered
+    assert notices(events) == ["These documents do not mention Ostrava.", "These documents say nothing about 2035."]
+
+
+def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:
+    chatbot = make()
+    list(chatbot.add([Upload(make_pdf(tmp_path / "Johnson_Johnson_2023.pdf", ["The dividend was 4.70 dollars a share."]))]))
+    answer, events = ask(chatbot, "What was the dividend a share of JnJ in dollars?")
+    assert answer.answered
+    assert notices(events) == []
+
+
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
     with Chatbot(Settings(home=tmp_path), embedder=HashEmbedder()) as chatbot:
         answer, _ = ask(chatbot)

@@ -1,44 +1,118 @@
-"""When pages cannot answer, and why."""
+"""When pages cannot answer, and why; what of a question an answer leaves out."""
+
+from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from chatbot.records import Hit, Understanding
-from chatbot.search.refusal import REASONS, explain, refusal_evidence, why_not
+from chatbot.search.refusal import (
+    BY_WORDS,
+    CONSTANT,
+    REASONS,
+    WITH_LIKENESS,
+    Found,
+    Likeness,
+    explain,
+    left_out,
+    likeness_of,
+    refusal_evidence,
+    why_not,
+)
 
 HIT = Hit("a.pdf", 1, 1, None, None, "text", None, "1:0", "", page_text="The deficit of 2024 was 3 per cent of output in Valmora.", scores={})
-GOOD = replace(HIT, scores={"vector": 0.8, "chunk_words": 0.5, "measures": 1.0})
-ASKED = Understanding("q", "What was the deficit of Valmora in 2024?", years=(2024,), names=("Valmora",), measures=("fiscal deficit",))
-KNOWN = {"deficit": 1.0, "valmora": 2.0, "2024": 1.0}
+GOOD = replace(HIT, scores={"chunk_words": 0.6})
+SUBJECT = "What was the fiscal deficit of Valmora in 2024?"
+ASKED = Understanding("q", SUBJECT, years=(2024,), names=("Valmora",), measures=("fiscal deficit",))
+KNOWN = {"deficit", "valmora", "2024", "plan"}
+NEAR, FAR = Likeness(0.75, 0.7), Likeness(0.4, 0.4)
+SAID = ["The fiscal deficit was 3 per cent of output."]
 
 
-def judged(asked: Understanding, hit: Hit, known: dict[str, float], likeness: float | None = 0.7) -> str | None:
-    return why_not(refusal_evidence(asked, [hit], known, likeness=likeness, computed=False), [hit])
+def found(hit: Hit = GOOD, likeness: Likeness | None = NEAR, said: list[str] = SAID, *, computed: bool = False) -> Found:
+    return Found([hit], KNOWN.__contains__, said, computed, likeness)
 
 
-@pytest.mark.parametrize("likeness", [0.7, None])
-def test_subject_name_period_and_measure_together_may_answer(likeness: float | None) -> None:
-    assert judged(ASKED, GOOD, KNOWN, likeness) is None
+def judged(asked: Understanding, what: Found) -> str | None:
+    return why_not(refusal_evidence(asked, what), what.hits)
 
 
-@pytest.mark.parametrize("likeness", [0.45, None])
-def test_each_reason(likeness: float | None) -> None:
-    poor = replace(GOOD, scores={"vector": 0.3, "chunk_words": 0.1, "measures": 0.0})
-    assert judged(replace(ASKED, names=("Ostrava",)), poor, KNOWN, likeness) == "no_entity"
-    assert judged(replace(ASKED, years=(2031,)), poor, KNOWN, likeness) == "entity_without_period"
-    assert judged(ASKED, poor, KNOWN, likeness) == "topic_without_figure"
-    assert judged(replace(ASKED, measures=()), poor, KNOWN, likeness) == "no_page"
+@pytest.mark.parametrize("likeness", [NEAR, None])
+def test_topic_name_period_and_measure_together_may_answer(likeness: Likeness | None) -> None:
+    assert judged(ASKED, found(likeness=likeness)) is None
+
+
+@pytest.mark.parametrize("likeness", [FAR, None])
+def test_each_reason(likeness: Likeness | None) -> None:
+    poor = found(replace(GOOD, scores={"chunk_words": 0.1}), likeness, ["The weather was fine."])
+    assert judged(replace(ASKED, names=("Ostrava",), subject="What of Ostrava in 2024?"), poor) == "no_entity"
+    assert judged(replace(ASKED, years=(2031,)), poor) == "entity_without_period"
+    assert judged(ASKED, poor) == "topic_without_figure"
+    assert judged(replace(ASKED, measures=()), poor) == "no_page"
     assert why_not({}, []) == "no_page"
 
 
 def test_a_year_that_no_document_has_outweighs_a_good_page() -> None:
-    assert judged(replace(ASKED, years=(2031,)), GOOD, KNOWN, 0.55) == "entity_without_period"
+    assert judged(replace(ASKED, years=(2031,)), found()) == "entity_without_period"
+
+
+def test_every_sign_is_weighed_for_what_it_says() -> None:
+    for weights, likeness in ((WITH_LIKENESS, NEAR), (BY_WORDS, None)):
+        evidence = refusal_evidence(ASKED, found(likeness=likeness))
+        assert weights.keys() - {CONSTANT} == evidence.keys()
+        assert all((weights[name] < 0) == (name == "names_missing") for name in evidence)
+
+
+def test_a_name_half_of_which_is_nowhere_is_missing() -> None:
+    asked = replace(ASKED, subject="What was spent under the Ostrava Plan?", names=("Ostrava Plan",))
+    assert refusal_evidence(asked, found())["names_missing"] == 1.0
+    assert judged(asked, found()) == "no_entity"
+
+
+def test_of_names_beside_each_other_one_is_enough() -> None:
+    asked = replace(ASKED, subject="Compare the deficits of Valmora and Ostrava", names=("Valmora and Ostrava",), years=())
+    evidence = refusal_evidence(asked, found())
+    assert (evidence["names_missing"], evidence["names_on_page"]) == (0.0, 1.0)
+    assert left_out(asked, KNOWN.__contains__) == ("These documents do not mention Ostrava.",)
+
+
+def test_of_two_years_the_one_that_is_there_counts() -> None:
+    asked = replace(ASKED, years=(2024, 2035))
+    assert refusal_evidence(asked, found())["year_found"] == 1.0
+    assert left_out(asked, KNOWN.__contains__) == ("These documents say nothing about 2035.",)
+    assert left_out(ASKED, KNOWN.__contains__) == ()
+
+
+def test_a_page_is_about_whom_its_document_is_about() -> None:
+    elsewhere = replace(GOOD, page_text="The deficit of 2024 was 3 per cent.")
+    assert refusal_evidence(ASKED, found(elsewhere))["names_on_page"] == 0.0
+    for of in (replace(elsewhere, document="Valmora_2024.pdf"), replace(elsewhere, context="Valmora, budget of 2024")):
+        assert refusal_evidence(ASKED, found(of))["names_on_page"] == 1.0
+
+
+def test_what_tables_state_counts_as_said_in_words_too() -> None:
+    of_rows = refusal_evidence(ASKED, found(likeness=FAR, computed=True))
+    assert of_rows["likeness"] > FAR.said
+    assert of_rows["apart"] > FAR.apart
+    assert refusal_evidence(ASKED, found(likeness=NEAR, computed=True))["likeness"] == NEAR.said
+
+
+def test_likeness_is_measured_against_the_whole_document() -> None:
+    cosines = np.array([0.1, 0.1, 0.1, 0.1, 0.8, -1.0], np.float32)
+    near = likeness_of([0.2, 0.7], cosines)
+    assert near.said == 0.7
+    assert near.apart == pytest.approx((0.8 - 0.24) / 0.28 / 6, abs=1e-3)
+    assert likeness_of([], cosines[-1:]) == Likeness(0.0, 0.0)
 
 
 def test_reasons_name_what_is_missing() -> None:
-    asked = replace(ASKED, names=("Valmora", "Brazil"), years=(2024, 2031))
-    sentences = {reason: explain(reason, asked, lambda term: bool(KNOWN.get(term))) for reason in REASONS}
+    asked = replace(ASKED, subject="Valmora in Brazil", names=("Valmora", "Brazil"), years=(2024, 2031))
+    sentences = {reason: explain(reason, asked, KNOWN.__contains__) for reason in REASONS}
     assert sentences["no_entity"] == "These documents do not mention Brazil."
     assert sentences["entity_without_period"] == "These documents say nothing about 2031."
     assert "fiscal deficit" in sentences["topic_without_figure"]
+    assert explain("entity_without_period", ASKED, KNOWN.__contains__) == "The pages that come near to this do not speak of 2024."
+    three = replace(asked, names=("Brazil", "Chile", "Peru", "Ghana"), subject="Brazil Chile Peru Ghana")
+    assert explain("no_entity", three, KNOWN.__contains__) == "These documents do not mention Brazil, Chile or Peru."

@@ -1,0 +1,79 @@
+"""Tells whom a question names and what it asks of them, apart from each other; knows no document.
+
+Names that are put beside each other ("Acme and Beta", "Acme compared with Beta") stand for one another: who asks to compare two is helped by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from chatbot.measures import spelled_out
+from chatbot.numbers import find_periods
+from chatbot.records import Understanding
+from chatbot.search.questions import measures_of
+from chatbot.terms import content_terms, terms
+
+__all__ = ["name_words", "named_together", "topic_of"]
+
+_BESIDE = re.compile(r",? (?:and|or|vs\.?|versus) ", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s\b")
+_ENDS = " .,;:'’-&"
+# "RM2.3", "GBP250": an amount in capitals.
+_AMOUNT = re.compile(r"[A-Za-z]{1,3}\d[\d.,]*")
+_WORD = re.compile(r"[^\W_]+")
+# What puts two names beside each other, and what else may stand between them, but for years and measures.
+_JOINING = frozenset("and or vs versus compare compares compared comparison than against".split())
+_BETWEEN = _JOINING | frozenset("with to that those of in at for the s its does do is larger smaller higher lower more less".split())
+
+
+def named_together(asked: Understanding) -> list[list[str]]:
+    """The question's names without periods and measures, in groups of those that are put beside each other, in order."""
+    of_measures = {term for measure in measures_of(asked) for phrase in (*measure.asked, *measure.printed) for term in phrase}
+    groups: list[list[str]] = []
+    end = -1
+    for written in asked.names:
+        start = max(asked.subject.find(written, max(end, 0)), 0)
+        beside = 0 <= end <= start and _joins(asked.subject[end:start], of_measures)
+        end = start + len(written)
+        names = [name for part in _BESIDE.split(written) if not set(name_words(name := _bare(part))) <= of_measures]
+        if names and beside and groups:
+            groups[-1] += names
+        elif names:
+            groups.append(names)
+    return groups
+
+
+def name_words(name: str) -> list[str]:
+    """The terms of a name, without numbers."""
+    return [word for word in content_terms(spelled_out(name)) if not word.isdecimal()]
+
+
+def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
+    """The question's subject without periods and without those names that are common: of what is everywhere they say nothing.
+
+    common: whether a name stands on many pages of the documents. The whole subject where nothing else is left.
+    """
+    text = asked.subject
+    for name in sorted(filter(common, asked.names), key=len, reverse=True):
+        text = re.sub(rf"{re.escape(name)}(?:['’]s)?", " ", text)
+    text = _without_periods(text)
+    return text if terms(text) else asked.subject
+
+
+def _joins(between: str, of_measures: set[str]) -> bool:
+    """Whether what stands between two names puts them beside each other: "'s revenue compared with that of"."""
+    words = [word for word in _WORD.findall(_without_periods(between).casefold()) if not set(terms(word)) or not of_measures.issuperset(terms(word))]
+    return _BETWEEN.issuperset(words) and (not _JOINING.isdisjoint(words) or between.strip() == ",")
+
+
+def _bare(name: str) -> str:
+    """A name without periods and possessives; "" for an amount."""
+    bare = _POSSESSIVE.sub("", _without_periods(name)).strip(_ENDS)
+    return "" if _AMOUNT.fullmatch(bare) else re.sub(r"^(?:and|the|of) | (?:and|the|of)$", "", bare)
+
+
+def _without_periods(text: str) -> str:
+    for period in sorted(find_periods(text), key=lambda period: -period.start):
+        text = f"{text[: period.start]} {text[period.end :]}"
+    return " ".join(text.split())
