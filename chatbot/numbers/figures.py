@@ -21,6 +21,7 @@ from chatbot.numbers.grammar import (
     CURRENCY_WORDS,
     GAP,
     LETTER_SCALES,
+    LETTERS,
     MINUS,
     MONEY,
     PERCENT,
@@ -45,8 +46,9 @@ _CROWNS = frozenset({"CZK", "SEK", "NOK", "DKK", "ISK", "crowns"})
 _LONGEST = 18  # integer digits; a longer run is an account number or garbage, and would not be exact as a float
 
 
+# Letters may touch the digits of RM2.3, USD422, R50.3: "FY2018" is masked, "ABC12" refused.
 _NUMBER = re.compile(
-    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=[A-Z]{3}))"  # RM2.3, USD422: "FY2018" is masked, "ABC12" refused
+    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=Rp)|(?<=Tk)|(?<=[KTU]Sh)|(?<=[A-Z]{3})|(?<=\W[RN])|(?<=\A[RN]))"
     r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357]/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point)))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
@@ -56,7 +58,8 @@ _NUMBER = re.compile(
 )
 _FIRST_GROUP = re.compile(r"(?P<whole>[0-9]++)(?P<decimals>\.[0-9]++)?")
 _BEFORE = re.compile(
-    rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}])?(?P<space> ?)(?P<currency>{CURRENCY})?{GAP}(?P<minus2>[{MINUS}])?(?P<inner>\( ?)?\Z"
+    rf"(?P<outer>\( ?)?(?P<minus>\([{MINUS}]\)|[{MINUS}])?(?P<space> ?)(?P<currency>{CURRENCY}|(?<!\w)(?:{either(LETTERS)})(?=\Z))?{GAP}"
+    rf"(?P<minus2>[{MINUS}])?(?P<inner>\( ?)?\Z"
 )
 _BEFORE_LONGEST = 20  # characters: the longest currency mark with sign, brackets and a line break
 _NEXT_LINE = rf"{SPACE}{{0,3}}\r?\n{SPACE}{{0,3}}[A-Z]"  # "12" and below it "Percent of revenue": a capital begins something else
@@ -181,11 +184,13 @@ def _read(source: str, text: str, match: re.Match[str], floor: int) -> tuple[Fig
         digits = _FIRST_GROUP.match(text, match.start()) or match
     value, decimals = _value(digits)
     tail = _tail(text, digits.end(), before)
-    negative = None if math.isnan(value) or _is_name(text, before, tail) else _negative(text, before, tail)
+    letter = before["currency"] in LETTERS
+    name = _is_name(text, before, tail) or (letter and tail.scale == 1.0 and "," not in digits[0])
+    negative = None if math.isnan(value) or name else _negative(text, before, tail)
     if negative is None:
         return None, digits.end()
     currency = before["currency"] if before["currency"] != "`" or text[tail.inside : tail.inside + 1] != "`" else None  # `91.5` is code
-    unit = tail.unit or (SYMBOLS.get(currency, currency) if currency else None)
+    unit = tail.unit or (SYMBOLS.get(currency) or LETTERS.get(currency, currency) if currency else None)
     start = _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
     end = tail.end if negative else tail.inside
     return Figure(source[start:end], start, end, -value if negative else value, unit, tail.scale, None, tail.percent, decimals), end

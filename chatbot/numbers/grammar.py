@@ -12,6 +12,7 @@ __all__ = [
     "CURRENCY_WORD",
     "CURRENCY_WORDS",
     "GAP",
+    "LETTERS",
     "LETTER_SCALES",
     "MINUS",
     "MONEY",
@@ -33,11 +34,15 @@ __all__ = [
 SYMBOLS = {
     "US$": "USD", "U.S.$": "USD", "AU$": "AUD", "A$": "AUD", "CA$": "CAD", "C$": "CAD", "S$": "SGD", "HK$": "HKD", "NZ$": "NZD", "NT$": "TWD",
     "R$": "BRL", "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₨": "INR", "`": "INR", "₩": "KRW", "₱": "PHP", "₦": "NGN", "₫": "VND",
-    "฿": "THB", "₪": "ILS", "₺": "TRY", "₴": "UAH", "₽": "RUB", "RM": "MYR", "Rs.": "INR", "Rs": "INR", "rs.": "INR", "KSh": "KES", "Kč": "CZK",
+    "฿": "THB", "₪": "ILS", "₺": "TRY", "₴": "UAH", "₽": "RUB", "RM": "MYR", "Rs.": "INR", "Rs": "INR", "rs.": "INR", "KSh": "KES",
+    "TSh": "TZS", "USh": "UGX", "Rp": "IDR", "Tk": "BDT", "GH¢": "GHS",
+    "GH₵": "GHS", "Kč": "CZK",
 }  # fmt: skip   # the backtick is how fonts with a rupee glyph in its place come out of a PDF
+# Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200"; "R50" is a name.
+LETTERS = {"R": "ZAR", "N": "NGN"}
 CODES = (
     "USD EUR GBP JPY CNY RMB INR MYR AUD CAD NZD SGD HKD TWD CHF SEK NOK DKK ISK CZK PLN HUF RON BGN BRL MXN ZAR KRW IDR PHP THB VND TRY RUB UAH "
-    "SAR AED QAR EGP NGN KES GHS PKR BDT LKR NPR ILS CLP COP PEN ARS SDR XDR"
+    "SAR AED QAR EGP TZS UGX NGN KES GHS PKR BDT LKR NPR ILS CLP COP PEN ARS SDR XDR"
 ).split()
 CURRENCY_WORDS = {
     "dollar": "USD", "rupee": "INR", "ringgit": "MYR", "euro": "EUR", "pound": "GBP", "yen": "JPY", "yuan": "CNY", "renminbi": "CNY", "baht": "THB",
