@@ -18,10 +18,11 @@ CHUNK_SIZE = 1000
 CHUNK_OVERLAP = 200
 # Paragraph, line, sentence, clause, word: a chunk ends at the strongest break that fits.
 SEPARATORS = ["\n\n", "\n", ". ", "; ", ", ", " ", ""]
-# What a context may take of each part, in characters: with 4 characters a token it stays under the embedder's 48 tokens of context.
+# What a context may take of each part, in characters; of all that is embedded the embedder's 48 tokens of context.
 TITLE_CHARACTERS = 80
 HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
+TABLE_CHARACTERS = 80
 SENTENCE_END = re.compile(r"[.!?:;]['\")\]]?\s*$")
 NUMBERED_HEADING = re.compile(
     r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S", re.I
@@ -52,7 +53,8 @@ def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
         carried = _carried(before, page.text)
         for start, end in split_page(page.text):
             heading = _heading(page.text[:end], running) or heading
-            context = " | ".join(part for part in (title[:TITLE_CHARACTERS], heading, carried if start == 0 else "") if part)
+            parts = (title[:TITLE_CHARACTERS], heading, _table_above(page, start, end), carried if start == 0 else "")
+            context = " | ".join(part for part in parts if part)
             yield Chunk(page.number, ordinal, start, end, page.text[start:end], context)
             ordinal += 1
         before = "\n".join(line for line in page.text.split("\n") if line_shape(line) not in running)
@@ -98,6 +100,17 @@ def _is_heading(line: str) -> bool:
     if NUMBERED_HEADING.match(line):
         return words[0][0].isupper()
     return line.isupper() or (len(words) > 1 and all(word[0].isupper() for word in words if len(word) > 3))
+
+
+def _table_above(page: Page, start: int, end: int) -> str:
+    """Caption and heads of the table whose rows the span begins with or holds, where they stand outside of it: above it, or on the page before."""
+    for table in page.tables:
+        if any(start <= row.start < end for row in table.rows):
+            said = " ".join(page.text[start:end].split())
+            heads = ", ".join(dict.fromkeys(head for head in table.heads if head and head not in said))
+            caption = " ".join(table.caption.split())
+            return ": ".join(part for part in (caption[:TABLE_CHARACTERS] if caption not in said else "", heads[:TABLE_CHARACTERS]) if part)
+    return ""
 
 
 def _carried(before: str, text: str) -> str:
