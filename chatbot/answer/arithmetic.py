@@ -246,10 +246,10 @@ def _before(wanted: Sum, pages: Pages) -> _Result:
     levels = _levels(move, pages)
     step = magnitude(move.figure) * -move.moves
     sign = "-" if step < 0 else "+"
-    parts = [
-        f"{printed(one.figure)} {sign} {printed(move.figure)} = {with_number(one.figure, one.figure.value + step, RATE_DECIMALS)}" for one in levels
-    ]
-    return _Result(f"Before: {'; '.join(parts)}.", (move, *levels))
+    results = [with_number(one.figure, one.figure.value + step, RATE_DECIMALS) for one in levels]
+    parts = [f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}" for one, result in zip(levels, results, strict=True)]
+    whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
+    return _Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
 
 
 def _levels(move: Stated, pages: Pages) -> tuple[Stated, ...]:

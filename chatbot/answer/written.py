@@ -11,9 +11,13 @@ __all__ = ["as_difference", "bare", "percent", "printed", "with_number", "with_u
 _NUMBER = re.compile(r"(?:\d[\d,]*(?:\.\d+)?)?[¼½¾⅓⅔⅛⅜⅝⅞]|\d[\d,\u00a0\u202f]*(?:\.\d+)?|\.\d+")
 
 
+# A currency's letters that touch the amount.
+_GLUED = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,4}\.?)(?=\d)")
+
+
 def printed(figure: Figure) -> str:
-    """As printed; the backtick is how a rupee sign comes out of some fonts."""
-    return " ".join(figure.text.replace("`", "₹").split())
+    """As printed, letters of a currency apart from the amount; the backtick is how a rupee sign comes out of some fonts."""
+    return _GLUED.sub(r"\1 ", " ".join(figure.text.replace("`", "₹").split()))
 
 
 def bare(figure: Figure) -> str:
