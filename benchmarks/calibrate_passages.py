@@ -94,7 +94,8 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
             continue
         hits = list(answer.prompt.sources.values())
         cut = [(hit, passage) for hit in hits for passage in passages(hit)]
-        asked = Question(answer.understanding, [passage for _, passage in cut])
+        appended = answer.search_query != question.text and answer.search_query.endswith(question.text)
+        asked = Question(answer.understanding, [passage for _, passage in cut], question.text if appended else "")
         near = vectors.vectors([embedded(passage) for _, passage in cut]) @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
         best = max((hit.score for hit in hits), default=0.0) or 1.0
         found = [Found(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)]

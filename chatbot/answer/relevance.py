@@ -18,6 +18,8 @@ __all__ = ["RELATED_WEIGHT", "WEIGHTS", "Found", "Question", "score_passages", "
 
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6
+# What a word of the earlier question counts where a follow-up was put behind it.
+CARRIED = 0.3
 # Fewer different terms make a fragment of a layout, such as a footer or a chart's legend.
 FEWEST_TERMS = 4
 # A passage of more words is likely to share some with any question.
@@ -57,14 +59,17 @@ class Found:
 class Question:
     """A question as passages are compared with it. weights: how much each of its words tells these passages apart, shares of 1 in all."""
 
-    def __init__(self, asked: Understanding, passages: Sequence[Passage]) -> None:
+    def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "") -> None:
+        """follow_up: what was asked, where the query has an earlier question before it."""
         self.asked = asked
         self.words = content_terms(asked.subject) or content_terms(asked.query)
         self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
         self.years = frozenset(map(str, asked.years))
         self.wants_share = bool(_SHARES.search(asked.subject))
         having = Counter(word for passage in passages for word in {*terms(passage.text), *terms(passage.head)})
-        raw = {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]}
+        own = set(content_terms(follow_up)) or set(self.words)
+        rarity = {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]}
+        raw = {word: value * (1.0 if word in own else CARRIED) for word, value in rarity.items()}
         total = sum(raw.values()) or 1.0
         self.weights = {word: weight / total for word, weight in raw.items()}
 

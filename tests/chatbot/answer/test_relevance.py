@@ -54,3 +54,10 @@ def test_the_page_and_the_likeness_decide_between_like_words() -> None:
 
 def test_a_question_of_no_words_has_no_weights() -> None:
     assert Question(replace(ASKED, query="?", subject="?"), []).weights == {}
+
+
+def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
+    passages = [Passage("the debt ceiling and its escape clause", "", False), Passage("other words", "", False)]
+    asked = replace(ASKED, query="What is the debt ceiling? And the escape clause?", subject="What is the debt ceiling? And the escape clause?")
+    alone, following = Question(asked, passages).weights, Question(asked, passages, "And the escape clause?").weights
+    assert following["escap"] > alone["escap"] and following["debt"] < alone["debt"]
