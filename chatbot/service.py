@@ -17,6 +17,7 @@ from chatbot.answer.pages import forget_pages
 from chatbot.answer.passages import passages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.errors import ModelError, NotFoundError, QuestionError
+from chatbot.measures import Measure
 from chatbot.memory.conversations import Conversations
 from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
@@ -34,6 +35,7 @@ from chatbot.store.embedders import Embedder, SentenceVectors, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from chatbot.tokens import encodable
+from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.reader import Reader
 from ingestion.records import DocumentFacts, PageReport, Rect
 from ingestion.render import confidence_of, locate_quote
@@ -53,6 +55,8 @@ PAGES_IN_PROMPT = 4
 NEAREST = 3
 # Operands of a ratio that are searched for, and pages that all of them together may bring.
 MOST_OPERANDS, MOST_PAGES = 4, 5
+# Pages down to which the statement is looked for that a measure is read from.
+STATEMENT_DEPTH = 30
 # Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
 CALIBRATED = "minilm-"
 
@@ -287,16 +291,28 @@ class Chatbot:
         return self._model if self._model_given else make_reranking_model(self.settings)
 
     def _pages(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
-        """The best pages; of a ratio or a difference also the best page for each operand, for these stand in different statements."""
+        """The best pages; of a measure also the statement that it is read from, and of a ratio or a difference the best page for each operand,
+        for these stand in different statements."""
         hits = yield from self._first_pages(query, stop)
         assert query.understanding is not None
         operands = operands_of(measures_of(query.understanding))
-        if len(operands) < 2 or not hits:
+        if not hits or not operands:
             return hits
         wanted = [replace(query.understanding, measures=(operand.name,), kinds=operand.kinds) for operand in operands[:MOST_OPERANDS]]
-        best = [hit for one in wanted for hit in self._retriever.search(replace(query, k=1, understanding=one))]
+        best = [hit for one in wanted for hit in self._retriever.search(replace(query, k=1, understanding=one))] if len(wanted) > 1 else []
+        best += self._statements(query, operands, [*hits, *best])
         found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
         return list(found.values())[: max(query.k, len({(hit.version, hit.page) for hit in [hits[0], *best]}))][:MOST_PAGES]
+
+    def _statements(self, query: Query, operands: Sequence[Measure], hits: Sequence[Hit]) -> list[Hit]:
+        """The statements of the first hit's document that these measures are read from and that are not among the hits: notes and segments
+        speak of a measure in more words than the statement does."""
+        there = {kind for hit in hits if hit.version == hits[0].version for kind in hit.kinds}
+        lacking = {kind for operand in operands for kind in operand.kinds if kind in PRIMARY_STATEMENTS and there.isdisjoint(operand.kinds)}
+        if not lacking:
+            return []
+        deeper = self._retriever.search(replace(query, names=(hits[0].document,), k=STATEMENT_DEPTH))
+        return list({kind: hit for hit in reversed(deeper) for kind in lacking.intersection(hit.kinds)}.values())
 
     def _vector_or_notice(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
         """The unit vector of a query, None where there is none, saying why; of a long one the mean over its pieces, and how far it is."""
