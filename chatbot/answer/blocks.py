@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["BULLET", "CAPTION", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "read_blocks"]
+__all__ = ["BULLET", "CAPTION", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "is_title", "read_blocks"]
 
 LONGEST_ROW = 200
 MOST_LABEL_WORDS = 14
@@ -20,6 +20,8 @@ AROUND = 4
 CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
 ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
 YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
+# A figure that says something: with a unit, a scale or four digits.
+FIGURE_SAID = re.compile(r"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|million|billion|trillion|crore|lakh)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
 # A numbered paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
@@ -65,6 +67,11 @@ def is_head(text: str) -> bool:
     words = YEAR.sub(" ", text).split()
     short = len(words) <= MOST_HEAD_WORDS and len(text) <= LONGEST_HEAD
     return short and not text.endswith((".", ";", ",")) and not BULLET.match(text) and not _goes_on(text)
+
+
+def is_title(text: str) -> bool:
+    """Whether this is a heading or a running line by its looks: title case, without a figure beyond a page number or a year."""
+    return is_head(text) and _is_titled(text) and not FIGURE_SAID.search(YEAR.sub(" ", text))
 
 
 def _goes_on(text: str) -> bool:
@@ -121,9 +128,12 @@ def _is_heading(said: Sequence[str], width: int) -> bool:
     whole = " ".join(said)
     if not is_head(whole) or not (whole[:1].isupper() or whole[:1].isdigit()):
         return False
-    words = [word for word in whole.split() if word[0].isalpha() and word.casefold() not in _GOES_ON]
-    titled = sum(word[0].isupper() for word in words) >= TITLED * max(1, len(words))
-    return titled or len(said[-1]) < SHORT_OF_WIDTH * width
+    return _is_titled(whole) or len(said[-1]) < SHORT_OF_WIDTH * width
+
+
+def _is_titled(text: str) -> bool:
+    words = [word for word in text.split() if word[0].isalpha() and word.casefold() not in _GOES_ON]
+    return sum(word[0].isupper() for word in words) >= TITLED * max(1, len(words))
 
 
 def _width(lines: Sequence[str], at: int) -> int:

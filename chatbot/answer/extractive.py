@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.blocks import BULLET, SPEAKER
+from chatbot.answer.blocks import BULLET, SPEAKER, YEAR, is_title
 from chatbot.answer.citations import escape_keys
 from chatbot.answer.passages import Passage, passages
 from chatbot.answer.relevance import Found, Question, score_passages, shared_words
@@ -32,7 +32,11 @@ LONGEST_PASSAGE = 1_200
 LIST_BEFORE = 2
 # Columns of a row that are read out where the question names no period.
 MOST_COLUMNS = 4
-OWN_UNIT = re.compile(r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b", re.IGNORECASE)
+OWN_UNIT = re.compile(
+    r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
+    re.IGNORECASE,
+)
+BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
 ORDER_COST = 4.0
 SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
@@ -58,7 +62,7 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
     likeness: gives the cosine of each of some texts to the question; without it words decide alone.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
-    places = [(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page]
+    places = [(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page if not _is_title(passage)]
     appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
     question = Question(meant, [passage for _, passage, _ in places], prompt.question if appended else "")
     if not question.words or not places or not (likeness or question.weights):
@@ -71,6 +75,11 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
     if not likeness:
         scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
     return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant))
+
+
+def _is_title(passage: Passage) -> bool:
+    """A heading or a running line; "Adopted Budget 1" looks like a row, but of no table that has a head."""
+    return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 
 
 def _orders(candidate: _Candidate, prompt: Prompt) -> bool:
@@ -150,12 +159,12 @@ def _columns(passage: Passage, asked: Understanding) -> str:
     shared = [shared_words(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
     wanted = [pair for pair in pairs if years & set(terms(pair[0]))] or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
-    return "; ".join(f"{head}: {_with_unit(cell, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
+    return "; ".join(f"{head}: {_with_unit(cell, head, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
 
 
-def _with_unit(cell: str, row: Row, table: Table) -> str:
-    """A bare cell with the scale or the per cent that its table states; a row of shares, rates or numbers has none of it."""
-    if not cell[-1:].isdigit() or OWN_UNIT.search(f"{row.section} {row.label}"):
+def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
+    """A bare cell with the scale or the per cent that its table states; a row or column of shares, rates, numbers or dates has none of it."""
+    if not BARE_FIGURE.fullmatch(cell) or YEAR.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
         return cell
     scale, unit = passage_scale(table.unit or table.caption)
     if unit == "%":

@@ -7,6 +7,7 @@ import pytest
 from chatbot.answer.extractive import extract_answer
 from chatbot.answer.passages import passages
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.records import Cell, Rect, Row, Table
 
 PROSE = """3 Fiscal rules
 The deficit of the general government shall not exceed 3.0 per cent of GDP in any year. The Minister reports
@@ -95,3 +96,29 @@ def test_rows_are_quoted_with_the_sentence_that_announces_them() -> None:
     page = "The rates of tax are revised as follows:\n0-4 thousand Nil\n4-8 thousand 5 per cent\n8-12 thousand 10 per cent\nMore is said below.\n"
     first = passages(prompt("x", page).sources["S1-7f3a"])[0]
     assert "4-8 thousand 5 per cent" in first.text and "More is said" not in first.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "head", "expected"),
+    [
+        ("75", "Amount", "75 thousand"),
+        ("(120)", "Amount", "(120) thousand"),
+        ("$ 1,093", "2023", "$ 1,093 thousand"),
+        ("2035", "Year due", "2035"),
+        ("30.1", "Share (%)", "30.1"),
+        ("30.1%", "2023", "30.1%"),
+        ("As applicable", "2023", "As applicable"),
+        ("-", "2023", "-"),
+    ],
+)
+def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(cell: str, head: str, expected: str) -> None:
+    row = Row("Series B bonds", (Cell(cell, 15, 17),), start=0, end=19)
+    table = Table("", "(in thousands of dollars)", (head,), (row,), Rect(0, 0, 1, 1))
+    hit = Hit("1.pdf", 1, 1, None, None, "text", None, "1:0", "Series B bonds 75 1", "Series B bonds 75 1", tables=(table,))
+    given = Prompt("Series B bonds", "Series B bonds", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    assert f"({head}: {expected})" in extract_answer(given)
+
+
+def test_a_running_line_is_no_answer() -> None:
+    page = "The police of the city get 30 million crowns this year.\nCity of Harwick Adopted Budget 1\n"
+    assert "Adopted Budget" not in extract_answer(prompt("What is in the adopted budget of the City of Harwick for police?", page))
