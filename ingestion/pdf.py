@@ -179,8 +179,9 @@ class PdfFile:
     def _page_kept(self, number: int) -> pdfium.PdfPage | None:
         """A page that stays open until another is asked for: its text, its rules and its pictures are, one after the other."""
         if self._kept is None or self._kept[0] != number:
-            if self._kept is not None:
-                self._kept[1].close()
+            kept, self._kept = self._kept, None
+            if kept is not None:
+                kept[1].close()
             page = self._page(number)
             self._kept = (number, page) if page is not None else None
         return self._kept[1] if self._kept is not None else None

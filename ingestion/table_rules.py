@@ -20,6 +20,8 @@ MOST_OBJECTS = 20_000
 MOST_RULES = 6_000
 # Points of one path that are looked at: a grid drawn in one go has some hundreds, a map has thousands.
 MOST_POINTS = 600
+# Points of all paths of a page together: a drawing of diagonals gives no rules and must not cost more than text.
+MOST_POINTS_OF_PAGE = 60_000
 # Points: a rule is no thicker, and no shorter; what is shorter joins two or is a letter.
 THICKEST = 3.0
 SHORTEST = 4.0
@@ -60,7 +62,7 @@ def drawn_rules(page: Any, place: Place) -> Rules:
 def _lines(page: Any) -> Iterator[Sides]:
     """(left, top, right, bottom) of each rule in points."""
     bounds = [ctypes.c_float() for _ in range(4)]
-    count = raw.FPDFPage_CountObjects(page)
+    count, left_points = raw.FPDFPage_CountObjects(page), MOST_POINTS_OF_PAGE
     if count > MOST_OBJECTS:
         return
     for index in range(count):
@@ -72,6 +74,9 @@ def _lines(page: Any) -> Iterator[Sides]:
             if max(right - left, top - bottom) >= SHORTEST:
                 yield left, top, right, bottom
         elif _is_stroked(item):
+            left_points -= raw.FPDFPath_CountSegments(item)
+            if left_points < 0:
+                return
             yield from _strokes(item)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.blocks import BULLET, SPEAKER, YEAR, is_title
 from chatbot.answer.citations import escape_keys
-from chatbot.answer.passages import Passage, passages
+from chatbot.answer.passages import Passage, orders_of, passages
 from chatbot.answer.relevance import Found, Question, score_passages, shared_words
 from chatbot.numbers import passage_scale
 from chatbot.records import Prompt, Understanding
@@ -39,6 +39,8 @@ OWN_UNIT = re.compile(
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
 ORDER_COST = 4.0
+# Characters of a part of an order by which it is known inside a longer passage.
+SHORTEST_ORDER = 20
 SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
 # A sentence that begins like this leans on the one before it.
 LEANS_BACK = re.compile(
@@ -71,7 +73,8 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
     best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
     found = [Found(passage, prompt.sources[key].score / best, near[at]) for at, (key, passage, _) in enumerate(places)]
     scored = [_Candidate(*place, score) for place, score in zip(places, score_passages(question, found), strict=True)]
-    scored = [replace(one, score=one.score - ORDER_COST * _orders(one, prompt)) for one in scored]
+    orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
+    scored = [replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored]
     if not likeness:
         scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
     return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant))
@@ -82,11 +85,9 @@ def _is_title(passage: Passage) -> bool:
     return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 
 
-def _orders(candidate: _Candidate, prompt: Prompt) -> bool:
+def _is_order(passage: Passage, orders: str) -> bool:
     """Whether the passage is among what addresses a machine on its page."""
-    hit = prompt.sources[candidate.key]
-    orders = " ".join(" ".join(hit.page_text[start:end].split()) for start, end in hit.instructions)
-    return bool(orders) and (candidate.passage.text in orders or any(part in candidate.passage.text for part in orders.split(". ") if len(part) > 20))
+    return bool(orders) and (passage.text in orders or any(part in passage.text for part in orders.split(". ") if len(part) > SHORTEST_ORDER))
 
 
 def embedded(passage: Passage) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 
 from chatbot.answer.blocks import BULLET, CAPTION, SPEAKER, YEAR, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.records import Row, Table
 
-__all__ = ["SENTENCE_ENDS", "Passage", "passages", "verbatim"]
+__all__ = ["SENTENCE_ENDS", "Passage", "orders_of", "passages", "verbatim"]
 
 FEWEST_WORDS = 3
 LONGEST_ROW = 200
@@ -22,6 +22,8 @@ SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or"
 MOST_HEAD_LINES = 3
 # Rows that a sentence announces and that are quoted with it; more are a table, of which one row is.
 MOST_LISTED_ROWS = 12
+# Items of a list that are quoted with what announces it.
+MOST_ITEMS = 40
 # A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
 ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
@@ -77,6 +79,11 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
             yield Passage(text, " ".join(head.split())[:LONGEST_ROW], True, table=table, row=row)
 
 
+def orders_of(hit: Hit) -> str:
+    """What on the page addresses its reader as a machine, on one line."""
+    return " ".join(" ".join(hit.page_text[start:end].split()) for start, end in hit.instructions)
+
+
 def verbatim(row: Row, page_text: str) -> str:
     """A row as the page has it, on one line."""
     return " ".join(page_text[row.start : row.end].split())[:LONGEST_ROW]
@@ -100,15 +107,17 @@ def _with_who_asks(found: Sequence[Passage]) -> list[Passage]:
 
 
 def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
-    """Sentences that announce a list or a short table, taken together with the items or rows that follow."""
+    """Sentences that announce a list or a short table, taken together with the items or rows that follow; an item announces nothing itself."""
+    taken = 0
     for at, passage in enumerate(found):
-        items = list(takewhile(lambda item: item.is_row or bool(BULLET.match(item.text)), found[at + 1 :]))
-        if items and items[0].is_row:
-            items = list(takewhile(lambda item: item.is_row, items))
-        if passage.text.endswith(":") and not passage.is_row and items and not (items[0].is_row and len(items) > MOST_LISTED_ROWS):
-            yield Passage("\n".join([passage.text, *(item.text for item in items)]), passage.head, False)
-        else:
-            yield passage
+        items: list[Passage] = []
+        if at >= taken and passage.text.endswith(":") and not passage.is_row:
+            rows = at + 1 < len(found) and found[at + 1].is_row
+            belongs = (lambda item: item.is_row) if rows else (lambda item: not item.is_row and bool(BULLET.match(item.text)))
+            items = list(takewhile(belongs, islice(found, at + 1, at + 2 + (MOST_LISTED_ROWS if rows else MOST_ITEMS))))
+            items = [] if rows and len(items) > MOST_LISTED_ROWS else items[:MOST_ITEMS]
+        taken = max(taken, at + 1 + len(items))
+        yield replace(passage, text="\n".join([passage.text, *(item.text for item in items)])) if items else passage
 
 
 def _sentences(block: str) -> Iterator[str]:

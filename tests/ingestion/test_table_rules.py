@@ -236,3 +236,24 @@ def test_nothing_makes_it_raise(placed: list[tuple[str, Rect]], across: list[Rec
         text += f"{word} "
     for table in find_tables(text, words, lambda: Rules(tuple(across), tuple(down))):
         assert all(len(row.cells) == len(table.heads) and 0 <= row.start <= row.end <= len(text) for row in table.rows)
+
+
+def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    canvas = Canvas(str(tmp_path / "map.pdf"), pagesize=(WIDTH, HEIGHT), invariant=1)
+    for _ in range(40):
+        path = canvas.beginPath()
+        path.moveTo(19, 13)
+        for number in range(200):
+            path.lineTo(20 + number, 10 + 3 * (number % 2))
+        canvas.drawPath(path)
+    drawn = canvas.beginPath()
+    drawn.moveTo(50, 500)
+    drawn.lineTo(400, 500)
+    drawn.lineTo(400, 700)
+    canvas.drawPath(drawn)
+    canvas.save()
+    with pdfium.PdfDocument(str(tmp_path / "map.pdf")) as document:
+        page = document[0]
+        assert len(drawn_rules(page, place).across) == 1
+        monkeypatch.setattr("ingestion.table_rules.MOST_POINTS_OF_PAGE", 1_000)
+        assert drawn_rules(page, place) == Rules()

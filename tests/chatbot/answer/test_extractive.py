@@ -1,6 +1,7 @@
 """Extractive answers: verbatim passages with their keys, table rows with their heads, nothing where nothing fits."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -122,3 +123,35 @@ def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(cell: s
 def test_a_running_line_is_no_answer() -> None:
     page = "The police of the city get 30 million crowns this year.\nCity of Harwick Adopted Budget 1\n"
     assert "Adopted Budget" not in extract_answer(prompt("What is in the adopted budget of the City of Harwick for police?", page))
+
+
+def test_lists_are_taken_once_and_in_time_that_grows_with_the_page() -> None:
+    for line in ("- a b c d", "- a b c d:", "Words that announce much:"):
+        found = passages(prompt("x", f"{line}\n" * 20_000).sources["S1-7f3a"])
+        assert sum(len(passage.text) for passage in found) < 3 * 20_000 * len(line)
+
+
+def test_a_list_in_a_questioners_turn_is_still_the_questioners() -> None:
+    page = "MARY HOLT. I have the following points:\n- the rate of interest\n- the rate of tax\nWhat do you say of them?\nCHAIR LOWE. They are fine as they are.\n"
+    assert passages(prompt("x", page).sources["S1-7f3a"])[0].asks
+
+
+def test_what_addresses_a_machine_comes_after_what_is_nearly_as_good() -> None:
+    page = "The debt anchor is 90 per cent.\nThe anchor of the debt is, as everyone knows by now, 60 per cent of GDP.\n"
+    given = prompt("What is the debt anchor?", page)
+    assert "90 per cent" in extract_answer(given).split("[")[0]
+    hit = replace(given.sources["S1-7f3a"], instructions=((0, 31),))
+    assert "60 per cent" in extract_answer(replace(given, sources={"S1-7f3a": hit})).split("[")[0]
+
+
+def test_a_passage_of_another_page_is_quoted_only_where_it_is_as_good() -> None:
+    worse = "The anchor was much debated, in the debt commission and elsewhere, before anything of it was written into law."
+    given = prompt("What is the debt anchor?", "The debt anchor is 60 per cent of GDP.", worse)
+    scores = {"S1-7f3a": 1.0, "S2-7f3a": 0.85}
+    answer = extract_answer(replace(given, sources={key: replace(hit, score=scores[key]) for key, hit in given.sources.items()}))
+    assert "[S1-7f3a]" in answer and "[S2-7f3a]" not in answer
+
+
+def test_a_table_that_is_announced_is_not_quoted_whole() -> None:
+    rows = "".join(f"District {number} 1,{number:03d} 2,{number:03d}\n" for number in range(30))
+    assert all(passage.text.count("District") <= 1 for passage in passages(prompt("x", f"Spending by district is this:\n{rows}").sources["S1-7f3a"]))
