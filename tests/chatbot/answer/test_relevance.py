@@ -61,3 +61,18 @@ def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
     asked = replace(ASKED, query="What is the debt ceiling? And the escape clause?", subject="What is the debt ceiling? And the escape clause?")
     alone, following = Question(asked, passages).weights, Question(asked, passages, "And the escape clause?").weights
     assert following["escap"] > alone["escap"] and following["debt"] < alone["debt"]
+
+
+def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_lowers_it() -> None:
+    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label"}
+    assert all((WEIGHTS[name] > 0) == (name in raising) for name in WEIGHTS)
+    plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
+    question = Question(ASKED, [plain.passage, Passage("other words", "", False)])
+
+    def score(one: Found) -> float:
+        return score_passages(question, [one])[0]
+
+    assert score(Found(replace(plain.passage, asks=True), 1.0, 0.5)) < score(plain)
+    assert score(found(plain.passage.text + " And so on it goes" * 20 + ".")) < score(plain)
+    assert score(found("The debt ceiling is 60 per cent of GDP in 2025")) < score(plain)
+    assert score(found("Debt ceiling 60", is_row=True)) > score(found("Debt ceiling of the railway and the port 60", is_row=True))
