@@ -59,7 +59,7 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
     ruled = _ruled(lines, placed, rules()) if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS else []
-    ruled = [table for table in ruled if not any(_meet(table.box, other.box) and len(other.heads) > len(table.heads) for other in tables)]
+    ruled = [table for table in ruled if not any(_meet(table.box, other.box) and len(other.heads) >= _width(table, ruled) for other in tables)]
     if not ruled:
         return tables
     outside = [word for word in placed if not any(_is_inside(word, table.box) for table in ruled)]
@@ -68,7 +68,26 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
 
 
 def _count_cells(tables: Sequence[Table]) -> int:
-    return sum(cell is not None for table in tables for row in table.rows for cell in row.cells)
+    """Cells with something in them, labels too: of two tables side by side, the words alone make the labels of one cells of the other."""
+    return sum(cell is not None for table in tables for row in table.rows for cell in row.cells) + sum(
+        bool(row.label) for table in tables for row in table.rows
+    )
+
+
+def _width(table: Table, ruled: Sequence[Table]) -> int:
+    """Columns of a table and of those beside it whose rows have names of their own; what has none is a part of a table, drawn apart."""
+    beside = [other for other in ruled if other is not table and _is_beside(table.box, other.box)]
+    named = all(_is_named(other) for other in (table, *beside))
+    return sum(1 + len(other.heads) for other in ((table, *beside) if named else (table,)))
+
+
+def _is_beside(first: Rect, second: Rect) -> bool:
+    return min(first.y1, second.y1) > max(first.y0, second.y0) and (first.x1 <= second.x0 or second.x1 <= first.x0)
+
+
+def _is_named(table: Table) -> bool:
+    """Whether most rows have a label in words."""
+    return sum(any(map(str.isalpha, row.label)) for row in table.rows) >= LABELLED * len(table.rows)
 
 
 def _meet(first: Rect, second: Rect) -> bool:
@@ -80,7 +99,8 @@ def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> 
     tables: list[Table] = []
     for grid in grids_of(rules, words):
         for found in ruled_tables(grid):
-            tables.append(_named(found, lines, tables[-1] if tables else None))
+            above = [table for table in tables if not _is_beside(table.box, found.box)]
+            tables.append(_named(found, lines, above[-1] if above else None))
     return tables
 
 

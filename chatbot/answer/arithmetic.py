@@ -11,10 +11,10 @@ from itertools import pairwise
 
 from chatbot.answer.citations import escape_keys
 from chatbot.answer.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
-from chatbot.answer.statements import Stated, find_stated
-from chatbot.answer.sums import Slot, Sum, asked_sum
+from chatbot.answer.statements import DOWN, UP, Stated, find_stated
+from chatbot.answer.sums import Slot, Sum, asked_sum, months_in
 from chatbot.answer.written import as_difference, bare, percent, printed, with_number, with_unit
-from chatbot.numbers import Figure, magnitude, same_value
+from chatbot.numbers import Figure, find_figures, magnitude, same_value
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import terms
 
@@ -33,6 +33,8 @@ HUNDRED = 100.0
 PART_DECIMALS, RATE_DECIMALS = 4, 3
 # Characters after a percentage in which it is said what was done; words of a name that may be written by their initials.
 LONGEST_VERB_GAP, MOST_INITIALS = 60, 5
+# What is a part of all that a government or company spends or takes in needs no word of the whole.
+_ALL = frozenset(terms("total overall all government federal central union state country spending expenditure outlay budget revenue receipts income"))
 _PLANNED = frozenset(terms("target forecast projected projection expected expectation estimated estimate planned plan budget budgeted will"))
 
 
@@ -85,7 +87,7 @@ def _two_times(wanted: Sum, pages: Pages) -> _Result:
     """Growth or change from one period to another."""
     topic = wanted.topics[0]
     earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
-    check_alike((later, earlier))
+    check_alike((later, earlier), _said(wanted, pages))
     a, b = later.figure, earlier.figure
     growth = f"{HUNDRED:.0f} × ({bare(a)} - {bare(b)}) / {bare(b)} = {percent(HUNDRED * (a.value - b.value) / b.value)}" if b.value > 0 else ""
     if any(one.moves and _is_change_of(one, wanted, pages) for one in pages.stated) or (wanted.kind == "growth" and (a.percent or not growth)):
@@ -113,7 +115,7 @@ def _gap(wanted: Sum, pages: Pages) -> _Result:
         return bool(one.moves) == wanted.moves and in_slot(one, slot, named=False)
 
     left, right = _of_one_sentence(wanted, pages, fits) or (pick(topic, pages, fits) for topic in wanted.topics)
-    check_alike((left, right))
+    check_alike((left, right), _said(wanted, pages))
     if years_of(left) != years_of(right):
         raise DoubtError
     a, b = left.figure, right.figure
@@ -137,12 +139,27 @@ def _share(wanted: Sum, pages: Pages) -> _Result:
         whole = wholes[0]
     except DoubtError:
         part, whole = (pick(words, pages, partial(_is_level, slot=slot)) for words in wanted.topics)
-    check_alike((part, whole))
+        if not _may_be_part(part, whole, whole_words, pages):
+            raise
+    check_alike((part, whole), _said(wanted, pages))
     told = any(one.figure.percent and one.sentence == part.sentence for one in pages.stated)
     a, b = part.figure, whole.figure
     if told or a.percent or not 0 < a.value < b.value or years_of(part) != years_of(whole):
         raise DoubtError
     return _Result(f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole))
+
+
+def _may_be_part(part: Stated, whole: Stated, words: Sequence[str], pages: Pages) -> bool:
+    """Whether a part stated apart is one of this whole: its sentence divides no other, and it is one of all spending, or its words say of what."""
+    own = frozenset(terms(f"{part.phrase} {part.trail}")) | _ALL | pages.known
+    others = [one for one in pages.stated if one.sentence == part.sentence and one is not whole]
+    divided = any(_WHOLE.match(one.text, one.figure.end) for one in others)
+    return not divided and all(not own.isdisjoint(alike(word)) for word in words)
+
+
+def _said(wanted: Sum, pages: Pages) -> frozenset[str]:
+    """What the question, or the document's name, says: words that narrow nothing further."""
+    return pages.known.union(*(alike(term) for topic in wanted.topics for term in topic))
 
 
 def _divides(one: Stated, pages: Pages, words: Sequence[str]) -> bool:
@@ -160,7 +177,7 @@ def _total(wanted: Sum, pages: Pages) -> _Result:
         return in_slot(one, slot, named=False) and not one.figure.percent
 
     operands = _of_one_sentence(wanted, pages, fits) or tuple(pick(words, pages, fits) for words in wanted.topics)
-    check_alike(operands)
+    check_alike(operands, _said(wanted, pages), least=True)
     if len({years_of(one) for one in operands}) > 1:
         raise DoubtError
     figures = [one.figure for one in operands]
@@ -197,6 +214,8 @@ def _part(wanted: Sum, pages: Pages) -> _Result:
     if len(found) != 1:
         raise DoubtError
     amount, share = found[0]
+    if amount.bound or share.bound:
+        raise DoubtError
     value = amount.figure.value * share.figure.value / HUNDRED
     formula = f"Part: {printed(share.figure)} × {printed(amount.figure)} = {with_number(amount.figure, value, PART_DECIMALS)}."
     return _Result(formula, (amount, share), replace(amount.figure, value=value))
@@ -240,7 +259,10 @@ def _before(wanted: Sum, pages: Pages) -> _Result:
     """The level, or range, before a move of a stated size to a stated level."""
 
     def fits(one: Stated) -> bool:
-        return bool(one.moves) and one.figure.percent == "points" and bool(_levels(one, pages)) and _in_all(one, wanted.slots)
+        levels = _levels(one, pages)
+        if not levels or one.figure.percent != "points" or one.bound or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction}):
+            return False
+        return _in_all(replace(one, periods=levels[-1].periods or one.periods), wanted.slots) and _in_month(one, levels[-1], wanted.months)
 
     move = pick(wanted.topics[0], pages, fits)
     levels = _levels(move, pages)
@@ -250,6 +272,14 @@ def _before(wanted: Sum, pages: Pages) -> _Result:
     parts = [f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}" for one, result in zip(levels, results, strict=True)]
     whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
     return _Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
+
+
+def _in_month(move: Stated, level: Stated, months: frozenset[str]) -> bool:
+    """Whether a move, told with the level after it, may be of these months."""
+    text = move.text
+    after = next((figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text))
+    named = months_in(text[level.figure.end : after]) or months_in(text[: move.figure.start].rpartition(",")[2]) or months_in(text)
+    return not months or not named or not months.isdisjoint(named)
 
 
 def _levels(move: Stated, pages: Pages) -> tuple[Stated, ...]:

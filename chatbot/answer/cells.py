@@ -40,6 +40,9 @@ PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
 # A head of a change, or of two periods, states no amount of one year; one of fewer months is not the year's.
 CHANGE = re.compile(r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE)
 PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE)
+# Rates and shares: how much one changed is in points; "5% notes" is a name.
+PERCENT = re.compile(r"(?<!\d)(?<!\d )(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
+IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
 
 
@@ -55,7 +58,8 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A stated figure. key: citation key of its page; label, head, text: as printed; row: the whole row, as printed; value: with sign, as
-    printed, without scale; scale: of its table, 1 where none is stated; unit: the table's unit line without its exceptions, "" without one.
+    printed, without scale; scale: of its row or table, 1 where none is stated; unit: the unit of the heading above the row, else the table's unit
+    line, else its caption's, without its exceptions, "" without one; percent: it is a percentage, by its own sign or by that unit.
     Citation keys that a document prints are made inert in all texts."""
 
     key: str
@@ -66,6 +70,7 @@ class Cell:
     value: float
     scale: float
     unit: str
+    percent: bool = False
 
 
 def find_cell(wanted: Wanted, sources: Mapping[str, Hit]) -> Cell | None:
@@ -141,12 +146,24 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
     if found is None or not figures:
         return None
     figure = figures[0]
-    scale, _ = passage_scale(table.unit or table.caption)
-    if scale == 1.0:
+    own = figure.percent is not None or PERCENT.search(row.label) is not None
+    stated = "" if own else _unit(table, row)
+    scale, _ = passage_scale("" if own else stated or table.caption)
+    percent = own or (scale == 1.0 and figure.unit is None and PERCENT.search(stated) is not None)
+    if scale == 1.0 and not percent:
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
         scale = 1.0
     texts = (row.label, table.heads[column], found.text, verbatim(row, hit.page_text))
     label, head, text, whole = map(escape_keys, texts)
-    unit = "" if PER_SHARE.search(f"{row.section} {row.label}") else EXCEPTION.sub("", table.unit).strip("() ")
-    return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, escape_keys(unit))
+    unit = "" if PER_SHARE.search(f"{row.section} {row.label}") else stated.strip("() ")
+    return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, escape_keys(unit), percent)
+
+
+def _unit(table: Table, row: Row) -> str:
+    """The text that states the unit of a row, nearest first; "" where none does."""
+    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1]]
+    for text in (EXCEPTION.sub("", text) for text in near):
+        if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0):
+            return text
+    return EXCEPTION.sub("", table.unit)

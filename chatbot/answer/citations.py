@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from chatbot.answer.keys import KEY, KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.pages import PageView, view_of
+from chatbot.answer.printed import printed_row, repeats_order
 from chatbot.answer.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
@@ -140,7 +141,7 @@ class _Answer:
             (first, last), reason, quote = self._passage(*paragraph, hit)
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
-        instructs = any((start < last and first < end) or locate(said, hit.page_text[start:end]) for start, end in hit.instructions)
+        instructs = any((start < last and first < end) or repeats_order(said, hit.page_text[start:end]) for start, end in hit.instructions)
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs)
 
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
@@ -188,6 +189,8 @@ class _Answer:
             # A label of one word with two figures after it is a row, which stands nowhere by chance.
             is_row = telling_words(found) > 0 and sum(word[0].isdigit() for word in found.texts) > 1
             tells = is_row or telling_words(found) >= min(TELLING_WORDS, telling_words(words))
+            if not tells and (row := printed_row(words, hit)):
+                return row, "", view.text[slice(*row)]
             return span, "" if tells else FIGURE_ALONE, quote
         stated = all(figures_stating(figure, view) for figure in figures)
         return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""

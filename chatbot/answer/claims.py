@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.mentions import Mention, label_words, periods_in
+from chatbot.answer.mentions import Mention, label_words, period_beside, periods_in
 from chatbot.answer.pages import Placed, words_around
 from chatbot.answer.words import comparable_words
 from chatbot.numbers import Figure, Period, find_periods, scale_marks
@@ -100,7 +100,7 @@ class Spoken:
             periods = self._asked_periods
         nearby = (*sentence.nearby(index), self._everything)
         rounded, outflow = self._rounded(figure, scope), self._outflow(figure, scope)
-        mention = Mention(nearby, periods, own, run, place)
+        mention = Mention(nearby, periods, own, run, place, period_beside(self._text, figure))
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from chatbot.answer.cells import PART_OF_YEAR, Cell, Wanted, find_cell, newest_year
 from chatbot.measures import Measure, measure_named, spelled_out
+from chatbot.numbers import find_figures
 from chatbot.records import Hit, Prompt, Understanding
 from chatbot.terms import content_terms, terms
 
@@ -35,12 +36,17 @@ _OPERATIONS: dict[type[ast.operator], tuple[Callable[[float, float], float], str
 # Years that are stated or worked out one by one at most; more are no question of one statement.
 MOST_YEARS = 10
 MOST_STATED = 4
+# Of a mean, and of a result whose operands are printed in different scales.
+MEAN_DECIMALS = 2
 # Costs and payments, which statements print with and without brackets: in a formula they are amounts. What taxes in brackets are, cost or
 # benefit, their row does not say.
 _COSTS = frozenset(
     {"cost of sales", "operating expenses", "interest expense", "depreciation and amortization", "research and development",
      "selling, general and administrative", "capital expenditure", "dividends paid", "share repurchases", "stock-based compensation"}
 )  # fmt: skip
+# A row of debt beside those that were added up, and what is none.
+_DEBT = re.compile(r"\b(?:debts?|borrowings?|loans?|notes|commercial paper|bonds|debentures|overdrafts?|credit facilit(?:y|ies))\b", re.IGNORECASE)
+_NO_DEBT = re.compile(r"\b(?:receivables?|securities|issuance|investments?|held|see|accompanying|allowance|deferred)\b", re.IGNORECASE)
 _EITHER = frozenset({"income taxes"})
 # What a question says beside measure, name and period that makes it ask for nothing narrower.
 _PLAIN = frozenset(
@@ -169,15 +175,18 @@ def _stated(measures: Sequence[Measure], years: Sequence[int], task: _Task) -> I
 def _growth(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[str]:
     first, last = min(years), max(years)
     before, after = task.cell(measure, first), task.cell(measure, last)
-    if before.scale != after.scale:
+    if (before.scale, before.percent) != (after.scale, after.percent):
         raise _MissingError(measure.name)
     change = after.value - before.value
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
-    text = f"{_name(measure)} {direction} from {before.text} ({first}) to {after.text} ({last}){_unit(after)}: "
-    if "%" in after.text:
-        text += f"{after.text} - {before.text} = {change:.2f} percentage points."
+    # "The deficit rose from -3.7 to -2.9" says the contrary of its row.
+    name = after.label if min(before.value, after.value) < 0 and before.label == after.label else _name(measure)
+    text = f"{name} {direction} from {before.text} ({first}) to {after.text} ({last}){_unit(after)}: "
+    decimals = _decimals([after, before])
+    if after.percent:
+        text += f"{after.text} - {before.text} = {change:.{decimals}f} percentage points."
     else:
-        text += f"{after.text} - {before.text} = {_number(change)}"
+        text += f"{after.text} - {before.text} = {_number(change, decimals)}"
         # Of a base below zero a percentage says nothing.
         text += f"; 100 × ({after.text} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%." if before.value > 0 else "."
     yield text
@@ -210,7 +219,7 @@ def _average(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[st
     scale = 1.0 if measure.unit else worked[0].cells[0].scale
     mean = sum(one.value for one in worked) / len(worked) / scale
     terms_ = " + ".join(_printed(one, measure) for one in worked)
-    result = _result(mean, measure) if measure.unit else _number(mean)
+    result = _result(mean, measure) if measure.unit else _number(mean, MEAN_DECIMALS)
     cells = [cell for one in worked for cell in one.cells]
     label = f"{_name(measure)}, average of {chosen[0]}-{chosen[-1]}"
     yield f"{label}: ({terms_}) / {len(worked)} = {result}{_scale_of(worked[0], measure)}. {each}{'.' if each else ''}".strip()
@@ -226,6 +235,10 @@ def _work_out(measure: Measure, year: int, task: _Task) -> _Worked:
     cells: list[Cell] = []
 
     def cell(name: str, at: int) -> tuple[float, str]:
+        if operands[name].formula and not _printed_as_such(operands[name], [at], task):
+            worked = _work_out(operands[name], at, task)
+            cells.extend(worked.cells)
+            return worked.value, f"({worked.written})"
         found = task.cell(operands[name], at)
         cells.append(found)
         cost = operands[name].name in _COSTS
@@ -233,9 +246,28 @@ def _work_out(measure: Measure, year: int, task: _Task) -> _Worked:
 
     value, written = _evaluate(ast.parse(measure.formula, mode="eval").body, cell, year)
     scales = {one.scale for one in cells}
-    if len(scales) > 1 and 1.0 in scales:
+    if (len(scales) > 1 and 1.0 in scales) or len({one.percent for one in cells}) > 1:
         raise _MissingError(measure.name)
+    if measure.formula.startswith("sum("):
+        _check_whole(cells, task)
     return _Worked(value, written, tuple(cells))
+
+
+def _check_whole(cells: Sequence[Cell], task: _Task) -> None:
+    """Raises _MissingError unless the parts of a debt stand in one table that has no other row of debt in that column."""
+    first, used = cells[0], {(cell.label, cell.text) for cell in cells}
+    tables = [table for table in task.sources[first.key].tables if any(row.label == first.label for row in table.rows)]
+    for table in tables:
+        for row in table.rows:
+            texts = {cell.text for at, cell in enumerate(row.cells) if cell and table.heads[at] == first.head}
+            if (
+                _DEBT.search(row.label)
+                and not _NO_DEBT.search(row.label)
+                and any(find_figures(text) and (row.label, text) not in used for text in texts)
+            ):
+                raise _MissingError(row.label)
+    if any((cell.key, cell.head) != (first.key, first.head) for cell in cells) or len(used) < len(cells):
+        raise _MissingError(first.label)
 
 
 def _evaluate(node: ast.expr, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
@@ -252,9 +284,24 @@ def _evaluate(node: ast.expr, cell: Callable[[str, int], tuple[float, str]], yea
         if sign in "×/" and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add | ast.Sub):
             left_text = f"({left_text})"
         return apply(left, right), f"{left_text} {sign} {right_text}"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sum":
+        return _sum([one.id for one in node.args if isinstance(one, ast.Name)], cell, year)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and isinstance(node.args[0], ast.Name):
         return _called(node.func.id, node.args[0].id, cell, year)
     raise ValueError(f"no formula has {ast.dump(node)}")
+
+
+def _sum(names: Sequence[str], cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
+    """The first with those of the others that are printed. Raises _MissingError where none of them is."""
+    found = [cell(names[0], year)]
+    for name in names[1:]:
+        try:
+            found.append(cell(name, year))
+        except _MissingError:
+            continue
+    if len(found) == 1:
+        raise _MissingError(names[0])
+    return sum(value for value, _ in found), " + ".join(text for _, text in found)
 
 
 def _called(function: str, name: str, cell: Callable[[str, int], tuple[float, str]], year: int) -> tuple[float, str]:
@@ -290,7 +337,10 @@ def _result(value: float, measure: Measure) -> str:
 
 def _printed(one: _Worked, measure: Measure) -> str:
     """The value as its operands are printed: a sum keeps their scale."""
-    return _result(one.value, measure) if measure.unit else _number(one.value / one.cells[0].scale)
+    if measure.unit:
+        return _result(one.value, measure)
+    alike = len({cell.scale for cell in one.cells}) == 1
+    return _number(one.value / one.cells[0].scale, _decimals(one.cells) if alike else MEAN_DECIMALS)
 
 
 def _scale_of(one: _Worked, measure: Measure) -> str:
@@ -301,5 +351,10 @@ def _unit(cell: Cell) -> str:
     return f", {cell.unit}" if cell.unit else ""
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.2f}"
+def _decimals(cells: Sequence[Cell]) -> int:
+    """As many as the operands show."""
+    return max(figure.decimals for cell in cells for figure in find_figures(cell.text)[:1])
+
+
+def _number(value: float, decimals: int) -> str:
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.{decimals}f}"

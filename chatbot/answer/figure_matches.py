@@ -1,14 +1,15 @@
-"""Knows whether a figure of an answer and one of a page state the same value in sign, scale, unit and kind; knows no rows, columns or periods."""
+"""Knows whether a figure of an answer and one of a page state the same value in sign, scale, unit, kind and sense; knows no rows, columns or periods."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from chatbot.answer.claims import Claim
 from chatbot.answer.pages import OnPage, PageView, digits_of
 from chatbot.numbers import Figure, same_value
 
-__all__ = ["agree", "alignment", "figures_against", "figures_stating", "matches", "rounds"]
+__all__ = ["agree", "alignment", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
@@ -16,6 +17,62 @@ ROW_WORDS = 2  # label and cells before the figure on its line: where the answer
 VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
 UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
 CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
+
+SENSE_WORDS = 8  # words before a figure in which "deficit" says what it is
+NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before it
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_HOLDINGS = (
+    (frozenset({"surplus", "surpluses"}), frozenset({"deficit", "deficits", "shortfall"})),
+    (frozenset({"profit", "profits", "gain", "gains"}), frozenset({"loss", "losses"})),
+    (frozenset({"inflow", "inflows"}), frozenset({"outflow", "outflows"})),
+)
+_MOVES = (
+    frozenset("rose rise rises risen increased increase increases grew grow grows grown growth up higher climbed".split()),
+    frozenset("fell fall falls fallen declined decline declines decreased decrease decreases dropped drop down lower shrank contracted".split()),
+)
+_BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
+_DENIALS = frozenset("not never wasnt werent isnt arent".split())
+_DENIED_BETWEEN = frozenset("be been about exactly".split())
+_Words = tuple[str, ...]
+
+
+def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
+    """Why a page's equal figure says the opposite of the answer's: a deficit for a surplus, a fall for a rise, a denial; "" where it does not.
+
+    before: the words of the page's sentence before the figure.
+    """
+    if (claim.figure.value < 0) != (placed.figure.value < 0):
+        return ""
+    if _denied(claim.before) != _denied(before):
+        return "the page denies it" if _denied(before) else "the answer denies what the page says"
+    if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in _HOLDINGS):
+        return "the page has it as the opposite, as a deficit is of a surplus"
+    return "the page has it as a move the other way" if _move(claim.before, claim.after) * _move(before, placed.after) < 0 else ""
+
+
+def _denied(before: _Words) -> bool:
+    """Whether the words end in "was not", which "not only" and "not more than" do not."""
+    return next((word for word in reversed(before) if word not in _DENIED_BETWEEN), "") in _DENIALS
+
+
+def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
+    """1 or -1 for the side that the words before a figure name, 0 for neither or both: "surplus (deficit)"."""
+    near: list[str] = []
+    for word in before[-SENSE_WORDS:][::-1]:
+        if word[0].isdigit() and not _YEAR.fullmatch(word):
+            break
+        near.append(word)
+    first = [next((place for place, word in enumerate(near) if word in side), SENSE_WORDS) for side in sides]
+    if first[0] == first[1] or (max(first) < SENSE_WORDS and (min(first) >= NEAREST_WORDS or abs(first[0] - first[1]) < NEAREST_WORDS)):
+        return 0
+    return 1 if first[0] < first[1] else -1
+
+
+def _move(before: _Words, after: _Words) -> int:
+    """1 for "rose by" before a figure or "growth" after it, -1 for the contrary, 0 for neither or both."""
+    last = next((word for word in reversed(before) if word not in _BETWEEN), "")
+    up, down = ({last, *after[:1]} & side for side in _MOVES)
+    return bool(up) - bool(down)
 
 
 def figures_stating(figure: Figure, view: PageView) -> list[Figure]:

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from chatbot.numbers import Period, find_periods
+from chatbot.numbers import Figure, Period, find_periods, periods_agree
+from chatbot.numbers.grammar import MONTH
 from chatbot.terms import terms
 
-__all__ = ["Mention", "label_words", "periods_in"]
+__all__ = ["Mention", "label_words", "may_be_one", "period_beside", "periods_in"]
 
 # Words for one thing in one table or the other; each stands for the first of its line.
 _MONTHS = "january february march april june july august september october november december".split()
@@ -37,6 +38,16 @@ _SHORT_WORD = re.compile(r"\b(?:capex|PP&E|R&D|SG&A|COGS|GDP|EPS)(?![A-Za-z])", 
 _TELLS_NOTHING = frozenset(
     terms("million thousand billion trillion crore lakh mn bn rm rs usd eur gbp inr dollar rupee per cent percent ended year fiscal fy note")
 )
+TIE_REACH = 70  # characters between a figure and the period that a sentence ties to it
+# " million in 2023", " (2023)", " percent of GDP at 30 June 2023": one noun and what it is of, then a word that ties.
+_TIED_AFTER = re.compile(
+    r"(?:\s[a-z]{3,15}s)?(?:\sof\s[A-Za-z]{1,15})?"
+    rf"(?:\s?\(|\s(?:in|for|at|on|during|as\s(?:of|at))\s(?:(?:the|year|years|fiscal|financial|end|ended|ending|of|[0-9]{{1,2}}|{MONTH}),?\s(?:[0-9]{{1,2}},\s)?){{0,5}})"
+)
+_TIED_BEFORE = re.compile(r":\s|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?")
+_NO_TIE = re.compile(  # "in 2015 prices", "in 2022 and 2023"
+    r"\s(?:constant\s)?(?:prices|dollars|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|FY\s?)?(?:19|20)[0-9]{2}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,7 @@ class Mention:
 
     nearby: label words around it, widening: its clause, its sentence, the answer with the question. periods: those it may be of.
     own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
+    beside: the one period, if any, that the sentence ties to it: period_beside.
     """
 
     nearby: tuple[frozenset[str], ...]
@@ -52,6 +64,7 @@ class Mention:
     own: bool = False
     run: tuple[str, ...] = ()
     place: int = 0
+    beside: tuple[Period, ...] = ()
 
     @property
     def together(self) -> int:
@@ -79,3 +92,21 @@ def _label_word(token: str) -> str:
 def periods_in(text: str) -> tuple[Period, ...]:
     """The periods that a text names, each once."""
     return tuple({(period.start_year, period.end_year, period.kind, period.text): period for period in find_periods(text)}.values())
+
+
+def period_beside(text: str, figure: Figure) -> tuple[Period, ...]:
+    """The period that a text ties to one of its figures by the words between them, "45.1 million at 30 June 2024"; empty where it ties none.
+
+    Empty too where it ties two that differ, a span ("in 2022 and 2023") or a year of prices.
+    """
+    behind, ahead = text[max(0, figure.start - TIE_REACH) : figure.start], text[figure.end : figure.end + TIE_REACH]
+    after = [one for one in find_periods(ahead)[:1] if _TIED_AFTER.fullmatch(ahead, 0, one.start) and not _NO_TIE.match(ahead, one.end)]
+    before = [one for one in find_periods(behind)[-1:] if _TIED_BEFORE.fullmatch(behind, one.end)]
+    tied = (*after, *before)
+    return tied[:1] if len(tied) < 2 or periods_agree(tied[0], tied[1]) else ()
+
+
+def may_be_one(stated: Period, other: Period) -> bool:
+    """Whether two periods may be one: a fiscal year may be called by the year before or after the calendar's."""
+    near = stated.kind != other.kind and abs(stated.end_year - other.end_year) <= 1
+    return near or periods_agree(stated, other) > 0

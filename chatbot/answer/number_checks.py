@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.claims import Claim, Scope, Spoken
-from chatbot.answer.figure_matches import agree, figures_against, figures_stating, matches, rounds
+from chatbot.answer.figure_matches import agree, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.formulas import find_formulas, is_constant
-from chatbot.answer.mentions import label_words, periods_in
-from chatbot.answer.pages import OnPage, PageView, digits_of, view_of
+from chatbot.answer.mentions import label_words, may_be_one, period_beside, periods_in
+from chatbot.answer.pages import OnPage, PageView, digits_of, sentence_around, view_of
 from chatbot.answer.table_figures import names_row, objection_to
+from chatbot.answer.words import comparable_words
 from chatbot.numbers import Figure, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
 
@@ -19,7 +20,6 @@ __all__ = ["Scope", "check_numbers", "figures_stating"]
 
 LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number below it may belong to a name
 MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
-SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for on a page
 LONGEST_SHOWN = 90
 
 _COMPARED = re.compile(
@@ -27,7 +27,6 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]{0,20}\n")
 
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
 
@@ -172,7 +171,8 @@ def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> 
         said = frozenset().union(*claim.mention.nearby[:-1]) or claim.mention.nearby[-1]
         if said and not said & label_words(_sentence(placed, view)):
             return f"its value stands among other words: {_line(placed, view)}"
-    return _of_other_period(claim, placed, view)
+    before = comparable_words(view.text[sentence_around(view.text, placed.figure)[0] : placed.figure.start]).texts
+    return other_sense(claim, placed, before) or _of_other_period(claim, placed, view)
 
 
 def _in_head(claim: Claim, view: PageView) -> bool:
@@ -222,20 +222,20 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
     """Why a figure of a sentence is of another period than the answer states, "" where it may be of that one."""
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
-    sentence = _sentence(placed, view)
+    sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
     named = periods_in(sentence)
-    if not named or any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
-        return ""
-    compared = all(_COMPARED.search(sentence, max(0, period.start - 40), period.start) for period in named)
-    return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
+    if named and not any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
+        compared = all(_COMPARED.search(sentence, max(0, period.start - 40), period.start) for period in named)
+        return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
+    if any(not may_be_one(stated, other) for stated in claim.mention.beside for other in tied):
+        return f"the page has it for {tied[0].text}, not for {claim.mention.beside[0].text}"
+    return ""
 
 
 def _sentence(placed: OnPage, view: PageView) -> str:
     """The page's sentence around a figure."""
-    first, last = max(0, placed.figure.start - SENTENCE_REACH), placed.figure.end + SENTENCE_REACH
-    starts = [match.end() for match in _SENTENCE_END.finditer(view.text, first, placed.figure.start)]
-    end = _SENTENCE_END.search(view.text, placed.figure.end, last)
-    return view.text[starts[-1] if starts else first : end.start() if end else last]
+    start, end = sentence_around(view.text, placed.figure)
+    return view.text[start:end]
 
 
 # ---------------------------------------------------------------- figures that the answer computes

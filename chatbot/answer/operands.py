@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from chatbot.answer.narrowings import LEAST
 from chatbot.answer.statements import Stated, content
 from chatbot.answer.sums import Slot
 from chatbot.measures import related_words
@@ -167,8 +168,11 @@ def _like(one: Stated, other: Stated) -> bool:
     return same and (one.rate, one.base, one.moves) == (other.rate, other.base, other.moves)
 
 
-def check_alike(operands: Sequence[Stated]) -> None:
-    """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement."""
+def check_alike(operands: Sequence[Stated], said: frozenset[str] = frozenset(), *, least: bool = False) -> None:
+    """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement, where one is a bound, and where other
+    words narrow one than another, but for those that the question or the document's name says. least: "at least" may be."""
+    if any(one.bound and not (least and one.bound == LEAST) for one in operands) or len({one.narrowed - said for one in operands}) > 1:
+        raise DoubtError
     places = {(one.sentence, one.figure.start) for one in operands}
     if len(places) < len(operands) or not all(_like(operands[0], other) for other in operands[1:]):
         raise DoubtError

@@ -13,19 +13,24 @@ from typing import NamedTuple
 from chatbot.answer.table_cells import Place, TablesOfPage, forget_tables, read_tables
 from chatbot.answer.words import Words, comparable_words
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
-from chatbot.numbers.grammar import MINUS, YEAR, either, scale_of
+from chatbot.numbers.grammar import LETTERS, MINUS, YEAR, either, scale_of
 from chatbot.records import Hit
 from ingestion.records import Table
 
-__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]
+__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "sentence_around", "view_of", "words_around"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
+SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 LONGEST_LINE = 300  # characters of a line that are looked at before a figure
 _PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
 _NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)) | {
     "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
 }  # fmt: skip
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]{0,20}\n")
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
+_LETTER_MONEY = re.compile(
+    rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<whole>[0-9]{{2,6}}+)(?:\.(?P<cents>[0-9]{{1,2}}+))?(?![A-Za-z0-9.,]*[0-9A-Za-z])"
+)
 _SPACED_DASH = re.compile(f"[{MINUS}] ")
 _YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
 _WORD_NUMBER = re.compile(
@@ -104,6 +109,14 @@ def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[t
     return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
 
 
+def sentence_around(text: str, figure: Figure) -> tuple[int, int]:
+    """Where the sentence around a figure starts and ends."""
+    first, last = max(0, figure.start - SENTENCE_REACH), figure.end + SENTENCE_REACH
+    starts = [match.end() for match in _SENTENCE_END.finditer(text, first, figure.start)]
+    end = _SENTENCE_END.search(text, figure.end, last)
+    return starts[-1] if starts else first, end.start() if end else min(last, len(text))
+
+
 def digits_of(figure: Figure) -> str:
     """The significant digits, equal for one value at every decimal scale: 15 of them, as a 16th of 9.12 would be noise."""
     return f"{abs(figure.value):.14e}".split("e")[0].replace(".", "").rstrip("0")
@@ -155,9 +168,12 @@ def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, Table
 
 
 def _other_readings(text: str) -> list[Figure]:
-    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "twelve", "one lakh". May overlap."""
+    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "R560", "twelve", "one lakh". May overlap."""
     found = [_plain(text, start, end) for start, end in _spaced_windows(text)]
     found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
+    for match in _LETTER_MONEY.finditer(text):
+        value = float(f"{match['whole']}.{match['cents'] or 0}")
+        found.append(Figure(match[0], match.start(), match.end(), value, LETTERS[match["letter"]], decimals=len(match["cents"] or "")))
     for match in _WORD_NUMBER.finditer(text):
         scale = scale_of(match["scale"]) if match["scale"] else 1.0
         kind = "percent" if match["percent"] else None

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from chatbot.answer.narrowings import bound_of, claims, narrowings
 from chatbot.answer.sentences import sentences
 from chatbot.numbers import Figure, Period, find_figures, find_periods
 from chatbot.records import Hit
@@ -31,13 +32,16 @@ VERSIONS = {
 # Of a sentence or heading: there "budget" alone names the paper, not the version.
 _BUDGETED = re.compile(r"\b(?i:budget(?:ed)? estimates?|budgeted)\b|\bBE\b")
 UP, DOWN = 1, -1
+# "and cut it by 25": what moved is what the sentence spoke of before.
+_IT = re.compile(r"\b(?:it|them)(?: further| again)?\s{1,3}by\s{0,3}\Z", re.IGNORECASE)
 _RISES = r"r[io]se[sn]?|rising|increas\w*|gr[eo]w[ns]?|growing|growth|expand\w*|climb\w*|gain\w*|jump\w*|surg\w*|higher|up|rais\w+"
 _FALLS = r"declin\w*|f[ae]lls?|fallen|falling|drop\w*|decreas\w*|reduc\w*|lower\w*|contract\w*|shr[aiu]nk\w*|down|cuts?|eased|moderated"
 # Figures of what might be are figures of nothing that is.
 _SUPPOSED = re.compile(r"\b(?:would|could|might|if|unless|scenario|assuming|suppose[ds]?|hypothetical|for example|for instance)\b|\?", re.IGNORECASE)
 _MOVES = re.compile(rf"\b(?:(?P<up>{_RISES})|(?P<down>{_FALLS}))\b", re.IGNORECASE)
 _HEDGES = (
-    r"(?:at least|about|around|approximately|nearly|almost|some|only|just|over|up to|more than|less than|roughly|a|an|further|another|additional)"
+    r"(?:at least|at most|under|below|above|over|up to|more than|less than|about|around|approximately|nearly|almost|some|only|just|roughly"
+    r"|a|an|further|another|additional)"
 )
 _HEDGED = re.compile(rf"(?:\b{_HEDGES}\s{{1,3}}){{1,3}}\Z", re.IGNORECASE)
 _LINK = re.compile(
@@ -70,6 +74,7 @@ class Stated:
 
     context: terms of its sentence and heading. periods: of the figure, else of its sentence, else of the heading. versions: keys of VERSIONS.
     moves: UP or DOWN where it is how much something moved, 0 for a level. base: of "per cent of …". rate: "month" of "per month".
+    narrowed: see `narrowings`; bound: see `bound_of`.
     sentence: counted over all pages; key: of its page.
     """
 
@@ -85,6 +90,8 @@ class Stated:
     moves: int
     base: tuple[str, ...]
     rate: str
+    narrowed: frozenset[str] = frozenset()
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,7 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[Stated]:
     found: list[Stated] = []
     for at, (text, head) in enumerate(sentences(hit.body or hit.page_text)):
         whole = text[:1].isupper() or text[:1].isdigit() or text[:1] in "“\"'("
-        if not whole or len(text) > LONGEST_SENTENCE or text in orders or _SUPPOSED.search(text):
+        if not whole or len(text) > LONGEST_SENTENCE or text in orders or _SUPPOSED.search(text) or claims(text):
             continue
         figures = find_figures(text)
         if 0 < len(figures) <= MOST_FIGURES:
@@ -123,26 +130,36 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[Stated]:
 def _stated(place: _Place) -> Iterator[Stated]:
     context = frozenset(terms(f"{place.head} {place.text}"))
     before: Stated | None = None
+    spoken = ""
     listed = _by_order(place)
     for index, figure in enumerate(place.figures):
         lead, trail = _lead(place, index), _trail(place, index)
         phrase, inherits = listed.get(index, ""), False
         if not phrase:
             phrase, inherits = _phrase(place, index, lead, trail)
+        if spoken and _IT.search(_HEDGED.sub("", lead)):
+            phrase = spoken
         after = place.text[figure.end :]
         rate = _RATE.match(after)
-        base = _BASE.match(after) if figure.percent else None
+        base = _BASE.match(_up_to_next(place, index)) if figure.percent else None
         moves = _moves(place, index, lead)
         one = Stated(
             figure, place.key, place.text, place.at, phrase, trail, context, _periods(place, index), _versions(place, phrase),
             moves, tuple(content(base["base"])[:MOST_BASE]) if base else (), rate["unit"].lower() if rate else "",
+            narrowings(place.text, place.figures, index), bound_of(place.text, figure),
         )  # fmt: skip
         if inherits and before is not None and (before.figure.unit, before.figure.scale) == (figure.unit, figure.scale):
             one = replace(one, phrase=before.phrase, moves=before.moves, base=one.base or before.base)
         elif before is not None and (index - 1 in listed if index in listed else _goes_on(lead, before)):
             one = replace(one, moves=before.moves)
         yield one
-        before = one
+        before, spoken = one, one.phrase or spoken
+
+
+def _up_to_next(place: _Place, index: int) -> str:
+    """What follows a figure, up to the next one."""
+    end = place.figures[index + 1].start if index + 1 < len(place.figures) else None
+    return place.text[place.figures[index].end : end]
 
 
 def _goes_on(lead: str, before: Stated) -> bool:

@@ -7,12 +7,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.statements import VERSIONS
+from chatbot.answer.statements import DOWN, UP, VERSIONS
 from chatbot.numbers import Figure, Period, find_figures, find_periods
 from chatbot.numbers.grammar import MONTH
 from chatbot.terms import terms
 
-__all__ = ["Slot", "Sum", "asked_sum"]
+__all__ = ["Slot", "Sum", "asked_sum", "months_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,16 @@ class Slot:
 class Sum:
     """kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before". topics: terms of each operand, the minuend or the part
     first. slots: of the operands of growth and change, earlier first; else the one that all are of. moves: the operands are rises or falls.
-    planned: the operands are forecasts or targets. figures: amounts that the question gives. question: as asked."""
+    planned: the operands are forecasts or targets. direction: UP or DOWN where a move that way is asked about. months: those that the question
+    names, by their first three letters. figures: amounts that the question gives. question: as asked."""
 
     kind: str
     topics: tuple[tuple[str, ...], ...]
     slots: tuple[Slot, ...]
     moves: bool = False
     planned: bool = False
+    direction: int = 0
+    months: frozenset[str] = frozenset()
     figures: tuple[Figure, ...] = ()
     question: str = ""
 
@@ -78,7 +81,8 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"\b(?:before|prior to|previously|ahead of|preceding)\b.{0,80}\b(?:cut|hike|rise|increase|reduction|decrease|change|move|decision|lowered|raised)\b",
+    r"\b(?:before|prior to|previously|ahead of|preceding)\b.{0,80}?\b(?:(?P<down>cuts?|reduction|reduced|decreased?|lowered|lowering|easing)"
+    r"|(?P<up>hikes?|hiked|rises?|rose|increased?|raised|raising)|changed?|moved?|decision)\b",
     re.IGNORECASE,
 )
 _SHORT_YEARS = re.compile(r"(?<![\d.,/–-])(?<!FY)(?<!FY )(\d\d)[-–/](\d\d)(?![\d.,/–-]?\d|%| ?(?:%|per|year|age|bps))")
@@ -88,6 +92,7 @@ _YEAR_BEFORE = re.compile(
 # "Fiscal" of a year, not of a deficit; the month of a year.
 _YEARS = re.compile(r"\b(?:fiscal|financial) years?\b", re.IGNORECASE)
 _MONTHS = re.compile(rf"\b(?:(?:by|as of|as at|at|in) )?(?:(?:the )?(?:end|mid|early|late)[ -](?:of )?)?{MONTH}(?![a-z])")
+_MONTH = re.compile(rf"\b{MONTH}(?![a-z])")
 _SHORT_VERSION = re.compile(r"\b(?:RE|BE)\b")
 _PLANNED = re.compile(r"\b(?:target|forecast|project(?:ed|ion)|expect(?:ed|ation)|plan(?:ned)?)s?\b", re.IGNORECASE)
 # "How much did growth change": the change of a change.
@@ -231,4 +236,13 @@ def _part(text: str, slots: tuple[Slot, ...]) -> Sum | None:
 
 
 def _before(text: str, slots: tuple[Slot, ...]) -> Sum | None:
-    return Sum("before", (_topic(_without_periods(_BEFORE.sub(" ", text))),), slots[:1]) if _BEFORE.search(text) and len(slots) <= 1 else None
+    match = _BEFORE.search(text)
+    if match is None or len(slots) > 1:
+        return None
+    direction = DOWN if match["down"] else UP if match["up"] else 0
+    return Sum("before", (_topic(_without_periods(_BEFORE.sub(" ", text))),), slots[:1], direction=direction, months=months_in(text))
+
+
+def months_in(text: str) -> frozenset[str]:
+    """Months that a text names, by their first three letters."""
+    return frozenset(match[0][:3].casefold() for match in _MONTH.finditer(text))

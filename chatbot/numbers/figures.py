@@ -1,8 +1,8 @@
 """Knows how amounts are written in financial prose and tables; knows no page, question or answer, and not what an amount is about.
 
-Only ASCII digits are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million"),
-because "136 218 263" is more often three cells than one number; no-break and thin spaces always group. "1.234.567" is taken for a
-section number. The file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
+Only ASCII digits are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million") or within a
+sentence ("of 9 300 nurses"), because "136 218 263" is more often three cells than one number; no-break and thin spaces always group.
+"1.234.567" is taken for a section number. The file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
 """
 
 from __future__ import annotations
@@ -71,6 +71,32 @@ _AFTER = re.compile(
 _LETTER_SCALE = re.compile(r" ?(?P<letter>[kKmMbB])(?![A-Za-z0-9²³])")
 _BARE_LETTER_SCALE = re.compile(r"(?P<letter>[km])(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
 _MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{either(CODES)})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-))")
+# "was minus 40 million"; in "revenue minus 40 million" and "plus or minus 25 basis points" the word is an operator, or no sign.
+_SAID_MINUS = re.compile(
+    rf"(?:\A|[(:;,|=\n]|[{MINUS}+*/×÷](?=\s)|\b(?:was|were|is|are|be|been|at|of|to|from|by|and|an?|about|around|nearly|roughly|only|stood|hit|than|between|below|under|above"
+    r"|[a-z]{2,15}ed))\s{0,2}(?<!\w)(?P<word>[Mm]inus|[Nn]egative)\s{1,2}\Z"
+)
+_SAID_LONGEST = 32  # characters: the longest word before "negative", and it
+# What makes a letter a currency without a scale: "R560 a month", "R1 250", "R12.50", other sure amounts in the text, or the words before it.
+_FOR_EACH = re.compile(
+    r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
+    r"|ton|bottle|pack|ticket|trip|head|share|capita)|\s(?:monthly|weekly|daily|yearly|annually)\b"
+)
+_PAID = re.compile(r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid|receives?|earns?)\s[RN]\Z")
+_NAME_AHEAD = re.compile(r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]")
+_NAME_BEHIND = re.compile(
+    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version|refrigerants?|rooms?|grade)\s{1,2}[RN]\Z"
+)
+_SURE_MONEY = {
+    letter: re.compile(rf"(?<![A-Za-z0-9]){letter}[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)")
+    for letter in LETTERS
+}
+_FEWEST_DIGITS = 3  # of "to R560": "to R21" may be a road
+# "of 9 300 nurses" in a sentence: rows of cells seldom stand between such words.
+_COUNTING = re.compile(
+    r"\b(?:of|to|from|by|about|over|than|some|nearly|almost|around|with|for|and|the|has|have|had|are|were|was|is|employ(?:s|ed)?|hired?|additional|another)\s\Z"
+)
+_COUNTED = re.compile(r"\s[a-z]{3,}")
 _TIMES = re.compile(r"[x×](?![A-Za-z0-9])|(?: times\b)")
 _GLUED = re.compile(
     r"[A-Za-z](?![A-Za-z])|[A-Za-z]++[0-9]|(?!MW|GW|KW|TW|CC|KG|KM|MT|GB|TB)[A-Z]{2,3}(?![A-Za-z])"  # "194J", "7f3a", "24x7": names of things
@@ -110,10 +136,11 @@ class Figure:
 def find_figures(text: str) -> list[Figure]:
     """All amounts and counts in order, without overlap. Years, dates, references, list numbers and citation keys are not amounts. Never raises."""
     amounts = masked(text)
+    letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if letter in amounts and sure.search(amounts))
     found: list[Figure] = []
     position = floor = 0
     while match := _NUMBER.search(amounts, position):
-        figure, position = _read(text, amounts, match, floor)
+        figure, position = _read((text, amounts), match, floor, letters)
         if figure is not None:
             found.append(figure)
             floor = figure.end
@@ -176,16 +203,20 @@ class _Tail(NamedTuple):
     closed: bool
 
 
-def _read(source: str, text: str, match: re.Match[str], floor: int) -> tuple[Figure | None, int]:
-    """The figure whose digits are matched in the masked text, and where to look on. floor: where the figure before ends."""
+def _read(texts: tuple[str, str], match: re.Match[str], floor: int, letters: frozenset[str]) -> tuple[Figure | None, int]:
+    """The figure whose digits are matched in the masked text, and where to look on. texts: source and masked; floor: where the figure before ends.
+
+    letters: those that are a currency elsewhere in the text.
+    """
+    source, text = texts
     before = _before(text, match.start(), floor)
     digits = match
-    if match["spaced"] and not (before["currency"] or _scaled_or_money(text, match.end())):
+    if match["spaced"] and not (before["currency"] or _scaled_or_money(text, match.end()) or _counts(text, match)):
         digits = _FIRST_GROUP.match(text, match.start()) or match
     value, decimals = _value(digits)
     tail = _tail(text, digits.end(), before)
-    letter = before["currency"] in LETTERS
-    name = _is_name(text, before, tail) or (letter and tail.scale == 1.0 and "," not in digits[0])
+    letter = before["currency"] in LETTERS and tail.scale == 1.0 and "," not in digits[0]
+    name = _is_name(text, before, tail) or (letter and not _is_money(text, digits, letters))
     negative = None if math.isnan(value) or name else _negative(text, before, tail)
     if negative is None:
         return None, digits.end()
@@ -193,6 +224,8 @@ def _read(source: str, text: str, match: re.Match[str], floor: int) -> tuple[Fig
     unit = tail.unit or (SYMBOLS.get(currency) or LETTERS.get(currency, currency) if currency else None)
     start = _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
     end = tail.end if negative else tail.inside
+    if not negative and (said := _SAID_MINUS.search(text, max(floor, start - _SAID_LONGEST), start)):
+        start, negative = said.start("word"), True
     return Figure(source[start:end], start, end, -value if negative else value, unit, tail.scale, None, tail.percent, decimals), end
 
 
@@ -227,6 +260,24 @@ def _is_name(text: str, before: re.Match[str], tail: _Tail) -> bool:
         return False
     behind = text[before.end() - 1 : before.end()]
     return behind.isalpha() or (tail.unit is None and tail.scale == 1.0 and _GLUED.match(text, tail.inside) is not None)
+
+
+def _is_money(text: str, digits: re.Match[str], letters: frozenset[str]) -> bool:
+    """Whether a letter that touches an unscaled amount is its currency, not part of a name such as "R50"."""
+    first, end = digits.start(), digits.end()
+    if _NAME_BEHIND.search(text, max(0, first - 20), first):
+        return False
+    if _FOR_EACH.match(text, end) or " " in digits[0] or len(digits["decimals"] or "") == 2:
+        return True
+    if _GLUED.match(text, end) or _NAME_AHEAD.match(text, end) or len(digits[0]) < 2:
+        return False
+    enough = len(digits[0]) >= _FEWEST_DIGITS
+    return text[first - 1] in letters or (enough and _PAID.search(text, max(0, first - 20), first) is not None)
+
+
+def _counts(text: str, match: re.Match[str]) -> bool:
+    """Whether groups of digits stand in a sentence: "the salaries of 9 300 health workers"."""
+    return _COUNTED.match(text, match.end()) is not None and _COUNTING.search(text, max(0, match.start() - 20), match.start()) is not None
 
 
 def _start(before: re.Match[str], closed: bool) -> int:

@@ -38,7 +38,7 @@ SYMBOLS = {
     "TSh": "TZS", "USh": "UGX", "Rp": "IDR", "Tk": "BDT", "GH¢": "GHS",
     "GH₵": "GHS", "Kč": "CZK",
 }  # fmt: skip   # the backtick is how fonts with a rupee glyph in its place come out of a PDF
-# Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200"; "R50" is a name.
+# Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month"; "R50" alone is a name.
 LETTERS = {"R": "ZAR", "N": "NGN"}
 CODES = (
     "USD EUR GBP JPY CNY RMB INR MYR AUD CAD NZD SGD HKD TWD CHF SEK NOK DKK ISK CZK PLN HUF RON BGN BRL MXN ZAR KRW IDR PHP THB VND TRY RUB UAH "

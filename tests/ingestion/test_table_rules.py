@@ -103,6 +103,33 @@ def test_labels_of_several_lines_belong_to_their_row_and_sections_to_those_below
     ]
 
 
+BESIDE = (
+    [["Tax", "2024"], ["Beer", "4.10"], ["Wine", "6.20"], ["Spirits", "19.00"]],
+    [["Fee", "2025"], ["Passport", "85"], ["Licence", "40"], ["Permit", "125"]],
+)
+
+
+def test_tables_side_by_side_are_two_under_one_caption(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "beside.pdf")
+    sheet.text(70, 90, "Table 2. Duties and fees (euros)")
+    for rows, xs in zip(BESIDE, ((70, 130, 190), (310, 380, 440)), strict=True):
+        sheet.table(100, rows, xs=xs)
+    ((first, second),) = (page.tables for page in sheet.pages())
+    assert (first.heads, second.heads) == (("2024",), ("2025",))
+    assert first.caption == second.caption == "Table 2. Duties and fees (euros)"
+    assert read_rows(first) == [("", "Beer", ["4.10"]), ("", "Wine", ["6.20"]), ("", "Spirits", ["19.00"])]
+    assert read_rows(second) == [("", "Passport", ["85"]), ("", "Licence", ["40"]), ("", "Permit", ["125"])]
+
+
+def test_figures_framed_apart_from_their_labels_stay_in_one_table(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "apart.pdf")
+    sheet.table(100, [["Tax", "2023"], ["Beer", "4.10"], ["Wine", "6.20"], ["Spirits", "19.00"]], xs=(70, 130, 190))
+    sheet.table(100, [["2024", "2025"], ["4.30", "4.40"], ["6.50", "6.70"], ["19.50", "19.90"]], xs=(200, 260, 320))
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert table.heads == ("2023", "2024", "2025")
+    assert read_rows(table)[1] == ("", "Wine", ["6.20", "6.50", "6.70"])
+
+
 def test_numbered_items_in_one_cell_are_rows_of_their_own(tmp_path: Path) -> None:
     sheet = Sheet(tmp_path / "items.pdf")
     sheet.table(100, [HEADS, ["1.", "(i) Engine capacity not\nexceeding 1600 CC\n(ii) Semi-knocked down", "50\n25", "40\n20"]])

@@ -35,6 +35,11 @@ FUNDS = "Tabung Haji and PNB disbursed RM100 million and RM64 million, respectiv
 PATH = "The deficit is to fall from 2.9 per cent of GDP in 2025 to 2.4 per cent in 2026 and 1.9 per cent in 2028."
 PLANS = "The government expects revenue of 30,000 million crowns and plans expenditure of 36,000 million."
 NET = "The net market borrowings are estimated at Rs 11.50 lakh crore in 2025-26."
+BUDGETS = """The education budget is 900 million crowns, including 400 million crowns for schools and 150 million crowns for universities.
+The health budget is 700 million crowns, including 450 million crowns for hospitals."""
+STEPS = """The central bank raised its policy rate by 50 basis points to 6.25 percent in June 2023, and cut it by 25 basis points to 6.00 percent
+in November 2023. It raised the deposit rate by 75 basis points to 2.00 percent in March 2023."""
+DEFENCE = "Spending on defence rose to 3 percent of GDP in 2023 from 2 percent of GDP in 2020."
 PAYROLL = "The wage bill was 12,400 million crowns in 2024. Pension spending was 9,100 million crowns in 2024."
 
 
@@ -81,6 +86,16 @@ COMPUTED = [
     ("By how much did food inflation exceed core inflation in 2024?", (INFLATION,), "6.2 per cent - 3.5 per cent = 2.7 percentage points"),
     ("What is the gap between food inflation and core inflation in 2024?", (INFLATION,), "= 2.7 percentage points"),
     ("How much higher was food inflation than core inflation?", (INFLATION,), "= 2.7 percentage points"),
+    ("What share of the education budget goes to universities?", (BUDGETS,), "150 million crowns / 900 million crowns = 16.7%"),
+    ("What share of total expenditure goes to pensions?", ("Total expenditure was $90 billion. Spending on pensions was $9 billion.",), "= 10.0%"),
+    ("What was the policy rate before the cut in November 2023?", (STEPS,), "6.00 percent + 25 basis points = 6.25 percent"),
+    ("What was the policy rate before it was raised in June 2023?", (STEPS,), "6.25 percent - 50 basis points = 5.75 percent"),
+    ("By how much did spending on defence rise from 2020 to 2023?", (DEFENCE,), "3 percent (in 2023) - 2 percent (in 2020) = 1 percentage points"),
+    (
+        "By how much did spending on clinics rise from 2022 to 2023?",
+        ("In the eastern district, spending on clinics was $11 million in 2022. In the eastern district, spending on clinics was $17 million in 2023.",),
+        "= $6 million",
+    ),
 ]  # fmt: skip
 
 NOT_COMPUTED = [
@@ -146,6 +161,32 @@ NOT_COMPUTED = [
     ("How much is spent on education and health in total?", ("The plan sets aside $5 billion for higher education and $6 billion for mental health.",)),
     ("What share of the budget is education?", ("The budget is $90 billion, of which $5 billion is for higher education.",)),
     ("What share of GDP is investment?", ("Spending is $40 billion, 20 per cent of GDP, of which $10 billion in investment.",)),
+    # the part of another whole, and a part of nobody knows what
+    ("What share of the health budget goes to universities?", (BUDGETS,)),
+    ("What share of the health budget goes to schools?", (BUDGETS,)),
+    ("What share of the education budget goes to hospitals?", (BUDGETS,)),
+    ("What share of the culture budget goes to stadiums?", ("The culture budget is $80 million. Stadiums get $30 million.",)),
+    # a move the other way, or in another month
+    ("What was the deposit rate before the cut in March 2023?", (STEPS,)),
+    ("What was the policy rate before the cut in June 2023?", (STEPS,)),
+    ("What was the policy rate before the rise in November 2023?", (STEPS,)),
+    # other places, other contents, others' words, bounds
+    *(("By how much did spending on clinics rise from 2022 to 2023?", (text,)) for text in (
+        "In the eastern district, spending on clinics was $11 million in 2022. In the western district, spending on clinics was $17 million in 2023.",
+        "Spending on clinics was $11 million in 2022. Spending on clinics was $17 million in 2023 in the eastern district.",
+        "Spending on clinics was $8 million in 2022 ($14 million with capital items). Spending on clinics was $15 million in 2023 (with capital items).",
+        "Spending on clinics was $8 million in 2022. Spending on clinics was $15 million in 2023 (with capital items).",
+        "Spending on clinics was $100 million in 2022, net of refunds. Spending on clinics was $130 million in 2023, before refunds.",
+        "Spending on clinics was $100 million in 2022 excluding rent. Spending on clinics was $130 million in 2023.",
+        "Spending on clinics was $100 million before tax in 2022. Spending on clinics was $130 million after tax in 2023.",
+        "According to the opposition, spending on clinics was $90 million in 2022. Spending on clinics was $60 million in 2023.",
+        "Spending on clinics was $90 million in 2022, according to the opposition. Spending on clinics was $60 million in 2023.",
+        "Minister Varga claimed that spending on clinics was $80 million in 2022. Spending on clinics was $79 million in 2023.",
+        "Spending on clinics was less than $20 million in 2022 and more than $35 million in 2023.",
+        "Spending on clinics was $20 million in 2022 and $35 million or more in 2023.",
+        "Spending on clinics was not $20 million in 2022. Spending on clinics was $35 million in 2023.",
+    )),
+    ("How much of its RM10 million had the national AI office actually used by end-August 2025?", (OFFICE.replace("42%", "more than 42%"),)),
     ("By how much did revenue rise from 2023 to 2024?", ("revenue was $5 billion in 2023. Revenue was $6 billion in 2024.",)),
 ]  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Figures of tables: the cell of row and year, ratios from operands that are shown, nothing where one is missing."""
 
+from dataclasses import replace
+
 import pytest
 
 from chatbot.answer.computed import compute_answer
@@ -131,8 +133,6 @@ def test_costs_in_brackets_are_amounts_and_taxes_in_brackets_are_not_guessed() -
 
 
 def test_operands_of_two_documents_are_never_mixed() -> None:
-    from dataclasses import replace
-
     first = made([("Net income", ["200", "150"])])
     second = replace(made([("Total revenue", ["1,000", "900"])], name="another"), version=2)
     assert computed("net margin 2024", ("net margin",), (2024,), first, second) == ""
@@ -143,6 +143,66 @@ def test_a_column_that_may_be_meant_twice_is_not_chosen() -> None:
     text = computed("revenue 2024", ("revenue",), (2024,), made([("Revenue", ["1", "2"])], heads=("Three months 2024", "Year 2024")))
     assert "Year 2024: 2" in text
     assert computed("revenue 2023", ("revenue",), (2023,), made([("Revenue", ["20", "2"])], heads=("2024 vs 2023", "2022"))) == ""
+
+
+def sectioned(rows: list[tuple[str, list[str]]], section: str, **others: object) -> Hit:
+    page = made(rows, **others)
+    table = page.tables[0]
+    return replace(
+        page, page_text=f"{section}\n{page.page_text}", tables=(replace(table, rows=tuple(replace(row, section=section) for row in table.rows)),)
+    )
+
+
+@pytest.mark.parametrize("section", ["(Percent of GDP)", "Fiscal sector > In per cent of GDP"])
+def test_a_rate_changes_in_points_whatever_says_that_it_is_one(section: str) -> None:
+    page = sectioned([("Public debt", ["65.0", "68.4"])], section, kind="forecast", unit="")
+    text = computed("change in public debt 2023 to 2024", ("public debt",), (2023, 2024), page)
+    unit = section.rpartition(" > ")[2].strip("()")
+    assert text.split("\n\n")[0] == f"Public debt fell from 68.4 (2023) to 65.0 (2024), {unit}: 65.0 - 68.4 = -3.4 percentage points."
+    assert f"(2024: 65.0, {unit})" in computed("public debt 2024", ("public debt",), (2024,), page)
+    for rows, unit in ((["65.0", "68.4"], "(percent)"), (["65.0%", "68.4%"], "")):
+        page = made([("Public debt", rows)], kind="forecast", unit=unit)
+        assert "= -3.4 percentage points." in computed("change in public debt 2023 to 2024", ("public debt",), (2023, 2024), page)
+    page = made([("Public debt (% of GDP)", ["65.0", "68.4"])], kind="forecast")
+    assert "(2024): 65.0 - 68.4 = -3.4 percentage points." in computed("change in public debt 2023 to 2024", ("public debt",), (2023, 2024), page)
+
+
+def test_an_amount_among_rates_is_an_amount() -> None:
+    page = sectioned([("Public debt", ["650", "640"])], "(Millions of dollars)", kind="forecast", unit="(percent of GDP)")
+    assert "(2024), Millions of dollars: 650 - 640 = 10; 100" in computed("change in public debt", ("public debt",), (2023, 2024), page)
+    page = made([("Public debt, 5% notes", ["650", "640"])], kind="forecast")
+    assert "percentage points" not in computed("change in public debt", ("public debt",), (2023, 2024), page)
+
+
+def test_a_change_has_the_decimals_of_its_operands_and_a_balance_its_rows_name() -> None:
+    page = made([("Overall balance", ["-2.9", "-3.7"])], kind="budget_summary", unit="(billions)")
+    text = computed("change in the fiscal deficit 2023 to 2024", ("fiscal deficit",), (2023, 2024), page)
+    assert text.startswith("Overall balance rose from -3.7 (2023) to -2.9 (2024), billions: -2.9 - -3.7 = 0.8.")
+
+
+DEBT = [
+    ("Current portion of long-term debt", ["44", "395"]),
+    ("Notes payable", ["9", "8"]),
+    ("Long-term debt", ["1,321", "1,339"]),
+    ("Total equity", ["2,748", "1"]),
+]
+
+
+def test_total_debt_is_all_of_its_parts() -> None:
+    page = made(DEBT, kind="balance_sheet")
+    assert "Total debt (2024) = 1,321 + 44 + 9 = 1,374, in millions." in computed("total debt 2024", ("total debt",), (2024,), page)
+    assert "Debt to equity (2024) = (1,321 + 44 + 9) / 2,748 = 0.50." in computed("debt to equity 2024", ("debt to equity",), (2024,), page)
+    printed = made([*DEBT, ("Total debt", ["1,400", "1"])], kind="balance_sheet")
+    assert computed("total debt 2024", ("total debt",), (2024,), printed).endswith("(2024: 1,400, in millions) [S1-7f3a]")
+
+
+@pytest.mark.parametrize(
+    "rows", [DEBT[:2] + DEBT[3:], DEBT[2:], [*DEBT, ("Bank overdrafts", ["7", "1"])], [DEBT[1], DEBT[3], ("Borrowings", ["90", "80"])]]
+)
+def test_a_part_of_the_debt_is_not_the_total(rows: list[tuple[str, list[str]]]) -> None:
+    page = made(rows, kind="balance_sheet")
+    assert computed("total debt 2024", ("total debt",), (2024,), page) == ""
+    assert computed("debt to equity 2024", ("debt to equity",), (2024,), page) == ""
 
 
 def test_another_statements_row_is_not_taken() -> None:

@@ -176,3 +176,70 @@ def test_tables_of_one_figure_take_no_more_than_their_size() -> None:
     text, tables = page_of([("Noughts", "", tuple(f"Part {letter}" for letter in "abcdefghijkl"), lines)])
     hit = Hit("noughts.pdf", 1, 1, None, None, "text", None, "1:1", text=text[:50], page_text=text, tables=tables)
     check_answer("Total 0 of part b. " * 200 + "[S1-7f3a]", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))  # the suite's limit asserts
+
+
+SENTENCES = """Net debt was minus 40 million marks in 2022 and 25 million marks in 2023. The balance was minus 2.1 percent of GDP in 2022.
+The old age grant is R2 315, the disability grant R560. The programme pays the salaries of 9 300 health workers.
+Spending on prisons was not 50 million marks in 2022. Wages are not more than 55 million marks.
+Bonds outstanding were $48.6 million at 30 June 2023 and $45.1 million at 30 June 2024. Growth was 5.5 per cent in 2021 and 4.5 per cent in 2022.
+The current account was a deficit of 5.0 billion marks in 2022 and a surplus of 2.0 billion marks in 2023. Output at 2015 prices was 990 million in 2022.
+Losses of 4 million in 2021 were followed by a profit of 6 million in 2022. The surplus (deficit) was 8.5 billion in 2022.
+Exports rose by 7.1 percent in 2022, whereas imports fell by 3.2 percent. Debt was 60.3 percent of GDP in fiscal 2022, to 31 January 2023.
+Grants in 2022 came, in all, to 33 million in 2015 prices. Aid was 77 million in 2022 and 2023."""
+
+
+def statuses_in_prose(answer: str, page: str = SENTENCES) -> set[str]:
+    hit = Hit("report.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=page[:50], page_text=page)
+    return {check.status for check in check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2]}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Net debt was -40 million marks in 2022",
+        "The balance was a deficit of 2.1 percent of GDP in 2022",
+        "The old age grant is R2,315 and the disability grant R560 a month",
+        "There are 9,300 health workers",
+        "Wages are no more than 55 million marks",
+        "Bonds outstanding fell from $48.6 million in 2023 to $45.1 million in 2024",
+        "In 2024, bonds outstanding fell from $48.6 million to $45.1 million",
+        "Growth fell to 4.5 per cent in 2022 from 5.5 per cent in 2021",
+        "The current account moved from a deficit of 5.0 billion marks in 2022 to a surplus of 2.0 billion marks in 2023",
+        "The loss was 4 million in 2021, the profit 6 million in 2022",
+        "The deficit was 8.5 billion in 2022",
+        "Exports increased by 7.1 percent, and imports saw a 3.2 percent decline",
+        "Output was 990 million in 2022",
+        "Grants were 33 million in 2022",
+        "Aid was 77 million in 2023",
+        "Debt was 60.3 percent of GDP at 31 January 2023",
+    ],
+)
+def test_what_sentences_say_in_other_words_is_supported(answer: str) -> None:
+    assert statuses_in_prose(answer) == {"supported"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Net debt was 40 million marks in 2022",
+        "The balance was a surplus of 2.1 percent of GDP in 2022",
+        "The disability grant is R999 a month",
+        "There are 300 health workers",
+        "Spending on prisons was 50 million marks in 2022",
+        "Wages are not 55 million marks",
+        "Bonds outstanding were $45.1 million at 30 June 2023",
+        "Growth was 4.5 per cent in 2021",
+        "The current account was a surplus of 5.0 billion marks in 2022",
+        "The profit was 4 million in 2021",
+        "Exports fell by 7.1 percent in 2022",
+        "There was a 3.2 percent increase in imports",
+    ],
+)
+def test_the_opposite_or_another_period_of_what_sentences_say_is_not(answer: str) -> None:
+    assert "supported" not in statuses_in_prose(answer)
+
+
+def test_a_letter_that_only_the_answer_shows_to_be_a_currency_is_one_on_the_page() -> None:
+    page = "Monthly grants\nOld age R620\nTop-up R130\n"
+    assert statuses_in_prose("The top-up is R130 a month", page) == {"supported"}
+    assert statuses_in_prose("The top-up is R131 a month", page) == {"unsupported"}

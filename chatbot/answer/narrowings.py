@@ -1,0 +1,118 @@
+"""What narrows a figure beside the words it belongs to: a place or source that leads its sentence, a bracket or a clause after it, a bound; knows
+no question, and not what the figure is a figure of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from chatbot.numbers import Figure, find_periods
+from chatbot.terms import terms
+
+__all__ = ["LEAST", "bound_of", "claims", "narrowings"]
+
+LEAST, OTHER_BOUND = "least", "other"
+# Beside the terms of a bracket, that it gives another amount.
+OTHER = "otherwise"
+_BOUND = re.compile(
+    r"\b(?:(?P<least>at least)|(?:no |not )?(?:more|less|fewer|higher|lower|greater) than|over|above|under|below|up to|at most|as (?:much|many|high|low) as"
+    r"|(?:a )?(?:maximum|minimum) of|exceed(?:s|ed|ing)?)\s{1,3}(?:(?:about|around|some|an?) )?\Z",
+    re.IGNORECASE,
+)
+_OR_MORE = re.compile(r"[\w ]{0,20}? or (?:more|less|fewer|above|below|higher|lower|over|under)\b", re.IGNORECASE)
+# What somebody with an interest says; what an office states is a figure like others.
+_CLAIMS = re.compile(
+    r"\b(?:claim(?:s|ed|ing)|alleg(?:es|ed|ing|edly)|purport\w*|reportedly|rumou?r\w*|critics|the opposition|contended|disputed)\b", re.IGNORECASE
+)
+_ATTRIBUTED = re.compile(r"\b(?:according to|in the (?:view|opinion|words) of)\b[^,.;]{0,80}", re.IGNORECASE)
+_LEADS = re.compile(
+    r"\s{0,3}(?:and |while )?(?:in|for|within|across|at|among|outside|excluding|including|under|without)\b(?P<rest>.*)", re.IGNORECASE
+)
+_BRACKET = re.compile(r"[^,;:()]{0,40}\((?P<inside>[^()]{0,120})\)")
+_REFERS = re.compile(
+    r"\s{0,3}(?:see|table|chart|figure|box|annex|appendix|chapter|section|page|pp?\.|exhibit|note|source|paragraph|graph)\b", re.IGNORECASE
+)
+# "after falling to 5" tells of another time.
+_AFTER = re.compile(
+    r"(?P<comma>,?)\s(?P<how>net of|gross of|excluding|including|inclusive of|exclusive of|except(?: for)?|without|with|before|after|adjusted for"
+    r"|at (?:current|constant|\d{4}) prices|in (?:real|nominal) terms)\b(?! \w+ing\b)(?P<what>[^,;:.()]{0,80})",
+    re.IGNORECASE,
+)
+# Of before and after without a comma, "before the end of 2023" tells the time, "before tax" does not.
+_TIMES = frozenset({"before", "after"})
+_ITEMS = re.compile(
+    r"\s(?:\w+ )?(?:tax(?:es|ation)?|interest|depreciation|refunds?|rebates?|grants?|subsid(?:y|ies)|transfers?|deductions?|adjustments?|provisions?)\b",
+    re.IGNORECASE,
+)
+# No terms, but "before tax" is not "after tax".
+_CONTRARY = _TIMES | {"with", "without"}
+_PLAIN = frozenset(
+    terms(
+        "addition contrast comparison particular total fact purpose line turn general meantime regard respect instance end aggregate sum short case "
+        "year years month months quarter half fiscal financial period time date first second third fourth nine six three same current previous next "
+        "coming budget budgeted revised estimate estimates estimated actual provisional per cent percent early late mid million billion"
+    )
+) | {"and", "of", "to"}
+
+
+def claims(text: str) -> bool:
+    """Whether a sentence gives what somebody claims."""
+    return _CLAIMS.search(text) is not None
+
+
+def bound_of(text: str, figure: Figure) -> str:
+    """LEAST, OTHER_BOUND, or "" for a figure that is no bound."""
+    match = _BOUND.search(text[max(0, figure.start - 40) : figure.start])
+    if match:
+        return LEAST if match["least"] else OTHER_BOUND
+    return OTHER_BOUND if _OR_MORE.match(text, figure.end) else ""
+
+
+def narrowings(text: str, figures: Sequence[Figure], index: int) -> frozenset[str]:
+    """Terms of what leads the sentence and of what follows the figure, without times and amounts."""
+    parts = [*_leads(text[: figures[0].start]), *(match[0] for match in _ATTRIBUTED.finditer(text))]
+    figure, end = figures[index], figures[index + 1].start if index + 1 < len(figures) else len(text)
+    bracket = _BRACKET.match(text, figure.end)
+    if bracket and bracket.start("inside") <= end and not _REFERS.match(bracket["inside"]) and not _restates(bracket, figure, figures):
+        parts.append(bracket["inside"])
+        parts += [OTHER] * _states_another(bracket, figure, figures)
+    parts += _clauses(text[figure.end : end], last=end == len(text))
+    return frozenset(term for part in parts for term in _content(part))
+
+
+def _leads(before: str) -> Iterator[str]:
+    """ "In the eastern district, in 2023, spending was": the parts up to the last comma."""
+    for part in before.split(",")[:-1]:
+        match = _LEADS.fullmatch(part)
+        if match is None:
+            return
+        yield match["rest"]
+
+
+def _restates(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> bool:
+    """Whether all that is in brackets is the amount in another unit: "$5 billion (4.4% of GDP)"."""
+    inside = [one for one in figures if bracket.start() < one.start < bracket.end()]
+    return bool(inside) and all((one.unit, one.percent) != (figure.unit, figure.percent) for one in inside)
+
+
+def _states_another(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> bool:
+    """Whether it gives another amount of the same unit, and says of what: "(14 million with capital items)", not "(2023: 14 million)"."""
+    inside = [one for one in figures if bracket.start() < one.start < bracket.end() and (one.unit, one.percent) == (figure.unit, figure.percent)]
+    rest = bracket["inside"]
+    for one in inside:
+        rest = rest.replace(one.text, " ")
+    return bool(inside and _content(rest))
+
+
+def _clauses(after: str, *, last: bool) -> Iterator[str]:
+    for match in _AFTER.finditer(after):
+        parts = not last and match.end() == len(after) and " and " not in match[0]  # "including 5 for schools"
+        if not parts and (match["comma"] or match["how"].lower() not in _TIMES or _ITEMS.match(match["what"])):
+            yield match[0].partition(" and ")[0]
+
+
+def _content(text: str) -> list[str]:
+    for period in reversed(find_periods(text)):
+        text = f"{text[: period.start]} {text[period.end :]}"
+    said = [term for term in terms(text) if not term[0].isdigit() and term not in _PLAIN]
+    return said + [word for word in text.casefold().split() if word in _CONTRARY] if said else []
