@@ -460,7 +460,8 @@ def _answer_line(answer: Answer) -> dict[str, Any]:
         "nearest": [{"document": page.document, "page": page.page, "page_label": page.page_label} for page in answer.nearest],
         "citations": citations,
         "numbers": numbers,
-        "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes],
+        "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes]
+        + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
         "search_query": answer.search_query,
         "understanding": _understanding_line(answer.understanding),
         "superseded": list(answer.superseded),

@@ -173,7 +173,7 @@ class Answer:
     text: known keys appear as [S1]; unknown ones as they were written. answered: False for a refusal, with reason and nearest.
     considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
     error: why the chat model failed, where this answer stands in for its own; None otherwise. superseded: a sentence for each cited document
-    that has a newer one of its series. understanding: what was asked, as understood.
+    that has a newer one of its series. understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
     """
 
     question: str
@@ -194,6 +194,7 @@ class Answer:
     error: str | None = None
     superseded: tuple[str, ...] = ()
     understanding: Understanding | None = None
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

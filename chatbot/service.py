@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,8 +25,8 @@ from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_
 from chatbot.search.newer import Listed, newer_notice, newer_of
 from chatbot.search.pages import WEIGHTS, Weights
 from chatbot.search.questions import measures_of, operands_of, understand
-from chatbot.search.reach import known_terms, topic_likeness
-from chatbot.search.refusal import Found, explain, left_out, refusal_evidence, why_not
+from chatbot.search.reach import is_about, known_terms, named_documents, topic_likeness
+from chatbot.search.refusal import Found, concerns, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import make_reranking_model, rerank
 from chatbot.search.retrieval import Query, Retriever
@@ -219,6 +220,15 @@ class Chatbot:
 
         Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the extractive one, with `error` set.
         """
+        said: list[str] = []
+        with closing(self._events(ask, stop)) as events:
+            for event in events:
+                if isinstance(event, Notice):
+                    said.append(event.text)
+                yield replace(event, notices=tuple(said)) if isinstance(event, Answer) else event
+
+    def _events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
+        """As ask, without `notices` in the answer."""
         started = time.perf_counter()
         question = _checked(ask.question)
         self.library.scope(ask.names)
@@ -228,14 +238,22 @@ class Chatbot:
         understanding = understand(question, query)
         vector = yield from self._vector_or_notice(understanding.subject)
         mode = "hybrid" if vector is not None else "keyword"
-        hits = yield from self._pages(Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding), stop)
-        prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
-        asked = _Asked(prompt, understanding, vector, self._computed(prompt, understanding), known_terms(self.library, understanding, ask.names))
-        reason = self._why_not(asked)
+        wanted = Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding)
+        while True:
+            hits = yield from self._pages_of_whom(wanted, stop)
+            prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
+            try:
+                asked = _Asked(
+                    prompt, understanding, vector, self._computed(prompt, understanding), known_terms(self.library, understanding, ask.names)
+                )
+                reason = self._why_not(asked)
+                break
+            except (KeyError, IndexError):
+                if {hit.version for hit in hits} <= self.library.scope(()).keys():
+                    raise  # a page was not erased meanwhile: what is there now would not answer either
         answer = self._refusal(asked, reason) if reason else (yield from self._answer(asked, stop))
         answer = replace(answer, superseded=self._superseded(answer))
-        lacking = left_out(understanding, asked.known) if answer.answered else ()
-        for sentence in (*lacking, *answer.superseded):
+        for sentence in (*self._lacking(asked, answer), *answer.superseded):
             yield Notice(sentence)
         answer = replace(
             answer, considered=tuple(hits), conversation=ask.conversation, understanding=understanding, fingerprint=self.library.embedder.fingerprint
@@ -313,6 +331,28 @@ class Chatbot:
             return []
         deeper = self._retriever.search(replace(query, names=(hits[0].document,), k=STATEMENT_DEPTH))
         return list({kind: hit for hit in reversed(deeper) for kind in lacking.intersection(hit.kinds)}.values())
+
+    def _pages_of_whom(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+        """The best pages of those whom the question names; where another's are among the best, only documents about the named are searched."""
+        hits = yield from self._pages(query, stop)
+        assert query.understanding is not None
+        whose = named_documents(self.library, query.understanding, query.names)
+        own = [hit for hit in hits if concerns(query.understanding, hit, whose)]
+        if len(own) == len(hits):
+            return hits
+        scope = self.library.scope(query.names)
+        versions = {hit.version for hit in own}.union(*whose.values())
+        again = yield from self._pages(replace(query, names=tuple(name for version, name in scope.items() if version in versions)), stop)
+        return [hit for hit in again if concerns(query.understanding, hit, whose)]
+
+    def _lacking(self, asked: _Asked, answer: Answer) -> tuple[str, ...]:
+        """Sentences for what the question names and the answer does not speak of."""
+        if not answer.answered:
+            return ()
+        cited = {(citation.version, citation.page) for citation in answer.citations}
+        quoted = [hit for hit in asked.prompt.sources.values() if (hit.version, hit.page) in cited]
+        other = unnamed(asked.understanding, quoted, asked.known, partial(is_about, self.library))
+        return (*left_out(asked.understanding, asked.known), *filter(None, [other]))
 
     def _vector_or_notice(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
         """The unit vector of a query, None where there is none, saying why; of a long one the mean over its pieces, and how far it is."""
@@ -432,7 +472,10 @@ class Chatbot:
         likeness = None
         if self._likeness(asked.vector) is not None:
             likeness = topic_likeness(self.library, self._sentences, asked.understanding, hits, [passage.text for passage in found])
-        return refusal_evidence(asked.understanding, Found(hits, asked.known, with_heads, bool(asked.computed), likeness))
+        rows = [
+            (passage.row.label, " ".join([passage.head, passage.text, *passage.table.heads])) for passage in found if passage.row and passage.table
+        ]
+        return refusal_evidence(asked.understanding, Found(hits, asked.known, with_heads, bool(asked.computed), likeness, rows))
 
     def _refusal(self, asked: _Asked, reason: str) -> Answer:
         prompt = asked.prompt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -12,22 +12,60 @@ from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
+from chatbot.terms import terms
 
-__all__ = ["known_terms", "topic_likeness"]
+__all__ = ["is_about", "known_terms", "named_documents", "topic_likeness"]
 
 # The share of a document's pages from which on a name says nothing of what is asked there: whom all of it is about.
 COMMON = 0.25
+# Pages at whose beginning a document says whose it is: a cover and the page behind it.
+FIRST_PAGES = 2
 
 
 def known_terms(library: Library, asked: Understanding, names: Sequence[str]) -> Callable[[str], bool]:
     """Whether any of these documents (all for none) has a term, of the question's years and its names' words; a file's name counts."""
     called = [name for group in named_together(asked) for name in group]
-    terms = dict.fromkeys([*map(str, asked.years), *(word for name in called for word in name_words(name))])
-    scope = library.scope(names) if terms else {}
-    there = {term for term in terms if any(library.terms(version).pages.frequency(term) for version in scope)}
-    files = [document_parts(name) for name in scope.values()] if len(there) < len(terms) else []
+    wanted = dict.fromkeys([*map(str, asked.years), *(word for name in called for word in name_words(name))])
+    scope = library.scope(names) if wanted else {}
+    there = {term for term in wanted if any(library.terms(version).pages.frequency(term) for version in scope)}
+    files = [document_parts(name) for name in scope.values()] if len(there) < len(wanted) else []
     there.update(word for name in called if any(named_share(parts, name) > 0 for parts in files) for word in name_words(name))
     return there.__contains__
+
+
+def named_documents(library: Library, asked: Understanding, names: Sequence[str]) -> dict[str, frozenset[int]]:
+    """name -> versions, among these documents (all for none), of those that are about it; of those that mention it where none is.
+
+    Only the names that call a file, where there are such: beside "Norland", "Treasury" tells no document from another. {} for one document.
+    """
+    called = [name for group in named_together(asked) for name in group]
+    scope = library.scope(names) if called else {}
+    if len(scope) < 2:
+        return {}
+    of_files = {name: frozenset(version for version, file in scope.items() if named_share(document_parts(file), name) > 0) for name in called}
+    about = {
+        name: files or frozenset(version for version in scope if is_about(library, version, name)) or _mentioning(library, scope, name)
+        for name, files in of_files.items()
+    }
+    return {name: versions for name, versions in about.items() if of_files[name]} or about
+
+
+def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozenset[int]:
+    words = name_words(name)
+    return frozenset(version for version in versions if words and all(map(library.terms(version).pages.frequency, words)))
+
+
+def is_about(library: Library, version: int, name: str) -> bool:
+    """Whether the document is called by a name, has it on its first pages, or on so many that it is about it."""
+    words, pages = name_words(name), library.terms(version).pages
+    if words and any(all(pages.has(word, unit) for word in words) for unit in range(min(FIRST_PAGES, len(pages.lengths)))):
+        return True
+    if words and min(map(pages.frequency, words)) >= COMMON * len(pages.lengths):
+        return True
+    stored = library.catalog.version(version)
+    if stored is None:
+        return False
+    return named_share(document_parts(stored.document), name) > 0 or (bool(words) and set(words) <= set(terms(stored.title or "")))
 
 
 def topic_likeness(library: Library, sentences: SentenceVectors, asked: Understanding, hits: Sequence[Hit], said: Sequence[str]) -> Likeness:

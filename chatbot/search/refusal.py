@@ -12,28 +12,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chatbot.numbers import find_periods
 from chatbot.records import Hit, Understanding
 from chatbot.search.named import name_words, named_together
 from chatbot.search.questions import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
-from chatbot.terms import terms
+from chatbot.terms import content_terms, terms
 
-__all__ = ["REASONS", "Found", "Likeness", "explain", "left_out", "likeness_of", "refusal_evidence", "why_not"]
+__all__ = ["REASONS", "Found", "Likeness", "concerns", "explain", "left_out", "likeness_of", "refusal_evidence", "unnamed", "why_not"]
 
 # Weights and threshold of benchmarks/calibrate_refusal.py on 140 answerable questions of 35 documents, each asked of its own and of all, 206
 # about what is absent there, and 472 of other documents; features are taken as they are. Leaving one document out: answerable refused .05,
-# made absent .87 (by measure .75), as written .53, others' .94; by words alone .05, .76 (.45), .47 and .93. Without any one sign of the first set
+# made absent .87 (by measure .75), as written .53, others' .93; by words alone .05, .76 (.45), .47 and .93. Without any one sign of the first set
 # fewer are refused at the same price; coverage of the question's words, of its pairs of words, and its figure's place added nothing to them.
 # The first set is for the embedder that its cosines are of; any other's lie elsewhere, and words decide.
 CONSTANT = "constant"
 WITH_LIKENESS: Mapping[str, float] = {
-    "names_missing": -5.28,
-    "names_on_page": 2.08,
+    "names_missing": -5.18,
+    "names_on_page": 2.24,
     "year_found": 7.54,
-    "measure_stated": 1.9,
-    "likeness": 17.51,
-    "apart": 5.06,
-    CONSTANT: -21.73,
+    "measure_stated": 1.95,
+    "likeness": 16.77,
+    "apart": 4.9,
+    CONSTANT: -21.5,
 }
 BY_WORDS: Mapping[str, float] = {
     "names_missing": -4.66,
@@ -44,6 +45,7 @@ BY_WORDS: Mapping[str, float] = {
     "computed": 2.18,
     CONSTANT: -11.88,
 }
+UNNAMED = "The pages quoted do not name {names}."
 REASONS = {
     "no_documents": "No documents have been added yet.",
     "no_page": "No page of these documents is about this.",
@@ -59,8 +61,15 @@ LEAST_STATED = 0.5
 MISSING = 0.5
 # How like the question a page counts at least that holds the rows its answer is made of: labels of tables are unlike questions.
 AS_STATED = 0.6
+# Words that ask for the money of a row without being printed at it.
+OF_MONEY = frozenset(
+    content_terms("spending spend spent budget budgeted cost costs amount amounts allocated allocation value total receive received")
+)
 # Deviations above the mean that count as one: of a document's passages the best for an answerable question lies at 3 to 5.
 APART = 6.0
+# A document of a few passages is all about its topic, and its best stands apart from none. It counts as filled up to so many, with passages
+# as far from a question as those of documents of 40 and more lie in the middle, of policies and of filings: mean and deviation of cosines.
+FEWEST_PASSAGES, USUAL_MEAN, USUAL_DEVIATION = 40, 0.19, 0.065
 MOST_SAID = 3
 
 
@@ -76,20 +85,28 @@ class Likeness:
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a search found. known: whether any document in reach has a term; said: the sentences and rows of the pages with their heads;
-    computed: their tables state what is asked; likeness: None where it was not measured."""
+    computed: their tables state what is asked; likeness: None where it was not measured; rows: (label, the row with all its heads) of their
+    tables' rows."""
 
     hits: Sequence[Hit]
     known: Callable[[str], bool]
     said: Sequence[str]
     computed: bool
     likeness: Likeness | None = None
+    rows: Sequence[tuple[str, str]] = ()
 
 
 def likeness_of(said: Sequence[float], passages: NDArray[np.float32]) -> Likeness:
     """From the cosines of the pages' sentences, and of all passages of their documents, -1 for one without a vector."""
-    passages = passages[passages > -1.0]
-    best, mean, deviation = (float(passages.max()), float(passages.mean()), float(passages.std())) if len(passages) else (0.0, 0.0, 0.0)
-    return Likeness(max(said, default=0.0), (best - mean) / deviation / APART if deviation > 0 else 0.0)
+    passages = passages[passages > -1.0].astype(np.float64)
+    if not len(passages):
+        return Likeness(max(said, default=0.0), 0.0)
+    lacking = max(0, FEWEST_PASSAGES - len(passages))
+    count = len(passages) + lacking
+    mean = (passages.sum() + lacking * USUAL_MEAN) / count
+    squares = ((passages - mean) ** 2).sum() + lacking * (USUAL_DEVIATION**2 + (USUAL_MEAN - mean) ** 2)
+    deviation = float(np.sqrt(squares / count))
+    return Likeness(max(said, default=0.0), float(passages.max() - mean) / deviation / APART if deviation > 0 else 0.0)
 
 
 def refusal_evidence(asked: Understanding, found: Found) -> dict[str, float]:
@@ -101,16 +118,17 @@ def refusal_evidence(asked: Understanding, found: Found) -> dict[str, float]:
     named = [page | frozenset(terms(hit.context)) for page, hit in zip(pages, found.hits, strict=True)]
     files = [document_parts(hit.document) for hit in found.hits]
     years = list(map(str, asked.years))
+    stated = _names_a_row(asked, found.rows, files)
     evidence = {
         "names_missing": len(missing) / max(1, len(groups)),
         "names_on_page": sum(_best_share(group, named, files) for group in groups) / len(groups) if groups else 1.0,
         "year_found": float(any(year in page for year in years for page in pages)) if years else 1.0,
-        "measure_stated": _share_stated(asked, found.said),
+        "measure_stated": 1.0 if stated else _share_stated(asked, found.said),
     }
     if found.likeness is None:
         best = max((hit.scores.get("chunk_words", 0.0) for hit in found.hits), default=0.0)
-        return evidence | {"chunk_words": best, "computed": float(found.computed)}
-    least = AS_STATED if found.computed else 0.0
+        return evidence | {"chunk_words": best, "computed": float(found.computed or stated)}
+    least = AS_STATED if found.computed or stated else 0.0
     return evidence | {"likeness": max(least, found.likeness.said), "apart": max(least, found.likeness.apart)}
 
 
@@ -134,7 +152,7 @@ def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
 
 def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> str:
     """The sentence for a reason. known: whether any document in reach has a term."""
-    unknown = [str(year) for year in asked.years if not known(str(year))]
+    unknown = [str(year) for year in _years_said(asked) if not known(str(year))]
     years = unknown or [str(year) for year in asked.years]
     key = "period_elsewhere" if reason == "entity_without_period" and not unknown else reason
     names = [name for group in named_together(asked) for name in group if _is_missing(name, known)]
@@ -144,9 +162,58 @@ def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> 
 def left_out(asked: Understanding, known: Callable[[str], bool]) -> tuple[str, ...]:
     """A sentence for the names, and one for the years, that the question has and no document in reach: an answer is of the others."""
     names = [name for group in named_together(asked) for name in group if not any(map(known, name_words(name)))]
-    years = [str(year) for year in asked.years if not known(str(year))]
+    years = [str(year) for year in _years_said(asked) if not known(str(year))]
     parts = (("no_entity", {"names": _listed(names)}), ("entity_without_period", {"years": _listed(years)}))
     return tuple(REASONS[reason].format(**of) for reason, of in parts if any(of.values()))
+
+
+def _years_said(asked: Understanding) -> list[int]:
+    """The years without those that fill a range; all where the question names none itself."""
+    ends = {year for period in find_periods(asked.subject) for year in (period.start_year, period.end_year)}
+    return [year for year in asked.years if year in ends] or list(asked.years)
+
+
+def unnamed(asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bool], about: Callable[[int, str], bool]) -> str:
+    """A sentence for the names of the question that some document has and none of the pages quoted; "" for none.
+
+    hits: the pages quoted. about: whether a document, by its version, is about a name.
+    """
+    pages = [frozenset(terms(f"{hit.page_text} {hit.context}")) for hit in hits]
+    names = [name for group in named_together(asked) for name in group if any(map(known, name_words(name)))]
+    lacking = [name for name in names if not any(about(hit.version, name) or _says(page, name) for hit, page in zip(hits, pages, strict=True))]
+    return UNNAMED.format(names=_listed(lacking)) if lacking and hits else ""
+
+
+def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]) -> bool:
+    """Whether a page is of whom the question names: of a document about it, or speaking of it itself. True where no name is known.
+
+    whose: name -> versions of the documents about it, see named_documents of search/reach.py.
+    """
+    groups = [[name for name in group if whose.get(name)] for group in named_together(asked)]
+    page = frozenset(terms(f"{hit.page_text} {hit.context}"))
+    return not any(groups) or any(hit.version in whose[name] or _says(page, name) for group in groups for name in group)
+
+
+def _says(page: frozenset[str], name: str) -> bool:
+    """Whether a page has more than half of a name's words."""
+    return not _is_missing(name, page.__contains__)
+
+
+def _names_a_row(asked: Understanding, rows: Sequence[tuple[str, str]], files: Sequence[Sequence[str]]) -> bool:
+    """Whether the question has the whole label of one of these rows, and the row and its heads all of the question but years and the
+    document's own name."""
+    names = [name for name in asked.names if any(named_share(parts, name) > 0 for parts in files)]
+    called = {word for name in names for word in name_words(name)}
+    wanted = _words_of(asked.subject) - called - OF_MONEY
+    if not wanted:
+        return False
+    labelled = ((_words_of(label), around) for label, around in rows)
+    return any(words and words <= wanted | called | OF_MONEY and wanted <= _words_of(around) | words for words, around in labelled)
+
+
+def _words_of(text: str) -> set[str]:
+    """The terms of a text without numbers."""
+    return {term for term in terms(text) if not term.isdecimal()}
 
 
 def _listed(words: Sequence[str]) -> str:

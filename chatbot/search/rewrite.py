@@ -36,6 +36,8 @@ STEPS = (
     (re.compile(r"\b(?:the )?(?:year before|previous year|prior year|preceding year)\b", re.I), -1),
     (re.compile(r"\b(?:the )?(?:year after|next year|following year)\b", re.I), 1),
 )
+# "2025-26", "2025/2026": one year under two numbers.
+FISCAL_YEAR = re.compile(r"(?<!\d)(?P<first>(?:19|20)\d{2})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{2}){1,2})(?!\d)")
 # More words than this say something of their own.
 MOST_WORDS = 5
 # What is asked of: "on health in 2025", "of the reserve?". Possessive, or a run of blanks is divided in every way.
@@ -59,16 +61,18 @@ def is_follow_up(question: str, exchanges: Sequence[Exchange]) -> bool:
 
 
 def standalone_query(question: str, exchanges: Sequence[Exchange]) -> str:
-    """The query to search: the question, preceded by the last question that stands alone where it is a follow-up."""
+    """The query to search: a follow-up is preceded by the last question that stands alone, in the form that follow-ups since then gave it, and
+    by the one before it. What was answered does not count: a question that was refused is leant on too."""
     if not is_follow_up(question, exchanges):
         return question
     said = [exchange.user[:LONGEST_CARRIED] for exchange in exchanges]
     for index in range(len(said) - 1, -1, -1):
         if not is_follow_up(said[index], exchanges[:index]):
-            whole = said[index]
+            whole, before, last = said[index], "", ""
             for later in [*said[index + 1 :], question]:
-                whole = replaced(whole, later) or " ".join(dict.fromkeys([said[index], said[-1], question]))
-            return whole
+                other = "" if last else replaced(whole, later)  # what was said between would be lost
+                whole, before, last = (other, "", "") if other else (whole, last, later)
+            return " ".join(dict.fromkeys(filter(None, [whole, before, last])))
     return " ".join([said[-1], question])
 
 
@@ -93,10 +97,16 @@ def replaced(question: str, follow_up: str) -> str:
 
 def _other_year(question: str, step: int) -> str:
     periods = find_periods(question)
-    if not periods or periods[-1].start_year != periods[-1].end_year:
+    if not periods or periods[-1].end_year > periods[-1].start_year + 1:
         return ""
     last = periods[-1]
-    return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}"
+    written = question[last.start : last.end]
+    fiscal = FISCAL_YEAR.search(written)
+    if not fiscal:
+        return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}" if last.start_year == last.end_year else ""
+    digits = len(fiscal["second"])
+    years = f"{int(fiscal['first']) + step}{fiscal['mark']}{(int(fiscal['second']) + step) % 10**digits:0{digits}}"
+    return f"{question[: last.start]}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{question[last.end :]}"
 
 
 def _of_periods(text: str) -> list[tuple[int, int]]:

@@ -100,6 +100,13 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
     assert "3.0 per cent" in run(home, "ask", "What is the deficit ceiling?").stdout
 
 
+def test_what_the_user_should_know_of_an_answer_is_in_its_line(home: Path) -> None:
+    done = run(home, "ask", "What is the deficit ceiling in 2030 and 2035?", "--json")
+    (line,) = lines(done)
+    assert {"layer": "notice", "source": "", "text": "These documents say nothing about 2035."} in line["notes"]
+    assert "2035" in done.stderr
+
+
 def test_a_conversation_goes_on_in_the_next_process(home: Path) -> None:
     run(home, "ask", "What is the deficit ceiling?", "--conversation", "talk")
     (line,) = lines(run(home, "ask", "And the debt anchor?", "--conversation", "talk", "--json"))

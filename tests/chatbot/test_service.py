@@ -85,6 +85,7 @@ def test_an_answer_says_whom_and_which_year_of_the_question_it_leaves_out(make: 
     answer, events = ask(make(), "What is the deficit ceiling of Ostrava and Parliament in 2030 and 2035?")
     assert answer.answered
     assert notices(events) == ["These documents do not mention Ostrava.", "These documents say nothing about 2035."]
+    assert answer.notices == tuple(notices(events))
 
 
 def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:
@@ -93,6 +94,19 @@ def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make)
     answer, events = ask(chatbot, "What was the dividend a share of JnJ in dollars?")
     assert answer.answered
     assert notices(events) == []
+
+
+def test_anothers_figures_are_not_given_for_whoever_is_asked(tmp_path: Path, make: Make) -> None:
+    chatbot = make()
+    debt = "Ostland debt report\nPublic debt of 2023 was 71.0 per cent of output. The public debt fell by 2 points of output."
+    tax = "Norland tax schedule\nThe excise duty on petrol is 5.12 crowns per litre. Value added tax is 20 per cent."
+    list(chatbot.add([Upload(make_pdf(tmp_path / "ostland_2023.pdf", [debt])), Upload(make_pdf(tmp_path / "norland_2023.pdf", [tax]))]))
+    assert "71.0" in ask(chatbot, "What was the public debt of Ostland in 2023?")[0].text
+    other, _ = ask(chatbot, "What was the public debt of Norland?")
+    assert "71.0" not in other.text
+    assert {hit.document for hit in other.considered} == {"norland_2023.pdf"}
+    compared, events = ask(chatbot, "Compare the public debt of Ostland and Norland")
+    assert compared.notices == tuple(notices(events)) == ("The pages quoted do not name Norland.",)
 
 
 def test_an_empty_store_says_so(tmp_path: Path) -> None:

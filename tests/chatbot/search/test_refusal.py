@@ -15,10 +15,12 @@ from chatbot.search.refusal import (
     WITH_LIKENESS,
     Found,
     Likeness,
+    concerns,
     explain,
     left_out,
     likeness_of,
     refusal_evidence,
+    unnamed,
     why_not,
 )
 
@@ -79,10 +81,16 @@ def test_of_names_beside_each_other_one_is_enough() -> None:
 
 
 def test_of_two_years_the_one_that_is_there_counts() -> None:
-    asked = replace(ASKED, years=(2024, 2035))
+    asked = replace(ASKED, subject="What was the fiscal deficit of Valmora in 2024 and 2035?", years=(2024, 2035))
     assert refusal_evidence(asked, found())["year_found"] == 1.0
     assert left_out(asked, KNOWN.__contains__) == ("These documents say nothing about 2035.",)
     assert left_out(ASKED, KNOWN.__contains__) == ()
+
+
+def test_of_a_range_only_its_ends_are_missed() -> None:
+    asked = replace(ASKED, subject="How did the deficit of Valmora rise from 2020 to 2024?", years=(2020, 2021, 2022, 2023, 2024))
+    assert left_out(asked, {"valmora", "2020", "2024"}.__contains__) == ()
+    assert left_out(asked, {"valmora", "2021", "2024"}.__contains__) == ("These documents say nothing about 2020.",)
 
 
 def test_a_page_is_about_whom_its_document_is_about() -> None:
@@ -100,11 +108,20 @@ def test_what_tables_state_counts_as_said_in_words_too() -> None:
 
 
 def test_likeness_is_measured_against_the_whole_document() -> None:
-    cosines = np.array([0.1, 0.1, 0.1, 0.1, 0.8, -1.0], np.float32)
+    cosines = np.array([*[0.1, 0.1, 0.1, 0.1, 0.8] * 20, -1.0], np.float32)
     near = likeness_of([0.2, 0.7], cosines)
     assert near.said == 0.7
     assert near.apart == pytest.approx((0.8 - 0.24) / 0.28 / 6, abs=1e-3)
     assert likeness_of([], cosines[-1:]) == Likeness(0.0, 0.0)
+
+
+@pytest.mark.parametrize("alone", [[0.55], [0.55, 0.5, 0.4], [0.55, 0.5, 0.4, 0.35, 0.3, 0.2]])
+def test_a_short_document_is_judged_as_though_it_stood_in_a_long_one(alone: list[float]) -> None:
+    """Of a few passages, all about one topic, none can stand apart."""
+    filler = np.random.default_rng(1).normal(0.19, 0.065, 60)
+    short, long = (likeness_of([0.55], np.array(cosines, np.float32)).apart for cosines in (alone, [*alone, *filler]))
+    assert short == pytest.approx(long, rel=0.25)
+    assert likeness_of([0.2], np.array([0.2], np.float32)).apart < 0.1
 
 
 def test_reasons_name_what_is_missing() -> None:
@@ -116,3 +133,48 @@ def test_reasons_name_what_is_missing() -> None:
     assert explain("entity_without_period", ASKED, KNOWN.__contains__) == "The pages that come near to this do not speak of 2024."
     three = replace(asked, names=("Brazil", "Chile", "Peru", "Ghana"), subject="Brazil Chile Peru Ghana")
     assert explain("no_entity", three, KNOWN.__contains__) == "These documents do not mention Brazil, Chile or Peru."
+
+
+ROW = ("111 Libraries", "Table 1. Programme budget (thousands of euros) 111 Libraries 1,407 1,397 Original budget Actual")
+
+
+@pytest.mark.parametrize(
+    ("subject", "stated"),
+    [
+        ("What was the actual of Libraries?", True),
+        ("What was the actual spending on Libraries in 2024?", True),
+        ("How much is budgeted for Libraries of Valmora?", True),  # whose document it is
+        ("What was the revised budget of Libraries?", False),
+        ("What was the actual of Parks?", False),
+        ("What was the actual budget?", False),
+        ("What was spent in total?", False),
+    ],
+)
+def test_a_row_whose_label_and_column_are_asked_for_states_it(subject: str, stated: bool) -> None:
+    asked = Understanding("q", subject, names=tuple(name for name in ("Libraries", "Valmora", "Parks") if name in subject))
+    hit = replace(GOOD, document="Valmora_budget.pdf")
+    evidence = refusal_evidence(asked, replace(found(hit, FAR), rows=[ROW]))
+    assert (evidence["likeness"] > FAR.said) is stated
+
+
+def test_pages_of_whom_the_question_names_are_told_from_others() -> None:
+    whose = {"Valmora": frozenset({1})}
+    other = replace(HIT, version=2, page_text="The deficit of 2024 was 9 per cent.")
+    assert concerns(ASKED, HIT, whose)
+    assert concerns(ASKED, replace(other, version=1), whose)
+    assert not concerns(ASKED, other, whose)
+    assert concerns(ASKED, replace(other, context="Valmora and its neighbours"), whose)
+    assert concerns(ASKED, other, {"Valmora": frozenset()})  # nobody speaks of it: that is a refusal's to say
+    assert concerns(replace(ASKED, names=()), other, {})
+
+
+def test_an_answer_says_whom_its_pages_do_not_name() -> None:
+    asked = replace(ASKED, subject="Compare the deficits of Valmora and Ostrava in 2024", names=("Valmora and Ostrava",))
+
+    def about_none(version: int, name: str) -> bool:
+        return False
+
+    assert unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, about_none) == "The pages quoted do not name Ostrava."
+    assert unnamed(asked, [HIT], {"valmora"}.__contains__, about_none) == ""  # nowhere: that is said already
+    assert unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, lambda version, name: True) == ""
+    assert unnamed(asked, [], {"valmora", "ostrava"}.__contains__, about_none) == ""

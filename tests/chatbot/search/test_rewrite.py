@@ -50,6 +50,13 @@ def test_a_question_of_its_own_is_not_touched(question: str) -> None:
             ["How did the committee vote?", "What did the odd one out want instead?"],
             "How did the committee vote? What did the odd one out want instead?",
         ),
+        (["What is the deficit target for 2025-26?", "and for the year before?"], "What is the deficit target for 2024-25?"),
+        (["What is the deficit target for 1999/2000?", "and the year after?"], "What is the deficit target for 2000/2001?"),
+        # The last question is leant on whether it was answered or refused.
+        (
+            ["What was Acme's revenue in 2022?", "What about Costalan?", "By how much did it grow?"],
+            "What was Costalan's revenue in 2022? By how much did it grow?",
+        ),
         (["What is the debt anchor?", "Why?"], "What is the debt anchor? Why?"),
     ],
 )
