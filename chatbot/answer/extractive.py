@@ -36,6 +36,7 @@ OWN_UNIT = re.compile(
     r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
 )
+NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
 ORDER_COST = 4.0
@@ -144,7 +145,9 @@ def _shown(passage: Passage, asked: Understanding) -> str:
     """A sentence as it stands; a row with its caption before it and its columns read out after it."""
     if not passage.is_row:
         return passage.text[:LONGEST_PASSAGE]
-    text = f"{passage.head}: {passage.text}" if passage.head else passage.text
+    gap = "\n" if NUMBER_OF_ROW.match(passage.text) else " "
+    # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
+    text = f"{passage.head}:{gap}{passage.text}" if passage.head else passage.text
     read = _columns(passage, asked)
     return f"{text} ({read})" if read else text
 

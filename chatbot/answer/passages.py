@@ -75,7 +75,8 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
     for row in table.rows:
         if any(row.cells) and 0 <= row.start < row.end <= len(page_text):
             text = verbatim(row, page_text)
-            head = ", ".join(part for part in (table.caption, table.unit, row.section) if part)
+            unit = "" if table.unit in table.caption else table.unit
+            head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
             yield Passage(text, " ".join(head.split())[:LONGEST_ROW], True, table=table, row=row)
 
 
