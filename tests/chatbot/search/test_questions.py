@@ -110,3 +110,9 @@ def test_a_question_of_the_greatest_length_is_understood_in_time(unit: str) -> N
     started = time.process_time()
     understand(text, text)
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("asked", ["purchases of property, plant and equipment", "additions to property, plant and equipment", "capex"])
+def test_what_is_bought_is_not_what_is_owned(asked: str) -> None:
+    question = f"What were Acme's {asked} in 2018?"
+    assert understand(question, question).measures == ("capital expenditure",)
