@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 
 from chatbot.answer.citations import escape_keys
 from chatbot.answer.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
 from chatbot.answer.statements import DOWN, UP, Stated, find_stated
 from chatbot.answer.sums import Slot, Sum, asked_sum, months_in
-from chatbot.answer.written import as_difference, bare, percent, printed, with_number, with_unit
+from chatbot.answer.written import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.numbers import Figure, find_figures, magnitude, same_value
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import terms
@@ -29,6 +30,8 @@ _FROM_THE = re.compile(
 _AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
 _RANGE = re.compile(r"[\s,]{0,3}to (?:a |the )?(?:new )?(?:target )?(?:range (?:of |between )?)?\Z", re.IGNORECASE)
 HUNDRED = 100.0
+# Years of which a span names the last two digits: 2024-25.
+CENTURY = 100
 # Of 99.9 per cent of 2.1 billion all digits are shown; rates go by quarters and eighths.
 PART_DECIMALS, RATE_DECIMALS = 4, 3
 # Characters after a percentage in which it is said what was done; words of a name that may be written by their initials.
@@ -66,7 +69,7 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
     pages = Pages(stated, _known(first.document, stated))
     try:
         result = _KINDS[wanted.kind](wanted, pages)
-    except DoubtError:
+    except (DoubtError, UnreadableError):
         return ""
     if result.value is not None and any(same_value(one.figure, result.value) for one in stated):
         return ""
@@ -191,8 +194,8 @@ def _total(wanted: Sum, pages: Pages) -> _Result:
 def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[Stated], bool]) -> tuple[Stated, ...]:
     """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where several do."""
     found: list[tuple[Stated, ...]] = []
-    for sentence in dict.fromkeys(one.sentence for one in pages.stated):
-        own = replace(pages, stated=[one for one in pages.stated if one.sentence == sentence])
+    for _, of_sentence in groupby(pages.stated, key=attrgetter("sentence")):
+        own = replace(pages, stated=list(of_sentence))
         try:
             found.append(tuple(pick(words, own, fits) for words in wanted.topics))
         except DoubtError:
@@ -296,7 +299,7 @@ def _slot_name(slot: Slot) -> str:
     period = slot.period
     name = period.text if period else ""
     if period and not name[-1:].isdigit():  # "the year before"
-        name = str(period.start_year) if period.start_year == period.end_year else f"{period.start_year}-{period.end_year % HUNDRED:02.0f}"
+        name = str(period.start_year) if period.start_year == period.end_year else f"{period.start_year}-{period.end_year % CENTURY:02}"
     return f"{name}, {slot.version}" if slot.version else name
 
 

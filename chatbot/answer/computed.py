@@ -7,13 +7,14 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from chatbot.answer.cells import PART_OF_YEAR, Cell, Wanted, find_cell, newest_year
+from chatbot.answer.cells import PART_OF_YEAR, TOTALS, Cell, Wanted, find_cell, newest_year
 from chatbot.measures import Measure, measure_named, spelled_out
 from chatbot.numbers import find_figures
 from chatbot.records import Hit, Prompt, Understanding
 from chatbot.terms import content_terms, terms
+from ingestion.page_kinds import PRIMARY_STATEMENTS
 
 __all__ = ["compute_answer"]
 
@@ -85,9 +86,23 @@ class _Task:
     def cell(self, measure: Measure, year: int | None) -> Cell:
         """Raises _MissingError."""
         found = find_cell(Wanted(measure, year, self.words), self.sources)
-        if found is None or (found.value < 0 and measure.name in _EITHER):
+        if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, Wanted(measure, year, self.words)):
             raise _MissingError(measure.name)
         return found
+
+    def _is_one_of_several(self, found: Cell, wanted: Wanted) -> bool:
+        """Whether a figure of a statement was found on no such page, while other tables there have rows of the same name with other figures of that
+        year: revenue of regions or segments, none of which is the company's."""
+        statements = set(wanted.measure.kinds).intersection(PRIMARY_STATEMENTS)
+        if not statements or not statements.isdisjoint(self.sources[found.key].kinds):
+            return False
+        alone = ((key, replace(hit, tables=(table,))) for key, hit in self.sources.items() for table in hit.tables)
+        others = [other for key, hit in alone if (other := find_cell(wanted, {key: hit})) is not None and _label(other) == _label(found)]
+        return any(abs(other.value) * other.scale != abs(found.value) * found.scale for other in others)
+
+
+def _label(cell: Cell) -> frozenset[str]:
+    return frozenset(terms(cell.label)) - TOTALS
 
 
 def compute_answer(prompt: Prompt, asked: Understanding) -> str:
@@ -144,6 +159,8 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
         )
     elif len(years) > 1 and (_GROWTH.search(question) or _CHANGE.search(question)):
         yield from _growth(measure, years, task)
+    elif _GROWTH.search(question) and (grown := _growth_in(measure, years[0], task)):
+        yield from grown
     else:
         yield from _stated(measures, years, task)
 
@@ -184,13 +201,29 @@ def _growth(measure: Measure, years: Sequence[int], task: _Task) -> Iterator[str
     text = f"{name} {direction} from {before.text} ({first}) to {after.text} ({last}){_unit(after)}: "
     decimals = _decimals([after, before])
     if after.percent:
-        text += f"{after.text} - {before.text} = {change:.{decimals}f} percentage points."
+        text += f"{_operand(after)} - {_operand(before)} = {change:.{decimals}f} percentage points."
     else:
-        text += f"{after.text} - {before.text} = {_number(change, decimals)}"
+        text += f"{_operand(after)} - {_operand(before)} = {_number(change, decimals)}"
         # Of a base below zero a percentage says nothing.
-        text += f"; 100 × ({after.text} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%." if before.value > 0 else "."
+        growth = f"; 100 × ({_operand(after)} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%" if before.value > 0 else ""
+        text += f"{growth}."
     yield text
     yield from _said([after, before])
+
+
+def _growth_in(measure: Measure, year: int, task: _Task) -> list[str]:
+    """Growth against the year before; none where one of the two is not printed, or the question asks for what is a change itself."""
+    if any(_GROWTH.search(" ".join(phrase)) for phrase in (*measure.asked, *measure.printed)):
+        return []
+    try:
+        return list(_growth(measure, (year - 1, year), task))
+    except _MissingError:
+        return []
+
+
+def _operand(cell: Cell) -> str:
+    """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 - (-80)"."""
+    return cell.text if cell.value >= 0 or "(" in cell.text else f"({cell.text})"
 
 
 def _formula(measure: Measure, years: Sequence[int], task: _Task, *, changes: bool) -> Iterator[str]:
@@ -242,7 +275,7 @@ def _work_out(measure: Measure, year: int, task: _Task) -> _Worked:
         found = task.cell(operands[name], at)
         cells.append(found)
         cost = operands[name].name in _COSTS
-        return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(")", "") if cost else found.text
+        return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(")", "") if cost else _operand(found)
 
     value, written = _evaluate(ast.parse(measure.formula, mode="eval").body, cell, year)
     scales = {one.scale for one in cells}

@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 
 from chatbot.answer.narrowings import LEAST
 from chatbot.answer.statements import Stated, content
 from chatbot.answer.sums import Slot
-from chatbot.measures import related_words
 from chatbot.numbers import Figure, magnitude, periods_agree
 from chatbot.terms import terms
 
 __all__ = ["DoubtError", "Pages", "alike", "check_alike", "distance", "in_slot", "pick", "years_of"]
 
-# Words that budgets and central banks use for one another, beside those of measures.related_words.
+# Words that name the same thing in budgets and central banks' papers, so that a figure of the one is a figure of the other. What search takes
+# for related is not enough: borrowing is no debt, and electricity not all energy.
 _ALIKE = [
     frozenset(terms(group))
     for group in (
         "spending expenditure outlay", "total overall aggregate", "new fresh", "used spent disbursed utilised utilized drawn paid",
-        "treasuries treasury securities", "debt indebtedness", "receipts receipt",
+        "treasuries treasury securities", "debt indebtedness", "receipts receipt", "loan loans lending", "defence defense military",
+        "rise rose increase", "fall fell decline decrease drop", "fertiliser fertilizer", "labour labor", "salary wage pay", "lakh lac",
+        "pension retirement", "budget allocation appropriation", "allocate allocation earmark", "spend spent spending", "buy purchase",
     )
 ]  # fmt: skip
 # Beside the words asked for, these make a figure that of something narrower or else.
@@ -49,6 +51,8 @@ _WEIGHTED = frozenset(terms("weighted average"))
 _WORD = re.compile(r"[^\W\d_]+|[^\w\s-]")
 # What a word of the question costs that a phrase has by another one: the very word is preferred.
 OTHER_WORD = 1
+# Words of questions whose equivalents are kept at hand.
+MOST_TERMS = 4096
 # Where that many words of the question agree, one beside them makes it no other figure: "domestic term deposit rates on fresh deposits".
 MANY_WORDS, MOST_BESIDE = 4, 1
 # And where that many agree, whose it is goes without saying: "rates on fresh loans of commercial banks".
@@ -143,10 +147,10 @@ def _joins_only(phrase: str, said: frozenset[str]) -> bool:
     return all(left == right for left, right in pairs)
 
 
-@cache
+@lru_cache(maxsize=MOST_TERMS)
 def alike(term: str) -> frozenset[str]:
     """The term and those that may stand for it."""
-    return frozenset({term, *related_words(term)}).union(*(group for group in _ALIKE if term in group))
+    return frozenset({term}).union(*(group for group in _ALIKE if term in group))
 
 
 def in_slot(one: Stated, slot: Slot, *, named: bool) -> bool:

@@ -58,7 +58,6 @@ _ASIDE = re.compile(r"\s{0,3}\([^()]{0,80}\)\s{0,3}")
 _NO_COMMA = re.compile(r"[^,;:0-9]{0,40}")
 _LISTED = re.compile(r"\s{0,3}(?:,\s{0,3}(?:and\s{1,3})?|and\s{1,3})\Z")
 _FULL_PHRASE = re.compile(r"\s{0,3}(?:the|that|those|its|their|of|on|in|for)\b", re.IGNORECASE)
-_TIME_LED = re.compile(r"(?:In|For|During|Coming to|By|As of|As at)\b[^,.]{0,40},")
 # Words between two figures of one thing: "from 5 in 2024 to 6 in 2025", "against 5 a year earlier".
 _SAYS_NOTHING = frozenset(
     terms(
@@ -103,6 +102,7 @@ class _Place:
     head: str
     at: int
     figures: Sequence[Figure]
+    periods: Sequence[Period]
 
 
 def content(text: str) -> list[str]:
@@ -120,7 +120,7 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[Stated]:
             continue
         figures = find_figures(text)
         if 0 < len(figures) <= MOST_FIGURES:
-            found.extend(_stated(_Place(key, text, head, first + at, figures)))
+            found.extend(_stated(_Place(key, text, head, first + at, figures, find_periods(text))))
     return found
 
 
@@ -246,7 +246,7 @@ def _moves(place: _Place, index: int, lead: str) -> int:
 
 def _periods(place: _Place, index: int) -> tuple[Period, ...]:
     """The figure's: what follows it at once, else what stands before it and is no other figure's, else what follows later; else the heading's."""
-    periods, figure = find_periods(place.text), place.figures[index]
+    periods, figure = place.periods, place.figures[index]
     after = [period for period in periods if figure.end <= period.start < _next_start(place, index)]
     if after and _at_once(place, figure, after[0]):
         return (after[0],)

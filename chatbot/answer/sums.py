@@ -104,6 +104,8 @@ _GROWTH_MOVED = re.compile(
 _AGAINST = re.compile(r"\b(?:than|compared?|against|versus|vs|and|to|from|over|with|relative)\b", re.IGNORECASE)
 _ITEM = re.compile(r",| and | plus |&")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# What papers call "mortgage-backed securities"; of other bonds and securities the one is not the other.
+_MORTGAGE_BONDS = re.compile(r"\bmortgage bonds?\b", re.IGNORECASE)
 _PARTS = re.compile(r"[?;:,.]\s|[?;:]")
 # What asks and compares, and what any figure may be called: no words of what a figure is a figure of.
 _ASKING = frozenset(
@@ -127,7 +129,7 @@ def asked_sum(question: str) -> Sum | None:
     """What the question asks to be worked out, None where nothing."""
     if len(question) > LONGEST_QUESTION:
         return None
-    text = _SHORT_YEARS.sub(_full_years, question)
+    text = _MORTGAGE_BONDS.sub("mortgage securities", _SHORT_YEARS.sub(_full_years, question))
     slots = _slots(text)
     for read in (_share, _two_times, _gap, _total, _part, _before):
         found = read(text, slots)

@@ -1,40 +1,43 @@
 """Answers worked out from figures of sentences: the right operands with their formula, and nothing where one is in doubt."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
+from chatbot.answer import arithmetic
 from chatbot.answer.arithmetic import work_out
 from chatbot.answer.citations import check_answer
+from chatbot.answer.statements import find_stated
 from chatbot.records import Hit, Prompt, Understanding
 
-REVISED = """Revised Estimates 2024-25
-110. The Revised Estimate of the total receipts other than borrowings is Rs 31.40 lakh crore, of which the net tax receipts are Rs 25.50 lakh crore.
-The Revised Estimate of the total expenditure is Rs 47.10 lakh crore, of which the capital expenditure is about Rs 10.20 lakh crore.
-111. The Revised Estimate of the fiscal deficit is 4.8 per cent of GDP."""
-BUDGET = """Budget Estimates 2025-26
-112. Coming to 2025-26, the total receipts other than borrowings and the total expenditure are estimated at Rs 34.90 lakh crore and
-Rs 50.60 lakh crore respectively. The net tax receipts are estimated at Rs 28.40 lakh crore.
-113. The fiscal deficit is estimated to be 4.4 per cent of GDP. The gross market borrowings are estimated at Rs 14.80 lakh crore."""
-ALLOCATED = """Updates on Budget 2025
-The Government allocated RM400 billion, comprising RM320 billion in operating expenditure and RM80 billion in development
+REVISED = """Revised Estimates 2031-32
+7. On the revised count, total receipts other than loans are Rs 18.20 lakh crore, of which net tax receipts are Rs 15.00 lakh crore.
+Total expenditure reaches Rs 26.30 lakh crore, of which capital expenditure is some Rs 5.26 lakh crore.
+8. The fiscal deficit amounts to 3.9 per cent of GDP."""
+BUDGET = """Budget Estimates 2032-33
+9. For 2032-33, total receipts other than loans and the total expenditure amount to Rs 21.50 lakh crore and Rs 29.90 lakh crore respectively.
+Net tax receipts amount to Rs 16.80 lakh crore.
+10. The fiscal deficit reaches 3.4 per cent of GDP. Gross market borrowings amount to Rs 9.70 lakh crore."""
+ALLOCATED = """Notes on Budget 2034
+The Cabinet allocated RM250 billion, comprising RM200 billion in operating expenditure and RM50 billion in development
 expenditure."""
-RATES = """The weighted average lending rates (WALRs) on fresh and outstanding rupee loans of commercial banks declined by 90 bps and 70 bps,
-respectively, during 2025-26. III.28 The weighted average domestic term deposit rates (WADTDRs) on fresh and outstanding deposits (including
-retail and bulk deposits) declined by 65 bps and 45 bps, respectively, during 2025-26."""
-PURCHASES = """We will continue to increase our holdings of Treasury securities by at least $80 billion per month and of agency
-mortgage-backed securities by at least $40 billion per month until substantial progress has been made."""
-OFFICE = "For this purpose, RM10 million was allocated to NAIO, of which 42% was disbursed as of end-August 2025."
-CUT = "We decided today to lower the target for the federal funds rate by ¼ percentage point to a range of 2 percent to 2¼ percent."
+RATES = """Weighted average lending rates (LR) on fresh and earlier ringgit loans of savings banks fell by 80 bps and 55 bps, respectively, in 2032-33.
+IV.7 Weighted average domestic term deposit rates (DR) on fresh and earlier deposits (with those of firms) fell by 60 bps and 35 bps, respectively, in
+2032-33."""
+PURCHASES = """The Bank will keep raising its holdings of Treasury securities by at least $35 billion per month and of mortgage-backed
+securities by at least $15 billion per month."""
+OFFICE = "RM25 million was allocated to CAIO this spring, of which 36% was disbursed by end-June 2031."
+CUT = "The board lowered its target for the overnight rate by ½ percentage point to a new range of 4 percent to 4¼ percent."
 TRADE = """Exports of goods rose to $64.0 billion in 2024 from $60.0 billion in 2023. Imports of goods were $70 billion in 2024, compared with
 $71 billion in 2023."""
 INFLATION = "Food inflation averaged 6.2 per cent in 2024, while core inflation averaged 3.5 per cent in 2024."
-FORTY = "As of end-August 2025, 75% has been spent from the total allocation of RM40 million."
+FORTY = "By end-June 2031, 75% was spent of the total sum of RM60 million."
 AIRPORT = "Similarly, of the $2 billion allocated for the airport, 90% was spent in the same period."
-FUNDS = "Tabung Haji and PNB disbursed RM100 million and RM64 million, respectively."
+FUNDS = "Harbour Trust and Mill Fund disbursed RM90 million and RM55 million, respectively."
 PATH = "The deficit is to fall from 2.9 per cent of GDP in 2025 to 2.4 per cent in 2026 and 1.9 per cent in 2028."
 PLANS = "The government expects revenue of 30,000 million crowns and plans expenditure of 36,000 million."
-NET = "The net market borrowings are estimated at Rs 11.50 lakh crore in 2025-26."
+NET = "Net market borrowings amount to Rs 6.20 lakh crore in 2032-33."
 BUDGETS = """The education budget is 900 million crowns, including 400 million crowns for schools and 150 million crowns for universities.
 The health budget is 700 million crowns, including 450 million crowns for hospitals."""
 STEPS = """The central bank raised its policy rate by 50 basis points to 6.25 percent in June 2023, and cut it by 25 basis points to 6.00 percent
@@ -53,36 +56,36 @@ def worked_out(question: str, *pages: str) -> str:
 
 
 COMPUTED = [
-    ("By how much does overall spending rise in the 2025-26 estimates compared with the revised 2024-25 number?", (REVISED, BUDGET), "= Rs 3.5 lakh crore; 100"),
-    ("Percent growth in net tax receipts, 24-25 revised to 25-26 budget?", (REVISED, BUDGET), "100 × (28.40 - 25.50) / 25.50 = 11.4%"),
-    ("How much higher is total expenditure in 2025-26 than the revised estimate for 2024-25?", (BUDGET, REVISED), "= Rs 3.5 lakh crore"),
-    ("What is the difference in the fiscal deficit between 2025-26 and the revised estimate of 2024-25?", (REVISED, BUDGET), "= -0.4 percentage points"),
-    ("By what percentage do total receipts grow from 2024-25 to 2025-26?", (REVISED, BUDGET), "100 × (34.90 - 31.40) / 31.40 = 11.1%"),
-    ("How much did the fiscal deficit fall from 2024-25 to 2025-26?", (REVISED, BUDGET), "4.4 per cent (in 2025-26) - 4.8 per cent (in 2024-25) = -0.4 percent"),
-    ("How does the fiscal deficit in 2025-26 compare with the revised figure for the year before?", (REVISED, BUDGET), "= -0.4 percentage points"),
-    ("What share of Budget 2025 is development spending?", (ALLOCATED,), "RM 80 billion / RM 400 billion = 20.0%"),
-    ("What percentage of the budget goes to operating expenditure?", (ALLOCATED,), "RM 320 billion / RM 400 billion = 80.0%"),
-    ("Operating expenditure as a share of the 2025 total?", (ALLOCATED,), "RM 320 billion / RM 400 billion = 80.0%"),
-    ("Capital as a percentage of total expenditure in the revised 2024-25 estimates?", (REVISED, BUDGET), "Rs 10.20 lakh crore / Rs 47.10 lakh crore = 21.7%"),
-    ("In 2025-26 how much more did rates on new loans drop than rates on new term deposits?", (RATES,), "90 bps - 65 bps = 25 bps"),
-    ("How much is the Fed buying a month in total, Treasuries and mortgage bonds combined?", (PURCHASES,), "$80 billion + $40 billion = $120 billion per month"),
+    ("By how much does overall spending rise in the 2032-33 estimates compared with the revised 2031-32 number?", (REVISED, BUDGET), "= Rs 3.6 lakh crore; 100"),
+    ("Percent growth in net tax receipts, 31-32 revised to 32-33 budget?", (REVISED, BUDGET), "100 × (16.80 - 15.00) / 15.00 = 12.0%"),
+    ("How much higher is total expenditure in 2032-33 than the revised estimate for 2031-32?", (BUDGET, REVISED), "= Rs 3.6 lakh crore"),
+    ("What is the difference in the fiscal deficit between 2032-33 and the revised estimate of 2031-32?", (REVISED, BUDGET), "= -0.5 percentage points"),
+    ("By what percentage do total receipts grow from 2031-32 to 2032-33?", (REVISED, BUDGET), "100 × (21.50 - 18.20) / 18.20 = 18.1%"),
+    ("How much did the fiscal deficit fall from 2031-32 to 2032-33?", (REVISED, BUDGET), "3.4 per cent (in 2032-33) - 3.9 per cent (in 2031-32) = -0.5 percent"),
+    ("How does the fiscal deficit in 2032-33 compare with the revised figure for the year before?", (REVISED, BUDGET), "= -0.5 percentage points"),
+    ("What share of Budget 2034 is development spending?", (ALLOCATED,), "RM 50 billion / RM 250 billion = 20.0%"),
+    ("What percentage of the budget goes to operating expenditure?", (ALLOCATED,), "RM 200 billion / RM 250 billion = 80.0%"),
+    ("Operating expenditure as a share of the 2034 total?", (ALLOCATED,), "RM 200 billion / RM 250 billion = 80.0%"),
+    ("Capital as a percentage of total expenditure in the revised 2031-32 estimates?", (REVISED, BUDGET), "Rs 5.26 lakh crore / Rs 26.30 lakh crore = 20.0%"),
+    ("In 2032-33 how much more did rates on new loans drop than rates on new term deposits?", (RATES,), "80 bps - 60 bps = 20 bps"),
+    ("How much is the Bank buying a month in total, Treasuries and mortgage bonds combined?", (PURCHASES,), "$35 billion + $15 billion = $50 billion per month"),
     ("How much do the wage bill and pension spending add up to in 2024?", (PAYROLL,), "12,400 million crowns + 9,100 million crowns = 21,500 million crowns"),
-    ("How much of its RM10 million had the national AI office actually used by end-August 2025?", (OFFICE,), "42% × RM 10 million = RM 4.2 million"),
-    ("How much of the RM40 million had been spent by end-August 2025?", (FORTY,), "75% × RM 40 million = RM 30 million"),
+    ("How much of its RM25 million had the coastal AI office actually used by end-June 2031?", (OFFICE,), "36% × RM 25 million = RM 9 million"),
+    ("How much of the RM60 million had been spent by end-June 2031?", (FORTY,), "75% × RM 60 million = RM 45 million"),
     ("How much of the $2 billion for the airport was spent?", (AIRPORT,), "90% × $2 billion = $1.8 billion"),
-    ("In total, how much did Tabung Haji and PNB disburse?", (FUNDS,), "= RM 164 million"),
-    ("How much larger is gross market borrowing than net market borrowing?", (BUDGET, NET), "= Rs 3.3 lakh crore"),
-    ("By how much do total receipts increase from RE 2024-25 to BE 2025-26?", (REVISED, BUDGET), "= Rs 3.5 lakh crore"),
+    ("In total, how much did Harbour Trust and Mill Fund disburse?", (FUNDS,), "= RM 145 million"),
+    ("How much larger is gross market borrowing than net market borrowing?", (BUDGET, NET), "= Rs 3.5 lakh crore"),
+    ("By how much do total receipts increase from RE 2031-32 to BE 2032-33?", (REVISED, BUDGET), "= Rs 3.3 lakh crore"),
     ("By how much is the deficit to fall between 2025 and 2028?", (PATH,), "= -1.0 percentage points"),
     ("By how much does expenditure exceed revenue?", (PLANS,), "30,000 million crowns = 6,000 million crowns"),
     (
-        "What was the funds rate range right before this cut?",
+        "What was the overnight rate range right before this cut?",
         (CUT,),
-        "2 percent + ¼ percentage point = 2.25 percent; 2¼ percent + ¼ percentage point = 2.5 percent, a range of 2.25 percent to 2.5 percent.",
+        "4 percent + ½ percentage point = 4.5 percent; 4¼ percent + ½ percentage point = 4.75 percent, a range of 4.5 percent to 4.75 percent.",
     ),
     ("By how much did goods exports rise between 2023 and 2024?", (TRADE,), "$64.0 billion (in 2024) - $60.0 billion (in 2023) = $4 billion"),
     ("What was the percentage growth in exports of goods from 2023 to 2024?", (TRADE,), "100 × (64.0 - 60.0) / 60.0 = 6.7%"),
-    ("How much did imports of goods change from 2023 to 2024?", (TRADE,), "$70 billion (in 2024) - $71 billion (in 2023) = $-1 billion"),
+    ("How much did imports of goods change from 2023 to 2024?", (TRADE,), "$70 billion (in 2024) - $71 billion (in 2023) = -$1 billion"),
     ("By how much did food inflation exceed core inflation in 2024?", (INFLATION,), "6.2 per cent - 3.5 per cent = 2.7 percentage points"),
     ("What is the gap between food inflation and core inflation in 2024?", (INFLATION,), "= 2.7 percentage points"),
     ("How much higher was food inflation than core inflation?", (INFLATION,), "= 2.7 percentage points"),
@@ -100,10 +103,10 @@ COMPUTED = [
 
 NOT_COMPUTED = [
     # what is asked for is not stated, or only something narrower, broader or of another time is
-    ("By how much does defence spending rise in 2025-26 compared with the revised 2024-25 number?", (REVISED, BUDGET)),
-    ("By how much do tax receipts grow from 2023-24 to 2025-26?", (REVISED, BUDGET)),
-    ("Percent growth in capital expenditure from 2024-25 to 2025-26?", (REVISED, BUDGET)),
-    ("By how much does total expenditure rise from the 2024-25 actuals to 2025-26?", (REVISED, BUDGET)),
+    ("By how much does defence spending rise in 2032-33 compared with the revised 2031-32 number?", (REVISED, BUDGET)),
+    ("By how much do tax receipts grow from 2030-31 to 2032-33?", (REVISED, BUDGET)),
+    ("Percent growth in capital expenditure from 2031-32 to 2032-33?", (REVISED, BUDGET)),
+    ("By how much does total expenditure rise from the 2031-32 actuals to 2032-33?", (REVISED, BUDGET)),
     ("By how much did spending rise from 2023 to 2024?", ("Capital expenditure was $5 billion in 2023. Capital expenditure was $6 billion in 2024.",)),
     ("By how much did spending rise from 2023 to 2024?", ("Education spending was $5 billion in 2023. Education spending was $6 billion in 2024.",)),
     ("By how much did debt rise from 2023 to 2024?", ("Debt service was $5 billion in 2023. Debt service was $6 billion in 2024.",)),
@@ -113,6 +116,11 @@ NOT_COMPUTED = [
     ("By how much did debt rise from 2023 to 2024?", ("The debt of state enterprises was $5 billion in 2023 and $6 billion in 2024.",)),
     ("By how much did rates on new loans fall from 2023 to 2024?", ("The rates on new loans in real terms were 5 per cent in 2023 and 4 per cent in 2024.",)),
     ("By how much did revenue rise from 2023-24 to 2024-25?", ("Revenue was $5 billion in 2023. Revenue was $6 billion in 2025.",)),
+    # something related to what is asked for
+    *((f"By how much did {asked} rise from 2023 to 2024?", (f"{stated} was $5 billion in 2023. {stated} was $7 billion in 2024.",)) for asked, stated in (
+        ("debt", "Borrowing"), ("spending on health", "Hospital expenditure"), ("energy spending", "Electricity spending"), ("revenue", "Turnover from sales"),
+        ("grants", "Subsidy spending"), ("road spending", "Motorway spending"), ("bond issuance", "Securities issuance"), ("sales", "Revenue"),
+    )),
     # unlike units, scales, bases
     ("By how much did revenue rise from 2023 to 2024?", ("Revenue was $5 billion in 2023. Revenue was RM6 billion in 2024.",)),
     ("By how much did revenue rise from 2023 to 2024?", ("Revenue was $5 billion in 2023. Revenue was 6 per cent of GDP in 2024.",)),
@@ -123,9 +131,9 @@ NOT_COMPUTED = [
     # the sentence says it already
     ("By how much did revenue rise from 2023 to 2024?", ("Revenue rose by $1 billion in 2024. Revenue was $5 billion in 2023. Revenue was $6 billion in 2024.",)),
     ("By what percentage did exports grow from 2023 to 2024?", ("Exports rose by 20 per cent in 2024. Exports were $5 billion in 2023 and $6 billion in 2024.",)),
-    ("What share of the RM3.4 billion was spent?", ("Of the RM3.4 billion allocated, RM2.8 billion or 82.9% was spent.",)),
+    ("What share of the RM5.0 billion was spent?", ("Of the RM5.0 billion set aside, RM4.0 billion or 80% was spent.",)),
     ("How much is spent on roads and rail in total?", ("A total of $11 billion is provided. Spending on roads is $5 billion. Spending on rail is $6 billion.",)),
-    ("How much of its RM10 million had the office used?", (f"{OFFICE} It spent RM4.2 million.",)),
+    ("How much of its RM25 million had the office used?", (f"{OFFICE} It spent RM9 million.",)),
     # changes are no levels, levels are no changes
     ("By how much did revenue rise from 2023 to 2024?", ("Revenue rose by $5 billion in 2023. Revenue fell by $6 billion in 2024.",)),
     ("How much more did food prices rise than fuel prices?", ("Food prices rose by 6 per cent. Fuel prices fell by 5 per cent.",)),
@@ -134,19 +142,19 @@ NOT_COMPUTED = [
     ("How much higher were exports than imports?", ("Exports were $6 billion in 2024. Imports were $5 billion in 2023.",)),
     ("What are exports and imports combined?", ("Exports were $6 billion in 2024. Imports were $5 billion in 2023.",)),
     # the question asks for no such thing
-    ("What is the total expenditure in 2025-26?", (REVISED, BUDGET)),
-    ("How much did the Government allocate in Budget 2025?", (ALLOCATED,)),
-    ("What are net tax receipts in 2024-25 and 2025-26?", (REVISED, BUDGET)),
+    ("What is the total expenditure in 2032-33?", (REVISED, BUDGET)),
+    ("How much did the Government allocate in Budget 2034?", (ALLOCATED,)),
+    ("What are net tax receipts in 2031-32 and 2032-33?", (REVISED, BUDGET)),
     ("How many people combined work and study?", (ALLOCATED,)),
-    ("How much was disbursed to NAIO in per cent?", (OFFICE,)),
-    ("Why did spending rise from 2024-25 to 2025-26?", (REVISED,)),
-    ("What share of Budget 2025 is defence spending?", (ALLOCATED,)),
+    ("How much was disbursed to CAIO in per cent?", (OFFICE,)),
+    ("Why did spending rise from 2031-32 to 2032-33?", (REVISED,)),
+    ("What share of Budget 2034 is defence spending?", (ALLOCATED,)),
     ("What share of Budget 2019 is development spending?", (ALLOCATED,)),
     ("What was the discount rate before the cut?", (CUT,)),
-    ("How much of its RM20 million had the tax office used?", (OFFICE,)),
-    ("How much of its RM20 million had NAIO used?", (OFFICE,)),
-    ("How much of its RM10 million had the tax inspectorate used?", (OFFICE,)),
-    ("How much of the RM10 million had NAIO returned?", (OFFICE,)),
+    ("How much of its RM50 million had the tax office used?", (OFFICE,)),
+    ("How much of its RM50 million had CAIO used?", (OFFICE,)),
+    ("How much of its RM25 million had the tax inspectorate used?", (OFFICE,)),
+    ("How much of the RM25 million had CAIO returned?", (OFFICE,)),
     # forecasts are no outcomes, the change of growth is no change of the thing that grows
     ("By how much did the inflation forecast fall from 2023 to 2024?", ("Inflation was 5 per cent in 2023. Inflation was 4 per cent in 2024.",)),
     ("By how much did GDP growth fall from 2023 to 2024?", ("GDP was $5 billion in 2023. GDP was $4 billion in 2024.",)),
@@ -186,7 +194,7 @@ NOT_COMPUTED = [
         "Spending on clinics was $20 million in 2022 and $35 million or more in 2023.",
         "Spending on clinics was not $20 million in 2022. Spending on clinics was $35 million in 2023.",
     )),
-    ("How much of its RM10 million had the national AI office actually used by end-August 2025?", (OFFICE.replace("42%", "more than 42%"),)),
+    ("How much of its RM25 million had the coastal AI office actually used by end-June 2031?", (OFFICE.replace("36%", "more than 36%"),)),
     ("By how much did revenue rise from 2023 to 2024?", ("revenue was $5 billion in 2023. Revenue was $6 billion in 2024.",)),
 ]  # fmt: skip
 
@@ -217,7 +225,7 @@ def test_nothing_where_an_operand_is_in_doubt_or_no_sum_is_asked_for(question: s
 
 
 def test_operands_are_of_the_document_found_first() -> None:
-    question = "By how much does total expenditure rise from the revised 2024-25 estimate to 2025-26?"
+    question = "By how much does total expenditure rise from the revised 2031-32 estimate to 2032-33?"
     prompt = prompt_of(question, REVISED, BUDGET)
     assert work_out(prompt, Understanding(question, question)) != ""
     hits = dict(prompt.sources)
@@ -229,6 +237,20 @@ def test_what_addresses_a_machine_states_no_operand() -> None:
     question = "By how much did goods exports rise between 2023 and 2024?"
     hit = Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", TRADE, TRADE, instructions=((0, len(TRADE)),))
     assert work_out(Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a"), Understanding(question, question)) == ""
+
+
+def test_many_sentences_are_compared_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "What are exports and imports combined?"
+    prompt = prompt_of(question, "Tourism was $64 billion.")
+    one = find_stated("S1-7f3a", prompt.sources["S1-7f3a"])[0]
+    seconds = []
+    for size in (2_000, 8_000):
+        many = [replace(one, sentence=at) for at in range(size)]
+        monkeypatch.setattr(arithmetic, "find_stated", lambda *_, many=many, **__: many)
+        started = time.process_time()
+        work_out(prompt, Understanding(question, question, form="figure"))
+        seconds.append(time.process_time() - started)
+    assert seconds[1] < 9 * seconds[0]
 
 
 def test_a_long_page_is_read_in_linear_time() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from chatbot.answer.citations import check_answer
 from chatbot.answer.computed import compute_answer
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.records import Cell, Rect, Row, Table
@@ -85,6 +86,36 @@ def test_growth_and_negative_values() -> None:
     assert "rose from (80) (2023) to 300 (2024)" in text
     assert "%" not in text
     assert "100 × (200 - 150) / 150 = 33.3%" in answer("growth of net income", ("net income",), (2023, 2024))
+
+
+def test_growth_in_one_year_is_against_the_year_before() -> None:
+    text = answer("What was the growth of net income in 2024?", ("net income",), (2024,))
+    assert "Net income rose from 150 (2023) to 200 (2024)" in text
+    assert "100 × (200 - 150) / 150 = 33.3%" in text
+    # The year before is not printed.
+    assert answer("What was the growth of net income in 2023?", ("net income",), (2023,)) == "Net income 200 150 (2023: 150, in millions) [S1-7f3a]"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [(["300", "-80"], "300 - (-80) = 380."), (["-300", "-80"], "(-300) - (-80) = -220."), (["$ -5.0", "-7.5"], "($ -5.0) - (-7.5) = 2.5.")],
+)
+def test_negative_operands_stand_in_brackets_and_are_recomputed_by_the_checks(values: list[str], said: str) -> None:
+    table = made([("Net income", values)])
+    text = computed("growth of net income", ("net income",), (2023, 2024), table)
+    assert said in text
+    _, _, numbers = check_answer(text, Prompt("q", "q", {"S1-7f3a": table}, (), (), (), "7f3a"))
+    result = said.rpartition(" ")[2].rstrip(".")
+    assert {number.status for number in numbers if number.text == result} == {"derived"}
+
+
+def test_one_segment_of_several_is_not_the_company() -> None:
+    north, south = (
+        made([("Total revenues", values)], name=name, kind="segments") for name, values in (("north", ["900", "800"]), ("south", ["500", "450"]))
+    )
+    assert computed("revenue in 2024", ("revenue",), (2024,), north, south) == ""
+    assert "900" in computed("revenue in 2024", ("revenue",), (2024,), north)
+    assert "2,000" in computed("revenue in 2024", ("revenue",), (2024,), INCOME, north, south)
 
 
 def test_a_share_of_another_measure_and_an_average_over_years() -> None:
@@ -177,7 +208,7 @@ def test_an_amount_among_rates_is_an_amount() -> None:
 def test_a_change_has_the_decimals_of_its_operands_and_a_balance_its_rows_name() -> None:
     page = made([("Overall balance", ["-2.9", "-3.7"])], kind="budget_summary", unit="(billions)")
     text = computed("change in the fiscal deficit 2023 to 2024", ("fiscal deficit",), (2023, 2024), page)
-    assert text.startswith("Overall balance rose from -3.7 (2023) to -2.9 (2024), billions: -2.9 - -3.7 = 0.8.")
+    assert text.startswith("Overall balance rose from -3.7 (2023) to -2.9 (2024), billions: (-2.9) - (-3.7) = 0.8.")
 
 
 DEBT = [
