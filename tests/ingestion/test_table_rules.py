@@ -18,7 +18,7 @@ from ingestion.tables import continue_tables, find_tables
 
 WIDTH, HEIGHT, SIZE, LINE = 595, 842, 9, 12
 XS = (70, 110, 300, 390, 480)
-HEADS = ["S. No.", "Commodity", "From (per cent)", "To (per cent)"]
+HEADS = ["S. No.", "Substance", "From (per cent)", "To (per cent)"]
 Cells = Sequence[str]
 
 
@@ -81,10 +81,10 @@ def read_rows(table: Table) -> list[tuple[str, str, list[str | None]]]:
 DUTIES = [
     HEADS,
     ["I.", "Chemicals"],
-    ["1.", "Other compounds containing a\npyrimidine ring, whether or not\nhydrogenated", "10", "7.5"],
+    ["1.", "Other compounds containing a\nimidazole ring, whether or not\nhydrogenated", "10", "7.5"],
     ["2.", "Scrap of antimony, beryllium\nand cobalt", "10/5/2.5", "Nil"],
     ["II.", "Medicines"],
-    ["1.", "Addition of six medicines and\nbulk drugs for their\nmanufacture", "As\napplicable", "5"],
+    ["1.", "Addition of six medicines and\nbase salts for their\nmanufacture", "As\napplicable", "5"],
 ]
 
 
@@ -97,9 +97,9 @@ def test_labels_of_several_lines_belong_to_their_row_and_sections_to_those_below
     assert table.caption == "Annex I: Customs duty" and table.unit == "(per cent)"
     assert table.heads == ("From (per cent)", "To (per cent)")
     assert read_rows(table) == [
-        ("I. Chemicals", "1. Other compounds containing a pyrimidine ring, whether or not hydrogenated", ["10", "7.5"]),
+        ("I. Chemicals", "1. Other compounds containing a imidazole ring, whether or not hydrogenated", ["10", "7.5"]),
         ("I. Chemicals", "2. Scrap of antimony, beryllium and cobalt", ["10/5/2.5", "Nil"]),
-        ("II. Medicines", "1. Addition of six medicines and bulk drugs for their manufacture", ["As applicable", "5"]),
+        ("II. Medicines", "1. Addition of six medicines and base salts for their manufacture", ["As applicable", "5"]),
     ]
 
 
@@ -132,10 +132,10 @@ def test_figures_framed_apart_from_their_labels_stay_in_one_table(tmp_path: Path
 
 def test_numbered_items_in_one_cell_are_rows_of_their_own(tmp_path: Path) -> None:
     sheet = Sheet(tmp_path / "items.pdf")
-    sheet.table(100, [HEADS, ["1.", "(i) Engine capacity not\nexceeding 1600 CC\n(ii) Semi-knocked down", "50\n25", "40\n20"]])
+    sheet.table(100, [HEADS, ["1.", "(i) Engine capacity not\nexceeding 1250 CC\n(ii) Semi-knocked down", "50\n25", "40\n20"]])
     ((table,),) = (page.tables for page in sheet.pages())
     assert read_rows(table) == [
-        ("", "1. (i) Engine capacity not exceeding 1600 CC", ["50", "40"]),
+        ("", "1. (i) Engine capacity not exceeding 1250 CC", ["50", "40"]),
         ("", "1. (ii) Semi-knocked down", ["25", "20"]),
     ]
 
@@ -245,7 +245,7 @@ def test_what_a_cell_says_is_a_value(text: str) -> None:
     assert is_value(text)
 
 
-@pytest.mark.parametrize("text", ["", "Commodity", "5 medicines", "3 to", "Rate of tax", "per cent", "Tier one"])
+@pytest.mark.parametrize("text", ["", "Substance", "5 medicines", "3 to", "Rate of tax", "per cent", "Tier one"])
 def test_what_names_something_is_no_value(text: str) -> None:
     assert not is_value(text)
 

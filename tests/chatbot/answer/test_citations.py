@@ -16,8 +16,8 @@ from ingestion.records import Cell, Rect, Row, Table
 
 SPEECH = """19
 Budget Estimates 2025-26
-112. The total expenditure is estimated at ` 50.65 lakh crore. The fiscal deficit is
-estimated to be 4.4 per cent of GDP, and the “primary deficit” 0.8 per
+112. The total expenditure is expected at ` 50.65 lakh crore. The fiscal deficit is
+expected to be 4.4 per cent of GDP, and the “primary deficit” 0.8 per
 cent. The policy repo rate was cut by 25 basis points to 5.50 per cent.
 113. A fund for self-\nassessment of 24 munici\u00adpalities will be set up at a cost of $1,577 million.
 """
@@ -28,7 +28,7 @@ $ $ $ $
 Operating Result 154.6 70.5 52.2 - 91.5
 Total assets 59,268 55,556 52,100 49,800
 Purchases of equipment (1,577) (1,373) (1,250) (1,100)
-Property, Plant and Equipment 9 905 10 205 10 437 10 847
+Property, Plant and Equipment 9 804 10 316 10 523 10 958
 Variation (Percentage Points)
 Rate 0.25 0.50
 """
@@ -72,7 +72,7 @@ def test_a_known_key_is_shown_short_and_carries_the_hit():
 
 @pytest.mark.parametrize("written", ["[S1-7f3a, S2-7f3a]", "[S1-7f3a][S2-7f3a]", "[S1-7f3a; S2-7f3a]", "[ S1-7f3a ] [S2-7F3A]", "(S1-7f3a) S2-7f3a"])
 def test_several_keys_however_a_model_writes_them(written):
-    shown, found, _ = check_answer(f"The fiscal deficit is estimated to be 4.4 per cent {written}.", PROMPT)
+    shown, found, _ = check_answer(f"The fiscal deficit is expected to be 4.4 per cent {written}.", PROMPT)
     assert [citation.key for citation in found] == ["S1", "S2"]
     assert [citation.verified for citation in found] == [True, False]
     assert shown.count("[S1]") == shown.count("[S2]") == 1
@@ -81,7 +81,7 @@ def test_several_keys_however_a_model_writes_them(written):
 
 @pytest.mark.parametrize("key", ["S4-7f3a", "S1-beef", "S1", "S99", "S1-7f3a7f3a", "S0-7f3a"])
 def test_a_key_that_was_never_given_stays_as_written_and_is_said_to_be_unknown(key):
-    answer = f"The fiscal deficit is estimated to be 4.4 per cent [{key}]."
+    answer = f"The fiscal deficit is expected to be 4.4 per cent [{key}]."
     shown, (citation,), (check,) = check_answer(answer, PROMPT)
     assert shown == answer
     assert citation == Citation(key, None, None, None, "", False, reason="no such source was given")
@@ -89,7 +89,7 @@ def test_a_key_that_was_never_given_stays_as_written_and_is_said_to_be_unknown(k
 
 
 def test_known_and_unknown_in_one_pair_of_brackets():
-    shown, found, _ = check_answer("The fiscal deficit is estimated to be 4.4 per cent [S1-7f3a, S9-7f3a].", PROMPT)
+    shown, found, _ = check_answer("The fiscal deficit is expected to be 4.4 per cent [S1-7f3a, S9-7f3a].", PROMPT)
     assert shown.endswith("[S1][S9-7f3a].")
     assert [(citation.key, citation.document) for citation in found] == [("S1", "budget.pdf"), ("S9-7f3a", None)]
 
@@ -153,8 +153,8 @@ def test_no_escaped_text_holds_a_key(text):
 @pytest.mark.parametrize(
     ("quote", "found"),
     [
-        ("The fiscal deficit is estimated to be 4.4 per cent", "The fiscal deficit is\nestimated to be 4.4 per cent"),
-        ("THE  FISCAL deficit is — estimated", "The fiscal deficit is\nestimated"),
+        ("The fiscal deficit is expected to be 4.4 per cent", "The fiscal deficit is\nexpected to be 4.4 per cent"),
+        ("THE  FISCAL deficit is — expected", "The fiscal deficit is\nexpected"),
         ("“primary deficit” 0.8 per cent.", "“primary deficit” 0.8 per\ncent."),
         ('"primary deficit" 0.8', "primary deficit” 0.8"),
         ("self-assessment of 24 municipalities", "self-\nassessment of 24 munici\u00adpalities"),
@@ -186,24 +186,24 @@ def test_whatever_stands_on_a_page_is_located_there(page, start, length):
 
 
 def test_a_quotation_in_marks_is_what_is_looked_for():
-    quoted = 'The speech says "the fiscal deficit is estimated to be 4.4 per cent" [S1-7f3a].'
+    quoted = 'The speech says "the fiscal deficit is expected to be 4.4 per cent" [S1-7f3a].'
     (citation,) = citations(quoted)
     assert citation.verified
-    assert citation.quote == "The fiscal deficit is\nestimated to be 4.4 per cent"
+    assert citation.quote == "The fiscal deficit is\nexpected to be 4.4 per cent"
     (citation,) = citations("It speaks of a “primary deficit” [S1-7f3a].")
     assert citation.verified
     assert citation.quote == "primary deficit"
 
 
 def test_a_quotation_that_is_not_there_is_not_verified_though_other_words_are():
-    (citation,) = citations('The fiscal deficit is estimated to be low: "the deficit will vanish within a year" [S1-7f3a].')
+    (citation,) = citations('The fiscal deficit is expected to be low: "the deficit will vanish within a year" [S1-7f3a].')
     assert (citation.verified, citation.start, citation.end) == (False, -1, -1)
     assert citation.quote == "the deficit will vanish within a year"
     assert citation.reason == "the quoted words do not stand on that page"
 
 
 def test_a_quotation_may_be_shortened_and_may_hold_sentences():
-    (citation,) = citations('"The total expenditure is estimated … The policy repo rate was cut by 25 basis points" [S1-7f3a].')
+    (citation,) = citations('"The total expenditure is expected … The policy repo rate was cut by 25 basis points" [S1-7f3a].')
     assert citation.verified
     assert citation.quote == "The policy repo rate was cut by 25 basis points"
     (citation,) = citations('He said: "The policy repo rate was cut by 25 basis points to 5.50 per cent. 113. A fund" [S1-7f3a]')
@@ -219,12 +219,12 @@ def test_a_quotation_from_another_page_is_not_this_page_s():
     ("answer", "quote"),
     [
         (
-            "In short, the fiscal deficit is estimated to be 4.4 per cent of output [S1-7f3a].",
-            "The fiscal deficit is\nestimated to be 4.4 per cent of",
+            "In short, the fiscal deficit is expected to be 4.4 per cent of output [S1-7f3a].",
+            "The fiscal deficit is\nexpected to be 4.4 per cent of",
         ),
         ("Total assets were $59,268 million [S2-7f3a].", "Total assets 59,268 55,556 52,100 49,800"),
-        ("Total expenditure is estimated at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is estimated at ` 50.65 lakh crore"),
-        ("According to [S1-7f3a], the fiscal deficit is estimated to be small.", "The fiscal deficit is\nestimated to be"),
+        ("Total expenditure is expected at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is expected at ` 50.65 lakh crore"),
+        ("According to [S1-7f3a], the fiscal deficit is expected to be small.", "The fiscal deficit is\nexpected to be"),
         ("- one\n- the policy repo rate was cut [S1-7f3a]\n- three", "The policy repo rate was cut"),
         ("the policy repo rate was cut\n[S1-7f3a]", "The policy repo rate was cut"),
         ("The policy repo rate was cut. It is 2025 now. [S1-7f3a]", "The policy repo rate was cut"),
@@ -278,7 +278,7 @@ def test_the_whole_page_is_missing_and_its_chunk_stands_in():
         ("The operating result was -$91.5 million [S2-7f3a].", "S2"),
         ("The operating result was a deficit of $91.5 million [S2-7f3a].", "S2"),
         ("It spent $1,577 million on equipment [S2-7f3a].", "S2"),
-        ("Equipment stood at $9,905 million [S2-7f3a].", "S2"),
+        ("Equipment stood at $9,804 million [S2-7f3a].", "S2"),
         ("The rate moved by 0.25 percentage points [S2-7f3a].", "S2"),
         ("Of 1.2 no word, but reserves were 31.47 lakh crore [S3-7f3a].", None),
     ],
@@ -293,7 +293,7 @@ def test_supported(answer, key):
     ("answer", "status"),
     [
         # digit
-        ("The fiscal deficit is estimated to be 4.5 per cent of GDP [S1-7f3a].", "contradicted"),
+        ("The fiscal deficit is expected to be 4.5 per cent of GDP [S1-7f3a].", "contradicted"),
         ("Expenditure comes to ` 50.56 lakh crore [S1-7f3a].", "unsupported"),
         ("Total assets 59,286 55,556 [S2-7f3a].", "contradicted"),
         # scale
@@ -374,7 +374,7 @@ def test_the_context_gives_the_scale_that_the_page_does_not():
 
 def test_a_check_says_what_was_read():
     *_, check = check_answer("In 2025-26 expenditure is ` 50.65 lakh crore [S1-7f3a].", PROMPT)[2]
-    line = "112. The total expenditure is estimated at ` 50.65 lakh crore. The fiscal deficit is"
+    line = "112. The total expenditure is expected at ` 50.65 lakh crore. The fiscal deficit is"
     assert check == NumberCheck("` 50.65 lakh crore", 50.65, "INR", 1e12, "2025-26", "supported", "S1", reason=f"stands in “{line}”")
 
 
