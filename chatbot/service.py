@@ -77,7 +77,7 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
-    that its tables state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years."""
+    that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years."""
 
     prompt: Prompt
     understanding: Understanding
@@ -439,9 +439,9 @@ class Chatbot:
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
 
     def _computed(self, prompt: Prompt, understanding: Understanding) -> str:
-        """The answer that tables give; "" where they are not of whom the question names."""
+        """The answer that tables and sentences state or add up to; "" where they are not of whom the question names."""
         first = next(iter(prompt.sources.values()), None)
-        if first is None or not self._retriever.is_about(first.version, first.document, understanding.names):
+        if first is None or (understanding.names and not any(is_about(self.library, first.version, name) for name in understanding.names)):
             return ""
         return compute_answer(prompt, understanding) or work_out(prompt, understanding)
 

@@ -14,7 +14,7 @@ from chatbot.measures import related_words
 from chatbot.records import Understanding
 from chatbot.terms import content_terms, terms
 
-__all__ = ["RELATED_WEIGHT", "WEIGHTS", "Found", "Question", "score_passages", "shared_words", "signs_of"]
+__all__ = ["WEIGHTS", "Found", "Question", "score_passages", "shared_words", "signs_of"]
 
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6

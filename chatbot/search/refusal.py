@@ -59,7 +59,7 @@ REASONS = {
 LEAST_STATED = 0.5
 # A name of two words is missing where one of them is nowhere: "Ostrava Plan" in a document that has plans.
 MISSING = 0.5
-# How like the question a page counts at least that holds the rows its answer is made of: labels of tables are unlike questions.
+# How like the question a page counts at least that holds the rows or figures its answer is made of: they are unlike questions.
 AS_STATED = 0.6
 # Words that ask for the money of a row without being printed at it.
 OF_MONEY = frozenset(
@@ -85,7 +85,7 @@ class Likeness:
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a search found. known: whether any document in reach has a term; said: the sentences and rows of the pages with their heads;
-    computed: their tables state what is asked; likeness: None where it was not measured; rows: (label, the row with all its heads) of their
+    computed: their tables or sentences state what is asked; likeness: None where it was not measured; rows: (label, the row with all its heads) of their
     tables' rows."""
 
     hits: Sequence[Hit]

@@ -16,7 +16,7 @@ from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.newer import Listed, asks_for_older, newer_bonus
 from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
 from chatbot.search.questions import measures_of, operands_of, understand
-from chatbot.search.routing import document_parts, named_share, route, years_of
+from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.damage import IndexDamagedError
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
@@ -37,8 +37,6 @@ CANDIDATES_PER_HIT = 8
 MOST_HITS = 10_000
 # Share of a question from which on it is about its measures and nothing else.
 WHOLE = 0.5
-# Share of a document's pages that speak of whom it is about; a competitor is mentioned on fewer.
-ABOUT = 0.05
 # What a page of a wanted kind gets that is no primary statement.
 OTHER_KINDS = 0.25
 # What a term adds that the question does not say itself: one by which documents print its measure, and one that may stand for a word of it.
@@ -205,21 +203,6 @@ class Retriever:
         if query.names or asked.years or asked.relative_years or asks_for_older(asked.query):
             return {}
         return newer_bonus([Listed(name, None, facts) for name, facts in documents.values()])
-
-    def rarities(self, words: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-        """Term -> inverse document frequency over the chunks of these documents (all for none); 0 where no page has it."""
-        lexicons = [self._library.terms(version) for version in self._library.scope(names)]
-        total = sum(len(lexicon.chunks.lengths) for lexicon in lexicons)
-        having = {word: sum(lexicon.chunks.frequency(word) for lexicon in lexicons) for word in words}
-        return {word: inverse_frequency(total, count) if count else 0.0 for word, count in having.items()}
-
-    def is_about(self, version: int, name: str, whom: Sequence[str]) -> bool:
-        """Whether one of these names is in the document's own, or on so many of its pages that it is about it; True without names."""
-        pages = self._library.terms(version).pages
-        least = ABOUT * len(pages.lengths)
-        found = (content_terms(one) for one in whom)
-        spoken = any(words and min(pages.frequency(word) for word in words) >= least for words in found)
-        return not whom or spoken or any(named_share(document_parts(name), one) > 0 for one in whom)
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
         """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""
