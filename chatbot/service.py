@@ -31,6 +31,7 @@ from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import make_reranking_model, rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.rewrite import standalone_query
+from chatbot.search.rewriting import make_rewriting_model, rewrite
 from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, SentenceVectors, make_embedder
 from chatbot.store.library import AddResult, Library, Upload
@@ -234,7 +235,7 @@ class Chatbot:
         self.library.scope(ask.names)
         exchanges = self._exchanges(ask)
         yield Stage("searching")
-        query = standalone_query(question, exchanges)
+        query = yield from self._completed(question, exchanges, stop)
         understanding = understand(question, query)
         vector = yield from self._vector_or_notice(understanding.subject)
         mode = "hybrid" if vector is not None else "keyword"
@@ -289,6 +290,16 @@ class Chatbot:
         if ask.history is not None:
             return ask.history
         return tuple(self.conversations.window(ask.conversation, ask.owner)) if ask.conversation else ()
+
+    def _completed(self, question: str, exchanges: Sequence[Exchange], stop: Callable[[], bool]) -> Generator[Event, None, str]:
+        """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
+        model = (self._model if self._model_given else make_rewriting_model(self.settings)) if self.settings.rewrite and exchanges else None
+        if model is None:
+            return standalone_query(question, exchanges)
+        rewritten = rewrite(question, exchanges, model, stop=stop)
+        if rewritten.notice:
+            yield rewritten.notice
+        return rewritten.query
 
     def _first_pages(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
         """The best pages, in the chat model's order where that is switched on."""

@@ -33,6 +33,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "rerank",
         "`1` has the chat model put the first ten pages into order before they are used: one more, short call, which sends it their best passages.",
     ),
+    "FINPOLICY_REWRITE": (
+        "rewrite",
+        "`1` has the chat model complete a question that leans on the conversation, before it is searched: one more, short call.",
+    ),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
     "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
@@ -54,6 +58,7 @@ class Settings:
     context_tokens: int = 12_000
     answer_tokens: int = 1_000
     rerank: bool = False
+    rewrite: bool = False
     max_upload_mb: int = 200
     workers: int = 0
     model_cache: Path = Path()
