@@ -421,6 +421,7 @@ def test_a_second_server_is_refused_with_the_holder_and_what_to_do(browser: Brow
     with Server(home.with_name("empty")) as third:
         page = open_page(browser, third.url)
         expect(page.get_by_text("There are no documents yet").first).to_be_visible()
+        page.locator('[data-test-script-state="notRunning"]').wait_for()  # a page that is still being drawn may lose the click
         page.get_by_role("link", name="Add documents").click()
         page.get_by_role("heading", name="Documents").wait_for()
         page.context.close()
