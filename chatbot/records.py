@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ingestion.records import NO_FACTS, DocumentFacts, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "Answer",
     "Citation",
+    "Compression",
     "DocumentRow",
     "Event",
     "Exchange",
@@ -19,6 +25,7 @@ __all__ = [
     "NumberCheck",
     "PageRef",
     "Prompt",
+    "Recall",
     "Stage",
     "Token",
     "Understanding",
@@ -84,6 +91,32 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Recall:
+    """What a memory is asked. question: in its standalone form; vector: its unit vector, None where nothing is embedded. documents: names of those it
+    is asked of, () for all. now: seconds since the epoch. before: number of the first exchange of this conversation that the prompt has anyway."""
+
+    question: str
+    vector: NDArray[np.float32] | None
+    conversation: str
+    owner: str
+    documents: tuple[str, ...] = ()
+    now: float = 0.0
+    before: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """How the conversation before a question was shortened for its prompt. original_tokens: of all before; compressed_tokens: of what was kept, the last
+    exchanges among it, which are whole. chunks_compressed: turns that lost something. kept: by exchange, the offsets kept of question and of answer, each
+    (start, end); an exchange that is not among them was left out."""
+
+    original_tokens: int
+    compressed_tokens: int
+    chunks_compressed: int
+    kept: Mapping[int, tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Understanding:
     """What a question asks, by rules. query: its standalone form; subject: that without what it says about the answer's look.
 
@@ -108,7 +141,7 @@ class Prompt:
     """Everything an answerer gets. sources: citation key (such as "S1-7f3a") to hit, in rank order. question: as asked.
 
     search_query: the standalone form that was searched. messages: the layers as role/content pairs for a chat model.
-    nonce: the part of every key that no document could know.
+    nonce: the part of every key that no document could know. earlier: what was said before the exchanges, shortened, as role and text.
     """
 
     question: str
@@ -118,6 +151,7 @@ class Prompt:
     notes: tuple[Note, ...]
     messages: tuple[tuple[str, str], ...]
     nonce: str
+    earlier: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +208,7 @@ class Answer:
     considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
     error: why the chat model failed, where this answer stands in for its own; None otherwise. superseded: a sentence for each cited document
     that has a newer one of its series. understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
+    exchange: its number in the conversation, None where it is not kept. compression: None where nothing was shortened.
     """
 
     question: str
@@ -195,6 +230,8 @@ class Answer:
     superseded: tuple[str, ...] = ()
     understanding: Understanding | None = None
     notices: tuple[str, ...] = ()
+    exchange: int | None = None
+    compression: Compression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from chatbot.answer.arithmetic import work_out
@@ -20,7 +21,8 @@ from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.measures import Measure
 from chatbot.memory.conversations import Conversations
-from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Stage, Token, Understanding
+from chatbot.memory.remembering import Before, Remembering
+from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Recall, Stage, Token, Understanding
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.newer import Listed, newer_notice, newer_of
 from chatbot.search.pages import WEIGHTS, Weights
@@ -121,6 +123,8 @@ class Chatbot:
         self.library = Library(settings, embedder or make_embedder(settings))
         try:
             self.conversations = Conversations(settings.store / "conversations.sqlite3")
+            self.memory = Remembering(settings, self.conversations, self.library.catalog, self.library.embedder)
+            self.memory.sweep()
         except BaseException:
             self.library.close()
             raise
@@ -161,6 +165,7 @@ class Chatbot:
         if purge:
             forget_pages()
             self._sentences.forget()
+            self.memory.forget_erased()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
@@ -221,12 +226,30 @@ class Chatbot:
 
         Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the extractive one, with `error` set.
         """
-        said: list[str] = []
-        with closing(self._events(ask, stop)) as events:
-            for event in events:
-                if isinstance(event, Notice):
-                    said.append(event.text)
-                yield replace(event, notices=tuple(said)) if isinstance(event, Answer) else event
+        draft, said, failed = self.memory.draft(ask.conversation, ask.owner, ask.question), list[str](), True
+        try:
+            with closing(self._events(ask, stop)) as events:
+                first = next(events)  # by now the question can be asked
+                problem = draft.begin()
+                for event in chain([problem] if problem else [], [first], events):
+                    if isinstance(event, Notice):
+                        said.append(event.text)
+                    passed, problem = draft.take(replace(event, notices=tuple(said)) if isinstance(event, Answer) else event)
+                    if problem:
+                        yield problem
+                        passed = replace(passed, notices=(*said, problem.text)) if isinstance(passed, Answer) else passed
+                    yield passed
+            failed = False
+        except GeneratorExit:
+            failed = False
+            raise
+        finally:
+            draft.give_up(failed=failed)
+
+    def settle(self, ask: Ask) -> None:
+        """What may wait until an answer was given: to be called after `ask`, where nobody waits for it. Never fails."""
+        if ask.conversation is not None:
+            self.memory.settle(ask.conversation, ask.owner, self.model())
 
     def _events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
         """As ask, without `notices` in the answer."""
@@ -235,14 +258,19 @@ class Chatbot:
         self.library.scope(ask.names)
         exchanges = self._exchanges(ask)
         yield Stage("searching")
-        query = yield from self._completed(question, exchanges, stop)
+        meant, lent = self.memory.gone_back(question, ask.conversation, ask.owner) if ask.conversation and ask.history is None else (question, ())
+        query = yield from self._completed(meant, lent or exchanges, stop)
         understanding = understand(question, query)
         vector = yield from self._vector_or_notice(understanding.subject)
         mode = "hybrid" if vector is not None else "keyword"
         wanted = Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding)
+        before = self._before(ask, query, vector)
+        yield from before.notices
         while True:
             hits = yield from self._pages_of_whom(wanted, stop)
-            prompt = build_prompt(Request(question, query, hits, exchanges, (), secrets.token_hex(3), self.settings.context_tokens))
+            prompt = build_prompt(
+                Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.settings.context_tokens, before.earlier)
+            )
             try:
                 asked = _Asked(
                     prompt, understanding, vector, self._computed(prompt, understanding), known_terms(self.library, understanding, ask.names)
@@ -256,12 +284,16 @@ class Chatbot:
         answer = replace(answer, superseded=self._superseded(answer))
         for sentence in (*self._lacking(asked, answer), *answer.superseded):
             yield Notice(sentence)
-        answer = replace(
-            answer, considered=tuple(hits), conversation=ask.conversation, understanding=understanding, fingerprint=self.library.embedder.fingerprint
+        yield replace(
+            answer,
+            considered=tuple(hits),
+            conversation=ask.conversation,
+            understanding=understanding,
+            fingerprint=self.library.embedder.fingerprint,
+            notes=before.notes,
+            compression=before.compression,
+            seconds=round(time.perf_counter() - started, 3),
         )
-        if ask.conversation is not None:
-            self._remember(ask, answer)
-        yield replace(answer, seconds=round(time.perf_counter() - started, 3))
 
     def page_image(self, version: int, page: int, quote: str = "", *, dpi: int = 110, password: str | None = None) -> tuple[bytes, tuple[Rect, ...]]:
         """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. Raises DocumentError,
@@ -289,7 +321,13 @@ class Chatbot:
     def _exchanges(self, ask: Ask) -> tuple[Exchange, ...]:
         if ask.history is not None:
             return ask.history
-        return tuple(self.conversations.window(ask.conversation, ask.owner)) if ask.conversation else ()
+        return self.memory.window(ask.conversation, ask.owner) if ask.conversation else ()
+
+    def _before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
+        """What the prompt is given of what was said before."""
+        if ask.history is not None:
+            return Before(ask.history[-self.settings.prompt_exchanges :])
+        return self.memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())) if ask.conversation else Before()
 
     def _completed(self, question: str, exchanges: Sequence[Exchange], stop: Callable[[], bool]) -> Generator[Event, None, str]:
         """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
@@ -501,10 +539,6 @@ class Chatbot:
         cited = {citation.document for citation in answer.citations if citation.document in rows}
         pairs = [(name, newer_of(name, list(rows.values()))) for name in sorted(filter(None, cited))]
         return tuple(newer_notice(rows[name], rows[newer]) for name, newer in pairs if newer and newer not in cited)
-
-    def _remember(self, ask: Ask, answer: Answer) -> None:
-        conversation = self.conversations.begin(ask.owner, ask.conversation)
-        self.conversations.append(conversation, Exchange(answer.question, answer.text))
 
 
 def _in_part(error: ModelError) -> Notice:

@@ -37,6 +37,13 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "rewrite",
         "`1` has the chat model complete a question that leans on the conversation, before it is searched: one more, short call.",
     ),
+    "FINPOLICY_WINDOW": ("window", "Exchanges of a conversation that are live: follow-ups are understood from them, and the page opens with them."),
+    "FINPOLICY_PROMPT_EXCHANGES": ("prompt_exchanges", "Of these, how many reach the prompt whole."),
+    "FINPOLICY_COMPRESSION": ("compression", "`0` never shortens a long conversation; older exchanges are then only recalled one by one."),
+    "FINPOLICY_COMPRESSION_TOKENS": ("compression_tokens", "Tokens of a conversation from which what was said earlier reaches the prompt shortened."),
+    "FINPOLICY_COMPRESSION_RATIO": ("compression_ratio", "Share of all tokens of such a conversation that is kept, 0 to 1."),
+    "FINPOLICY_SUMMARY": ("summary", "`0` spares the chat model from summarising what was said earlier: one short call for every five exchanges."),
+    "FINPOLICY_RETENTION_DAYS": ("retention_days", "Days after which a conversation that nobody went on with is erased; 0 keeps it for ever."),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
     "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
@@ -59,6 +66,13 @@ class Settings:
     answer_tokens: int = 1_000
     rerank: bool = False
     rewrite: bool = False
+    window: int = 10
+    prompt_exchanges: int = 5
+    compression: bool = True
+    compression_tokens: int = 20_000
+    compression_ratio: float = 0.5
+    summary: bool = True
+    retention_days: float = 0.0
     max_upload_mb: int = 200
     workers: int = 0
     model_cache: Path = Path()
@@ -95,6 +109,13 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     settings = Settings(**values)
     if settings.context_tokens < 1_000:
         raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")
+    if settings.compression_ratio > 1:
+        raise SettingsError(f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.", hint="Set it to a share from 0 to 1.")
+    if not 1 <= settings.prompt_exchanges <= settings.window:
+        raise SettingsError(
+            f"FINPOLICY_PROMPT_EXCHANGES is {settings.prompt_exchanges}, of a window of {settings.window}.",
+            hint="Set it from 1 to FINPOLICY_WINDOW.",
+        )
     return settings
 
 

@@ -9,10 +9,8 @@ from chatbot.answer.citations import escape_keys
 from chatbot.records import Exchange, Hit, Note, Prompt
 from chatbot.tokens import count_tokens, cut_to_tokens
 
-__all__ = ["EXCHANGES_IN_PROMPT", "NOT_THERE", "RULES", "Request", "build_prompt"]
+__all__ = ["NOT_THERE", "RULES", "Request", "build_prompt"]
 
-# Of the ten exchanges a conversation's window keeps, the last five reach the prompt.
-EXCHANGES_IN_PROMPT = 5
 # What the model is to say where the excerpts do not answer, and only then; looked for in its reply.
 NOT_THERE = "NOT IN THESE DOCUMENTS"
 RULES = """You are a financial policy assistant. Answer the question from the excerpts below and from nothing else.
@@ -25,11 +23,13 @@ RULES = """You are a financial policy assistant. Answer the question from the ex
 SMALLEST_EXCERPT = 150
 # What one earlier question or answer may take, so that five long ones cannot crowd out the excerpts.
 EXCHANGE_CHARACTERS = 1_500
+ROLES = {"user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a prompt is made from. nonce: 4 to 8 hexadecimal digits new for each prompt; max_tokens: what the whole prompt may take."""
+    """What a prompt is made from. exchanges: those that reach it whole; earlier: what was said before them, shortened, as role and text. nonce: 4 to 8
+    hexadecimal digits new for each prompt; max_tokens: what the whole prompt may take."""
 
     question: str
     search_query: str
@@ -38,28 +38,33 @@ class Request:
     notes: Sequence[Note]
     nonce: str
     max_tokens: int
+    earlier: Sequence[tuple[str, str]] = ()
 
 
 def build_prompt(request: Request) -> Prompt:
     """The prompt in layers. Excerpts are cut to what the token budget leaves; rules and question never are."""
     keys = [f"S{rank}-{request.nonce}" for rank in range(1, len(request.hits) + 1)]
-    exchanges = tuple(request.exchanges[-EXCHANGES_IN_PROMPT:])
+    exchanges = tuple(request.exchanges)
     rules = RULES.format(example=keys[0] if keys else f"S1-{request.nonce}", not_there=NOT_THERE)
-    before = [layer for layer in (_notes(request.notes), _exchanges(exchanges)) if layer]
+    before = [layer for layer in (_notes(request.notes), _earlier(request.earlier), _exchanges(exchanges)) if layer]
     question = f"Question: {escape_keys(request.question)}"
     left = request.max_tokens - sum(count_tokens(text) for text in (rules, *before, question))
     each = max(SMALLEST_EXCERPT, left // max(1, len(keys)))
     excerpts = "\n\n".join(_excerpt(key, hit, each) for key, hit in zip(keys, request.hits, strict=True))
     user = "\n\n".join(part for part in (*before, f"Excerpts:\n\n{excerpts}" if excerpts else "There are no excerpts.", question) if part)
     sources = dict(zip(keys, request.hits, strict=True))
-    return Prompt(
-        request.question, request.search_query, sources, exchanges, tuple(request.notes), (("system", rules), ("user", user)), request.nonce
-    )
+    messages = (("system", rules), ("user", user))
+    return Prompt(request.question, request.search_query, sources, exchanges, tuple(request.notes), messages, request.nonce, tuple(request.earlier))
 
 
 def _notes(notes: Sequence[Note]) -> str:
-    lines = [f"- ({note.layer}, {note.source}) {escape_keys(note.text)}" for note in notes]
+    lines = [f"- ({note.layer}, {_line(note.source)}) {_line(note.text)}" for note in notes]
     return "\n".join(["Remembered notes:", *lines]) if lines else ""
+
+
+def _earlier(earlier: Sequence[tuple[str, str]]) -> str:
+    lines = [f"- {ROLES.get(role, role)}: {_line(text)}" for role, text in earlier]
+    return "\n".join(["Earlier in this conversation, shortened, each sentence as it was said:", *lines]) if lines else ""
 
 
 def _exchanges(exchanges: Sequence[Exchange]) -> str:
@@ -70,7 +75,12 @@ def _exchanges(exchanges: Sequence[Exchange]) -> str:
 
 
 def _said(text: str) -> str:
-    return escape_keys(text[:EXCHANGE_CHARACTERS])
+    return _line(text[:EXCHANGE_CHARACTERS])
+
+
+def _line(text: str) -> str:
+    """On one line, so that nothing remembered can look like another layer of the prompt."""
+    return escape_keys(" ".join(text.split()))
 
 
 def _excerpt(key: str, hit: Hit, tokens: int) -> str:

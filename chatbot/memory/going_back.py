@@ -1,0 +1,57 @@
+"""What a question goes back to in its conversation, and what is searched for it then; rules only, reads no store."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from chatbot.terms import content_terms, terms
+
+__all__ = ["GoingBack", "asks_again", "goes_back"]
+
+# A question that begins by going back, what it goes back to, and what it asks after that.
+RETURNS = re.compile(
+    r"^\W*(?:(?:please|now|so|ok|okay|well|let['’]?s|let us|can we|could we|shall we|i['’]d like to|i would like to|i want to)[ ,]+){0,3}"
+    r"(?:(?:go|going|come|coming|get|getting|jump|switch) back to|back to|return(?:ing)? to)\b(?P<topic>[^.?!:;,]{0,200})(?P<rest>.*)",
+    re.I | re.S,
+)
+# Words by which a question speaks of what was said before; they are no part of what it asks for.
+SPEAKS_OF_BEFORE = re.compile(
+    r"\b(?:(?:which |that |what |as )?(?:you|we|i) (?:just |already |first ){0,2}"
+    r"(?:said|told me|mentioned|gave me|gave|discussed|talked about|spoke about|asked about|asked|quoted|cited)"
+    r"|did (?:you|we|i) (?:just |already |first ){0,2}(?:say|tell me|mention|give me|give|discuss|talk about|speak about|ask about|ask|quote|cite)"
+    r"|remind me(?: of| again)?|earlier (?:on|today)|earlier|at the (?:very )?(?:beginning|start)(?: of (?:this|our) (?:conversation|chat|talk))?"
+    r"|in (?:your|my) (?:very )?(?:first|earlier|previous) (?:question|answer)|last time|in (?:this|our) (?:conversation|chat|talk))\b",
+    re.I,
+)
+# What is left of a topic without the words that only say it is one.
+TOPIC_WORDS = re.compile(
+    r"\b(?:the|our|my|your|that|this|topic|subject|matter|question|issue|discussion|conversation|earlier|previous|first|of|about|on|thing|again)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GoingBack:
+    """topic: what to look for among the exchanges. question: what is asked beside it, "" where the topic is all."""
+
+    topic: str
+    question: str
+
+
+def goes_back(question: str) -> GoingBack | None:
+    """What a question goes back to; None where it does not."""
+    found = RETURNS.match(question[:2_000])
+    if found:
+        topic = " ".join(TOPIC_WORDS.sub(" ", found["topic"]).split())
+        rest = found["rest"].strip(" .:;,!\n")
+        return GoingBack(topic or rest, rest if content_terms(rest) or "?" in rest else "") if topic or rest else None
+    if SPEAKS_OF_BEFORE.search(question[:2_000]):
+        topic = " ".join(SPEAKS_OF_BEFORE.sub(" ", question[:2_000]).split())
+        return GoingBack(topic, question) if content_terms(topic) else None
+    return None
+
+
+def asks_again(back: GoingBack, said: str) -> bool:
+    """Whether nothing is asked beyond what was said: then the question of that time is the one to search. said: that question with its answer."""
+    return not back.question or set(content_terms(back.topic)) <= set(terms(said))

@@ -1,0 +1,241 @@
+"""What is remembered for a question and kept of its answer: window, shortened conversation, notes of the memories, the draft; answers nothing itself."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
+from chatbot.memory.answer_records import with_versions
+from chatbot.memory.conversations import Conversations, Said
+from chatbot.memory.going_back import asks_again, goes_back
+from chatbot.memory.history import CALLED, HistoryLayer
+from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.sessions import CompressionStats, Sessions
+from chatbot.models import LLM
+from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
+from chatbot.settings import Settings
+from chatbot.store.catalog import Catalog
+from chatbot.store.embedders import Embedder
+
+__all__ = ["Before", "Draft", "Remembering"]
+
+log = logging.getLogger(__name__)
+
+# Notes that each memory may bring: a prompt of twelve thousand tokens is mostly excerpts.
+NOTES_EACH = 3
+# Seconds between two writes of an answer that is still coming.
+WRITE_SECONDS = 0.5
+# Exchanges whose vectors are made after an answer, so that old conversations are caught up with little by little.
+MOST_VECTORS = 20
+# What is embedded of an exchange: the embedder sees some 1,000 characters.
+EMBEDDED_CHARACTERS = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a prompt is given of what was before. exchanges: the last ones, whole; earlier: those before them, shortened, as role and text."""
+
+    exchanges: tuple[Exchange, ...] = ()
+    earlier: tuple[tuple[str, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+    compression: Compression | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+class Remembering:
+    """The memories of a store. Safe from several threads."""
+
+    def __init__(self, settings: Settings, conversations: Conversations, catalog: Catalog, embedder: Embedder) -> None:
+        self._settings, self._conversations, self._catalog, self._embedder = settings, conversations, catalog, embedder
+        self._sessions = Sessions(model=settings.chat_model)
+        self._history = HistoryLayer(conversations, embedder)
+
+    # --- before an answer ---------------------------------------------------------------------------------------------------
+
+    def window(self, conversation: str, owner: str) -> tuple[Exchange, ...]:
+        """The live exchanges, oldest first."""
+        return tuple(self._conversations.window(conversation, owner, self._settings.window))
+
+    def gone_back(self, question: str, conversation: str, owner: str) -> tuple[str, tuple[Exchange, ...]]:
+        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""
+        back = goes_back(question)
+        if back is None:
+            return question, ()
+        recall = Recall(back.topic, self._vector(back.topic), conversation, owner, now=time.time(), before=2**31)
+        found = next(iter(self._history.find(recall)), None)
+        if found is None or found.score < CALLED:
+            return question, ()
+        searched = self._searched(found.said, owner)
+        if asks_again(back, f"{found.said.user}\n{found.said.cited}"):
+            return searched, (Exchange(searched, found.said.cited),)
+        return back.question, (Exchange(searched, found.said.cited),)
+
+    def before(self, recall: Recall) -> Before:
+        """What the prompt of a question is given: below the threshold the last exchanges and notes on older ones, above it all older ones shortened."""
+        said = [one for one in self._conversations.said(recall.conversation, recall.owner) if one.state == "complete"]
+        last = said[-self._settings.prompt_exchanges :]
+        recall = replace(recall, before=last[0].number if last else 1)
+        whole = tuple(one.exchange for one in last)
+        notes, notices = self._notes(recall, [self._history])
+        return Before(whole, (), notes, None, notices)
+
+    def _notes(self, recall: Recall, layers: Sequence[MemoryLayer]) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
+        """Notes of all memories; one that fails is named, and the answer goes on without it."""
+        notes: list[Note] = []
+        notices: list[Notice] = []
+        for layer in layers:
+            try:
+                notes += layer.recall(recall, NOTES_EACH)
+            except ProjectError as error:
+                notices.append(Notice(f"Answered without its memory of the {layer.name}: {error.message}", error.hint))
+        return tuple(notes), tuple(notices)
+
+    def _vectors(self, recall: Recall) -> Mapping[tuple[str, int], NDArray[np.float32]]:
+        return self._conversations.vectors([recall.conversation], self._embedder.fingerprint) if recall.vector is not None else {}
+
+    def _vector(self, text: str) -> NDArray[np.float32] | None:
+        try:
+            vector: NDArray[np.float32] = self._embedder.embed([text])[0]
+            return vector
+        except ModelError:
+            return None
+
+    def _searched(self, said: Said, owner: str) -> str:
+        """What was searched for an exchange: its question as it stands alone."""
+        try:
+            kept = self._conversations.answer(said.conversation, said.number, owner)
+        except StoreError:
+            kept = None
+        return kept[0].search_query if kept else said.user
+
+    # --- while and after it is given ----------------------------------------------------------------------------------------
+
+    def draft(self, conversation: str | None, owner: str, question: str) -> Draft:
+        """What keeps the answer as it is written."""
+        return Draft(self._conversations, conversation, owner, question, self._files)
+
+    def answer(self, conversation: str, number: int, owner: str) -> Answer | None:
+        """A kept answer in full, its citations leading to where their files stand today; None where only its words were kept. Raises StoreError."""
+        kept = self._conversations.answer(conversation, number, owner)
+        if kept is None:
+            return None
+        answer, files = kept
+        return with_versions(answer, {version: self._today(version, digest) for version, digest in files.items()})
+
+    def stats(self, conversation: str, owner: str) -> CompressionStats:
+        """What compression has done in a conversation; nothing for one that is not there."""
+        said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete"]
+        if not said:
+            return CompressionStats()
+        history = self._conversations.compressions(conversation, owner)
+        told = tuple(
+            {"timestamp": at, "original_tokens": full, "compressed_tokens": kept, "chunks_compressed": chunks} for at, full, kept, chunks in history
+        )
+        latest = bool(history) and history[-1][0] == said[-1].at
+        return CompressionStats(2 * len(said), sum(self._sessions.tokens(conversation, said)), latest, len(told), told)
+
+    def settle(self, conversation: str, owner: str, model: LLM | None) -> None:
+        """What may wait until an answer is given: vectors of exchanges, summaries, what is to be erased. Fails silently, for nothing is lost by it."""
+        try:
+            self._embed(conversation, owner)
+            self.sweep()
+        except ProjectError as error:
+            log.warning("after an answer: %s", error)
+
+    def sweep(self) -> None:
+        """Erase what has had its time, and what was kept of documents that were erased."""
+        self._conversations.sweep(self._settings.retention_days)
+        self.forget_erased()
+
+    def forget_erased(self) -> None:
+        """Take the text of erased documents out of kept answers."""
+        there = self._catalog.hashes()
+        self._conversations.forget_files(there.__contains__)
+
+    def _embed(self, conversation: str, owner: str) -> None:
+        fingerprint = self._embedder.fingerprint
+        there = self._conversations.vectors([conversation], fingerprint)
+        said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete" and (conversation, one.number) not in there]
+        latest = said[-MOST_VECTORS:]
+        if latest:
+            for one, vector in zip(latest, self._embedder.embed([f"{one.user}\n{one.cited}"[:EMBEDDED_CHARACTERS] for one in latest]), strict=True):
+                self._conversations.keep_vector(conversation, one.number, fingerprint, vector)
+
+    def _files(self, answer: Answer) -> dict[int, str]:
+        """SHA-256 of the file of each version that an answer speaks of."""
+        versions = {hit.version for hit in answer.considered} | {citation.version for citation in answer.citations if citation.version}
+        found = {version: self._catalog.version(version) for version in versions}
+        return {version: kept.sha256 for version, kept in found.items() if kept is not None}
+
+    def _today(self, version: int, digest: str) -> int | None:
+        """The version that a file has today, for a rebuilt store numbers anew."""
+        kept = self._catalog.version(version)
+        if kept is not None and kept.sha256 == digest:
+            return version
+        held = self._catalog.holding(digest)
+        return held.id if held else None
+
+
+class Draft:
+    """One exchange as it is being written. A store that fails is told of once, and never keeps the answer from coming."""
+
+    def __init__(
+        self, conversations: Conversations, conversation: str | None, owner: str, question: str, files: Callable[[Answer], Mapping[int, str]]
+    ) -> None:
+        self._conversations, self._conversation, self._owner, self._question, self._files = conversations, conversation, owner, question, files
+        self._number: int | None = None
+        self._text, self._written, self._finished = "", 0.0, False
+
+    def begin(self) -> Notice | None:
+        """Note the question. Raises NotFoundError for a conversation that is somebody else's."""
+        if self._conversation is None:
+            return None
+        try:
+            self._conversations.begin(self._owner, self._conversation)
+            self._number = self._conversations.start(self._conversation, self._question)
+        except NotFoundError:
+            raise
+        except StoreError as error:
+            return Notice(f"This exchange is not kept: {error.message}", error.hint)
+        return None
+
+    def take(self, event: Event) -> tuple[Event, Notice | None]:
+        """(the event to pass on, what went wrong in keeping it)."""
+        match event:
+            case Token():
+                self._text += event.text
+                if time.monotonic() - self._written > WRITE_SECONDS:
+                    self._written = time.monotonic()
+                    return event, self._try(lambda number: self._conversations.write(self._conversation or "", number, self._text))
+            case Notice():
+                self._text = ""  # a model that fails midway starts over in the documents' own words
+            case Answer() if self._number is not None:
+                whole = replace(event, exchange=self._number)
+                self._finished = True
+                problem = self._try(lambda number: self._conversations.finish(self._conversation or "", number, whole, self._files(whole)))
+                return (event if problem else whole), problem
+            case _:
+                pass
+        return event, None
+
+    def give_up(self, *, failed: bool) -> None:
+        """Keep what has come of an answer that will not be whole."""
+        if not self._finished and self._number is not None:
+            state = "failed" if failed else "stopped"
+            self._try(lambda number: self._conversations.write(self._conversation or "", number, self._text, state=state))
+
+    def _try(self, write: Callable[[int], None]) -> Notice | None:
+        if self._number is None:
+            return None
+        try:
+            write(self._number)
+        except StoreError as error:
+            self._number = None
+            return Notice(f"This answer is not kept: {error.message}", error.hint)
+        return None
