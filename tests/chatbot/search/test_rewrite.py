@@ -5,7 +5,7 @@ import time
 import pytest
 
 from chatbot.records import Exchange
-from chatbot.search.rewrite import LONGEST_CARRIED, standalone_query
+from chatbot.search.rewrite import LONGEST_CARRIED, is_follow_up, standalone_query
 from chatbot.service import LONGEST_QUESTION
 
 SAID = [Exchange("What is the infrastructure budget for 2025?", "50 million."), Exchange("And education?", "30 million.")]
@@ -63,6 +63,116 @@ def test_a_question_of_its_own_is_not_touched(question: str) -> None:
 def test_what_a_follow_up_names_takes_the_place_of_its_like(talk: list[str], expected: str) -> None:
     *before, last = talk
     assert standalone_query(last, [Exchange(question, "") for question in before]) == expected
+
+
+@pytest.mark.parametrize(
+    ("talk", "expected"),
+    [
+        # The period alone is named: it takes the place of its like, whatever the words around it.
+        (["What was the reserve in 2011?", "what was it in 2010?"], "What was the reserve in 2010?"),
+        (["What was the reserve in 2011?", "and the specific value for 2010 again?"], "What was the reserve in 2010?"),
+        (["What was the change in reserves between 2008 and 2009?", "What is the 2008 value?"], "What was the change in reserves in 2008?"),
+        (["What was the total of shares bought in October?", "and what was it for November?"], "What was the total of shares bought in November?"),
+        (["What are the reserves at December 31, 2018?", "What were they in the prior year?"], "What are the reserves at December 31, 2017?"),
+        # One measure, two or more periods.
+        (
+            ["What was the reserve in 2011?", "And in 2010?", "What is the net change?"],
+            "What was the reserve in 2010 and 2011? What is the net change?",
+        ),
+        (
+            ["What was the reserve in 2011?", "And in 2010?", "What is the net change?", "What is that over the 2010 value?"],
+            "What was the reserve in 2010 and 2011? What is that over the 2010 value?",
+        ),
+        (
+            ["What is the cost of audits in 2018?", "And in 2017?", "And in 2016?", "What is the average of the three years?"],
+            "What is the cost of audits in 2016, 2017 and 2018? What is the average of the three years?",
+        ),
+        (
+            ["What is the cost of audits in 2018?", "And in 2017?", "What is the sum?", "Including 2016, what becomes the total?"],
+            "What is the cost of audits in 2016, 2017 and 2018? Including 2016, what becomes the total?",
+        ),
+        (
+            ["What was the reserve in 2014?", "By how much did it change since 2013?"],
+            "What was the reserve in 2013 and 2014? By how much did it change since 2013?",
+        ),
+        (
+            ["What was the reserve in 2011?", "And in 2010?", "And in 2009?", "What is the net change?"],
+            "What was the reserve in 2009 and 2010? What is the net change?",
+        ),
+        (
+            [
+                "What was the reserve in 2011?",
+                "And in 2010?",
+                "And in 2009?",
+                "What is the sum of the three years?",
+                "And the average over this period?",
+            ],
+            "What was the reserve in 2009, 2010 and 2011? And the average over this period?",
+        ),
+        # Two measures of one period.
+        (
+            ["What was the reserve in 2015?", "What was the debt in 2015?", "What percentage does this represent?"],
+            "What was the reserve in 2015? What was the debt in 2015? What percentage does this represent?",
+        ),
+        (
+            ["How much is spent on health in 2025?", "And on education?", "What is the difference?"],
+            "How much is spent on health in 2025? How much is spent on education in 2025? What is the difference?",
+        ),
+        (
+            ["What is the total goodwill?", "What about total assets?", "What fraction comes from goodwill?"],
+            "What is the total goodwill? What is the total assets? What fraction comes from goodwill?",
+        ),
+        # Fewer words for the same subject.
+        (["What was the fuel surcharge revenue in 2015?", "And what was that revenue in 2014?"], "What was the fuel surcharge revenue in 2014?"),
+        # What follows from it, or points back, leans on the whole.
+        (["How many bonds were sold in 2015?", "So how much was spent?"], "How many bonds were sold in 2015? So how much was spent?"),
+        (
+            ["How many bonds were sold in 2015?", "And what was the rate on these?"],
+            "How many bonds were sold in 2015? And what was the rate on these?",
+        ),
+        # A subject of its own takes over the period and the names alone.
+        (["What was the cash flow in 2015?", "And what was the debt service in that same year?"], "What was the debt service in 2015?"),
+        (["What was Acme's gross profit in 2022?", "And what were the dividends paid?"], "What were the dividends paid in 2022 (Acme)?"),
+        (["What was IBM's cash flow in FY2018?", "And what were the dividends?"], "What were the dividends in FY2018 (IBM)?"),
+        (["What was the VAT rate in 2020?", "And what was the income tax?"], "What was the income tax in 2020?"),
+        (["What did Acme forecast?", "And in June?"], "What did Acme forecast? And in June?"),
+        (["What was Acme's gross profit in 2022?", "And its net income?"], "What was Acme's net income in 2022?"),
+        (["What was the cash flow in June 2015?", "And how much was the debt service?"], "How much was the debt service in June 2015?"),
+    ],
+)
+def test_subject_and_period_are_carried_apart(talk: list[str], expected: str) -> None:
+    *before, last = talk
+    assert standalone_query(last, [Exchange(question, "") for question in before]) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "And what was the credit loss of lenders in 2016?",
+        "Concerning the pension plans abroad, what was their cost in 2008?",
+        "and from 2013 to 2014, what was the change in debt service?",
+        "What was the change in the reserve from 2013 to 2014?",
+    ],
+)
+def test_a_follow_up_that_is_complete_carries_nothing(question: str) -> None:
+    assert standalone_query(question, [Exchange("What was the reserve in 2015?", "12")]) == question
+
+
+def test_a_long_talk_does_not_heap_up() -> None:
+    said: list[Exchange] = []
+    for question in [
+        "What was the reserve in 2011?",
+        *["And in 2010?", "What is the change?", "And in percent?", "How much is that in billions?"] * 5,
+    ]:
+        query = standalone_query(question, said)
+        assert query.lower().count("reserve") == 1 and len(query) < 100
+        said.append(Exchange(question, ""))
+
+
+@pytest.mark.parametrize("question", ["What is the net change?", "And what was the debt in 2016?", "At what price?", "What is the 2014 value?"])
+def test_what_leans_on_the_exchanges_is_a_follow_up(question: str) -> None:
+    assert is_follow_up(question, SAID)
+    assert not is_follow_up(question, [])
 
 
 @pytest.mark.parametrize(

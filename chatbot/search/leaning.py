@@ -1,0 +1,205 @@
+"""What a question says of its own and what it leaves to those before it: subject, periods, operation; compares words, keeps no conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from chatbot.numbers import find_periods
+from chatbot.terms import MONTHS, content_terms, terms
+
+__all__ = [
+    "computes",
+    "mentions",
+    "months_in",
+    "names_by_pronoun",
+    "names_years",
+    "other_year",
+    "own_terms",
+    "points_back",
+    "relates",
+    "with_years",
+    "without_conjunction",
+    "years_in",
+]
+
+# Words of a question that stand for no subject: they say what kind of thing is asked for, at what time, or what is done with it.
+_OF_ANY_SUBJECT = frozenset(
+    terms(
+        """value amount figure number total net one thing specific exact same overall whole year years month quarter period time date end beginning start
+        annual previous prior preceding next following last past first second third latter former two three four five six full later earlier since
+        million millions billion billions thousand thousands hundred dollars cents points consider concern regard include exclude add assume
+        become come comprise become result question answer"""
+    )
+)
+# What is computed from figures that were asked for before.
+_COMPUTED = frozenset(
+    terms(
+        """change difference differ variation vary increase decrease rise fall grow growth decline drop reduction reduce percent percentage percentages
+        ratio proportion share portion fraction average mean combined together compare comparison represent relation relative divide multiply plus
+        minus half double gain respective sum higher lower larger smaller greater bigger"""
+    )
+)
+# "for the two years", "including 2016, what becomes the total", "what is that times 100", "what is the total?".
+_OPERATION = re.compile(
+    r"\b(?:two|three|four|five|both|these|those|[2-5])(?: \w+)? (?:years|quarters|months|periods|values|amounts|figures|numbers)\b"
+    r"|^(?:and |so |or )?(?:including|excluding|adding)\b|\b(?:is|was|were|are) (?:that|this|it) (?:less|times|plus|minus|over)\b"
+    r"|\bwhat (?:is|was|are|were) the (?:grand |overall )?total[ ?.!]*$",
+    re.I,
+)
+# What takes two measures, where a change takes two periods of one.
+_RELATION = re.compile(
+    r"\b(?:represent\w*|relation|relative|ratio|fraction|portion|proportion|share|divided|first|second|former|combined|together|both|compare|difference"
+    r"|sum|plus|minus|average|these two|those two|the two|percent(?:age)?(?! change| increase| decrease| growth| reduction))\b",
+    re.I,
+)
+_KIND = (
+    r"(?:value|amount|figure|number|total|sum|change|difference|variation|increase|decrease|growth|decline|drop|reduction|percentage|ratio"
+    r"|share|portion|average)s?"
+)
+# "the difference?", "the net change over the 2010 value": a computation that does not say of what.
+_BARE_COMPUTATION = re.compile(
+    rf"\b{_KIND}(?=[ ,]*(?:$|[?.!]|(?:over|during|divided|times|as|compared|relative|then|plus|minus|represent)\b|in percent))", re.I
+)
+# What takes two measures, whatever the last of them is.
+_PAIR = re.compile(r"\b(?:first|second|former|latter|both|(?:the|these|those) two(?! (?:years|quarters|months|periods)))\b|\bthey compare\b", re.I)
+# Pronouns, and "this" or "that" where it is no conjunction ("a rule that …").
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|them|their|he|she|his|her|ones|the same|former|latter|the previous one|instead)\b(?! (?:year|period|time|quarter|month)\b)"
+    r"|\b(?:these|those)\b(?= (?:are|were|be|have|had|do|did|compare)\b|[\s?.,]*$)"
+    r"|\b(?:of|for|from|than|by|after|before|under|behind|beyond|about|despite|on|to|with|like|is|was|does|did) (?:this|that)\b"
+    r"(?=[\s?.,]*(?:$|[?.,]|(?:in|for|by|from|less|times|plus|minus|over|compare\w*|was|is|were|has|had)\b))"
+    r"|^(?:is|was|has|have|had|will|would|can|could|does|did|do) (?:this|that)\b|\b(?:do|does|did) (?:this|that)\b|\bhow do .{0,30}compare\b",
+    re.I,
+)
+# "that amount", "these 2008 distributions": but "that variation for the index" is the same of something else, and "that year" is a time.
+_DEMONSTRATIVE = re.compile(
+    r"(?:^|(?:[,;]|\b(?:of|for|from|than|by|with|to|in|on|over|and|is|was|were|are|does|did|do|has|have|considering|concerning|assuming))\s+)"
+    rf"(?:this|that|these|those) (?!(?:same )?(?:year|period|time|quarter|month)s?\b|{_KIND} (?:for|of|in) (?!(?:this|that|these|those)\b))"
+    r"(?!(?:the|an?|it|they|we|you|he|she|there|no|some|all|if|when|where|this|these)\b)\w"
+    r"|\b(?:these|those) (?!(?:same )?(?:years|periods|quarters|months|who|whose|which|that|with|in|of|for|are|were|be|have|had|do|did)\b)\w",
+    re.I,
+)
+# "Concerning the plans, what was their amount": the pronoun stands for what the question itself put first.
+_TOPIC = re.compile(
+    r"(?:and |but |so )?(?:concerning|regarding|considering|as for|as to|with regard to) (?:(?:(?!\b(?:it|its|they|them|their)\b)[^,?]){4,120}),",
+    re.I,
+)
+_CONJUNCTION = re.compile(r"(?:(?:and|but|so|or|also|then|ok|okay)\b[ ,]*)+", re.I)
+# May and March are months where they are written or led in as such.
+_MONTH = re.compile(
+    r"\b(?:(?i:january|february|april|june|july|august|september|october|november|december)|March|May|(?<=in )(?:march|may)|(?<=for )(?:march|may))\b"
+)
+_DIGITS = re.compile(r"[\d.]+")
+# Between a month and its year: "June 2023", "Dec, 2023".
+_MONTH_GAP = re.compile(r"[., ]{1,3}")
+# Between two periods of one phrase: "2008 and 2009", "from 2008 to 2009".
+_BETWEEN = re.compile(r"(?:[\s,]|\b(?:and|to|until|through|or|versus|vs|from|in)\b|[-–])*", re.I)
+_LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
+# "2025-26", "2025/2026": one year under two numbers.
+FISCAL_YEAR = re.compile(r"(?<!\d)(?P<first>(?:19|20)\d{2})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{2}){1,2})(?!\d)")
+_END = " \t\r\n?.!"
+
+
+def own_terms(question: str) -> frozenset[str]:
+    """The terms that name its subject: without periods, numbers, operations, and words that stand for any subject ("value", "year")."""
+    spans = sorted([(0, 0), *years_in(question), *months_in(question), (len(question), 0)])
+    question = " ".join(question[before[1] : after[0]] for before, after in pairwise(spans))
+    return frozenset(term for term in content_terms(question) if not _DIGITS.fullmatch(term)) - _OF_ANY_SUBJECT - _COMPUTED
+
+
+def computes(question: str) -> bool:
+    """Whether it asks for what is computed from several figures: a change, a share, a sum."""
+    return bool(_OPERATION.search(question)) or not _COMPUTED.isdisjoint(terms(question))
+
+
+def relates(question: str, last: str) -> bool:
+    """Whether it sets one measure against another, where a change sets a measure against itself. last: the question before, which may have
+    done so already ("This change as a percentage?")."""
+    return bool(_PAIR.search(question) or (_RELATION.search(question) and not computes(last)))
+
+
+def mentions(question: str, before: Sequence[str]) -> bool:
+    """Whether it computes from what the questions before it named, and says no more of that than they did."""
+    own = own_terms(question)
+    if not computes(question) or not own <= frozenset(term for text in before for term in own_terms(text)):
+        return False
+    years = len(years_in(question))
+    return not own or not years or (years == 1 and bool(_BARE_COMPUTATION.search(question) or _OPERATION.search(question)))
+
+
+def points_back(question: str) -> bool:
+    """Whether a word of it stands for something that was said, and not for what it put first itself, nor for a time."""
+    question = question.strip()
+    topic = _TOPIC.match(question)
+    return bool(_DEMONSTRATIVE.search(question[topic.end() :]) if topic else _PRONOUN.search(question) or _DEMONSTRATIVE.search(question))
+
+
+def names_by_pronoun(question: str) -> bool:
+    """Whether a pronoun stands for its subject."""
+    return bool(_PRONOUN.search(question.strip()))
+
+
+def names_years(question: str) -> bool:
+    """Whether it names a year, a fiscal year, a quarter of a year or a range of years."""
+    return bool(find_periods(question))
+
+
+def without_conjunction(question: str) -> str:
+    """The question without "and", "so" or their like at its beginning."""
+    return question[found.end() :] if (found := _CONJUNCTION.match(question)) else question
+
+
+def years_in(text: str) -> list[tuple[int, int]]:
+    """Where its years and other periods stand."""
+    return [(period.start, period.end) for period in find_periods(text)]
+
+
+def months_in(text: str) -> list[tuple[int, int]]:
+    """Where its months stand."""
+    return [match.span() for match in _MONTH.finditer(text)]
+
+
+def dates_in(text: str) -> list[tuple[int, int]]:
+    """Where its periods stand, a year with the month before it."""
+    months = months_in(text)
+    return [(next((begun for begun, end in months if _MONTH_GAP.fullmatch(text[end:start])), start), end) for start, end in years_in(text)]
+
+
+def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> str:
+    """The text with these periods (months: with these months) for its own, in the order of time; at its end where it has none."""
+    spans = months_in(text) if months else years_in(text)
+    periods = sorted(periods, key=_month_number if months else _first_year)
+    written = " and ".join(filter(None, [", ".join(periods[:-1]), periods[-1]]))
+    if not spans:
+        end = len(text.rstrip(_END))
+        return f"{text[:end]} in {written}{text[end:]}"
+    first = len(spans) - 1
+    while first and _BETWEEN.fullmatch(text[spans[first - 1][1] : spans[first][0]]):
+        first -= 1
+    before = text[: spans[first][0]]
+    return f"{_LEADS_SPAN.sub('in ', before)}{written}{text[spans[-1][1] :]}"
+
+
+def other_year(question: str, step: int) -> str:
+    """The question for as many years later, earlier where `step` is below 0; "" where it names no single year."""
+    periods = find_periods(question)
+    if not periods or periods[-1].end_year > periods[-1].start_year + 1:
+        return ""
+    last = periods[-1]
+    written = question[last.start : last.end]
+    fiscal = FISCAL_YEAR.search(written)
+    if not fiscal:
+        return f"{question[: last.start]}{last.start_year + step}{question[last.end :]}" if last.start_year == last.end_year else ""
+    digits = len(fiscal["second"])
+    years = f"{int(fiscal['first']) + step}{fiscal['mark']}{(int(fiscal['second']) + step) % 10**digits:0{digits}}"
+    return f"{question[: last.start]}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{question[last.end :]}"
+
+
+def _first_year(period: str) -> tuple[int, str]:
+    return find_periods(period)[0].start_year, period
+
+
+def _month_number(month: str) -> tuple[int, str]:
+    return MONTHS.index(month.casefold()), month

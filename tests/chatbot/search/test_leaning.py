@@ -1,0 +1,88 @@
+"""What a question says of its own, and what it leaves to those before it."""
+
+import time
+
+import pytest
+
+from chatbot.search.leaning import dates_in, mentions, own_terms, points_back, relates, with_years
+from chatbot.service import LONGEST_QUESTION
+
+
+@pytest.mark.parametrize(
+    ("question", "own"),
+    [
+        ("what is the net change over the 2010 value?", set()),
+        ("so what was the total for the three years?", set()),
+        ("how much does the October total represent in relation to the November one?", set()),
+        ("And what was the debt ceiling in FY2018?", {"debt", "ceil"}),
+    ],
+)
+def test_words_that_fit_any_subject_name_none(question: str, own: set[str]) -> None:
+    assert own_terms(question) == own
+
+
+@pytest.mark.parametrize(
+    ("question", "points"),
+    [
+        ("What was it in 2010?", True),
+        ("What does that amount represent?", True),
+        ("Is there money behind that for schools?", True),
+        ("Who approved those limits?", True),
+        ("What was that change for the index?", False),
+        ("What was the debt in that year?", False),
+        ("Is there a rule that limits debt?", False),
+        ("Who pays those who lend?", False),
+        ("Concerning the plans abroad, what was their cost?", False),
+        ("Considering its cost, what was their share?", True),
+    ],
+)
+def test_pronouns_point_back_unless_the_question_says_what_they_stand_for(question: str, points: bool) -> None:
+    assert points_back(question) == points
+
+
+def test_a_computation_leans_only_where_it_names_nothing_new() -> None:
+    said = ["What was the reserve in 2011?"]
+    assert mentions("What is the difference divided by the 2010 reserve?", said)
+    assert mentions("What is the change in the reserve?", said)
+    assert not mentions("What is the change in the debt?", said)
+    assert not mentions("What was the reserve in 2010?", said)
+    assert not mentions("What was the percentage change over 2009 and 2010 of the reserve?", said)
+    assert not mentions("What was the change in the reserve from 2009 to 2010?", said)
+
+
+def test_a_change_takes_one_measure_and_a_share_two() -> None:
+    assert relates("What percentage does this represent?", "What was the debt?")
+    assert not relates("What is the percentage change?", "What was the debt?")
+    assert not relates("What is this change as a percentage?", "What was the change in debt?")
+    assert relates("What is the ratio of the two?", "What was the change in debt?")
+
+
+@pytest.mark.parametrize(
+    ("text", "periods", "expected"),
+    [
+        ("What was the debt?", ["2011", "2010"], "What was the debt in 2010 and 2011?"),
+        ("What was the debt in 2012?", ["2011"], "What was the debt in 2011?"),
+        ("The change between 2008 and 2009?", ["2010"], "The change in 2010?"),
+        ("What did the 2008 law say of debt in 2012?", ["2013"], "What did the 2008 law say of debt in 2013?"),
+        ("Debt at the end of FY2018", ["Q1 2020", "FY2019"], "Debt at the end of FY2019 and Q1 2020"),
+    ],
+)
+def test_periods_stand_in_the_place_of_those_before(text: str, periods: list[str], expected: str) -> None:
+    assert with_years(text, periods) == expected
+
+
+def test_months_belong_to_their_year() -> None:
+    assert with_years("The rate in March 2024?", ["April", "March"], months=True) == "The rate in March and April 2024?"
+    text = "The rate in June 2023, and at December 31, 2022"
+    assert [text[start:end] for start, end in dates_in(text)] == ["June 2023", "2022"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["those ", "of that ", "concerning a, ", "is that", "what is the total ", "June ", "March 2020, ", "the change ", "   ", "(and "]
+)
+def test_a_question_of_any_length_is_read_in_time(unit: str) -> None:
+    text = unit * (LONGEST_QUESTION // len(unit))
+    started = time.process_time()
+    points_back(text)
+    mentions(text, ["What was the debt in 2020?"])
+    assert time.process_time() - started < 1
