@@ -99,7 +99,23 @@ def _parser() -> argparse.ArgumentParser:
     for command in (search, ask):
         command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
         command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
+    _add_compress(commands)
     return parser
+
+
+def _add_compress(commands: Any) -> None:
+    compress = _command(commands, "compress", _compress, "cut a conversation to a share of its tokens, sentences verbatim")
+    compress.add_argument("file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}')
+    compress.add_argument("--max-tokens", type=int, default=20_000, help="up to so many tokens nothing is cut (default 20000)")
+    compress.add_argument("--ratio", type=float, default=0.5, help="share of all tokens that is kept (default 0.5)")
+    compress.add_argument("--keep-last", type=int, default=2, help="messages at the end that stay as they are (default 2)")
+    compress.add_argument("--scoring", choices=("query", "seed"), default="query", help="by the query, or by a fixed formula (default query)")
+    compress.add_argument("--rho", type=float, help="what whole chunks take of what is cut, 0 to 1 (default 1 by query, 0.5 by seed)")
+    compress.add_argument("--gamma", type=float, default=1.0, help="how much more the less important loses (default 1)")
+    compress.add_argument("--no-vectors", action="store_true", help="compare words only: faster, and finds a little less")
+    asked = compress.add_mutually_exclusive_group()
+    asked.add_argument("--query", metavar="Q", default="", help="what is to be asked of the conversation next")
+    asked.add_argument("--queries", metavar="FILE", type=Path, help='queries as JSON lines, {"id", "query"}: one object printed for each')
 
 
 def _page_count(text: str) -> int:
@@ -356,6 +372,16 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
         given = answer(chatbot, Ask(_query(options), tuple(options.document), conversation))
     _emit(_answer_line(given), _answer_text(given), as_json=options.json)
     return FAILED if given.error else DONE
+
+
+def _compress(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.memory.compress_file import Asked, compress_file, result_line, result_text
+
+    asked = Asked(options.file, options.query, options.queries, not options.no_vectors)
+    given = {field: getattr(options, field) for field in ("max_tokens", "rho", "gamma", "keep_last", "scoring")}
+    for number, result in compress_file(asked, {**given, "compression_ratio": options.ratio}, settings):
+        _emit(result_line(number, result), result_text(result), as_json=options.json or options.queries is not None)
+    return DONE
 
 
 def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatbot, dict[str, Any]], dict[str, Any]]) -> int:

@@ -1,0 +1,34 @@
+"""PURE: how important a piece of a conversation is by the formula of the seed document, without a question; knows no budget."""
+
+from __future__ import annotations
+
+import math
+import re
+
+__all__ = ["KEYWORDS", "seed_importance"]
+
+# The seed document's weights; they sum to 1.
+LENGTH, KEYWORD, RECENCY, PATTERN = 0.2, 0.4, 0.2, 0.2
+# The seed document's tiers.
+TIERS = {
+    1.0: "price earnings revenue profit loss margin ratio dividend yield market stock bond inflation gdp fed rate growth",
+    0.6: "company business industry sector share invest trade capital asset debt equity",
+    0.3: "report analysis forecast trend data information",
+}
+KEYWORDS = {word: weight for weight, words in TIERS.items() for word in words.split()}
+# So much weight of keywords counts in full.
+MOST_KEYWORDS = 5.0
+# What a question, and what an answer, has of the pattern score.
+ASKS = ANSWERS = 0.1
+WORD = re.compile(r"[^\W\d_]+")
+
+
+def seed_importance(text: str, position: int, total: int, *, answers: bool) -> float:
+    """0.2 length + 0.4 keywords + 0.2 recency + 0.2 pattern, above 0 and below 1.
+
+    position: of the piece among `total`, from 0. answers: what stands before it is a question. Keywords count once, as whole words.
+    """
+    length = 1 / (1 + math.log(max(len(text.split()), 1)))
+    keywords = min(sum(KEYWORDS.get(word, 0.0) for word in set(WORD.findall(text.lower()))) / MOST_KEYWORDS, 1.0)
+    pattern = ASKS * ("?" in text or "？" in text) + ANSWERS * answers
+    return LENGTH * length + KEYWORD * keywords + RECENCY * (position + 1) / total + PATTERN * pattern

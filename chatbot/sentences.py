@@ -1,0 +1,151 @@
+"""Cuts any text into sentences that together are the text, verbatim; knows abbreviations, figures and line breaks, not what is said."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+__all__ = ["LONGEST_SENTENCE", "sentence_spans"]
+
+# Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
+LONGEST_SENTENCE = 1_000
+# A cut of what runs on is looked for in the last part of the room, at a blank.
+SHORTEST_SHARE = 0.5
+# Characters that are looked at before a stop or a line end: longer than any abbreviation, bounded so that the time stays linear.
+LOOK_BACK = 40
+# Citations that may stand behind a stop one after the other.
+MOST_CITATIONS = 5
+
+BOUNDARY = re.compile(
+    r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’)\]»*_]*+)(?=\s|[\[(]|$)|(?P<full>[。！？｡।॥؟۔]++)[」』”’）)】\"'*_]*+|(?P<line>\n)\s*+"
+)
+BLANKS = re.compile(r"\s*+")
+# What belongs to the sentence before it, though it stands behind the stop: "(page 8)", "[S1]", "(see Table 3)".
+CITATION = re.compile(
+    r"\s{0,3}+(?:\[[^\[\]\n]{0,24}\d[^\[\]\n]{0,24}\]|[(\[](?:see |cf\. |source:? ){0,2}(?:pages?|pp?|source|notes?|table|figure|fig|section|sec|para|line|§)\b"
+    r"[^()\[\]\n]{0,60}[)\]])[.;]?+",
+    re.I,
+)
+LAST_WORD = re.compile(r"[^\s(\[\"'“‘/—–|]+$")
+# Never the end of a sentence.
+ALWAYS_SHORT = frozenset(
+    "mr mrs ms dr prof messrs mme hon rev gen gov sen rep capt col lt e.g eg i.e ie vs v cf viz approx ca incl excl resp mt ft".split()
+)
+# Short only before a number; "No." and "Art." are words too.
+SHORT_BEFORE_NUMBER = frozenset(
+    "no nos nr p pp pg pgs fig figs sec secs art arts para paras par ch chap vol vols eq eqs tab rs inr cl reg regs app annex sched item ex n est c".split()
+)
+NUMBER = re.compile(r"[#$€£¥₹(\[]?(?:\d|[ivxlcIVXLC]{2,5}\b|[VX]\b)")
+# Ends a sentence only where a word follows that opens one.
+OFTEN_SHORT = frozenset(
+    """inc corp co cos ltd plc llc llp bros intl jr sr etc al dept govt st ave assn natl bn mn m k pct ph.d jan feb mar apr jun jul aug sep sept oct nov dec
+    mon tue tues wed thu thurs fri sat sun""".split()
+)
+DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+OPENERS = frozenset(
+    """the a an this that these those it its he she they we i you there here in on at by for from with as if when while after before since during under
+    however but and or so yet also then thus hence moreover meanwhile although though because both all most some many each no not our my your his her their
+    what which who where why how is are was were did does do can will""".split()
+)
+FIRST_WORD = re.compile(r"[\"'“‘(\[*_]*+([^\W\d_]++)?")
+ITEM_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})(?:\.\d{1,3}){0,4}")
+BULLET = re.compile(r"[-*+•‣◦▪●–—]\s|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]\s|[|#>]")
+# A line that ends so goes on in the next one.
+HANGS = re.compile(
+    r"(?:[,(\[$€£¥₹&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"
+    r"about|over|under|between|per|its|their|our|this|that|which|who|no\.|nos\.|p\.|pp\.|fig\.|rs\.?|us))$",
+    re.I,
+)
+
+
+def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE) -> list[tuple[int, int]]:
+    """(start, end) of each sentence in order; together they are the text, and a blank text is one. [] for an empty text.
+
+    Line breaks stand at a sentence's end, blanks before the next one's first word, as tokenizers join them. longest: characters, 1 or more;
+    what runs on without a stop is cut at a blank that parts no figure from its unit, else at any blank, else anywhere. Linear in the text.
+    """
+    if longest < 1:
+        raise ValueError(f"longest is {longest}; it must be 1 or more")
+    cuts = [0] if text else []
+    for match in BOUNDARY.finditer(text):
+        end = _end(text, match)
+        if cuts[-1] < end < len(text) and _is_boundary(text, match, end, cuts[-1]):
+            cuts.append(end)
+    if text and not text[cuts[-1] :].strip() and len(cuts) > 1:
+        cuts.pop()
+    return [span for start, end in pairwise([*cuts, len(text)]) for span in _bounded(text, start, end, longest)]
+
+
+def _end(text: str, match: re.Match[str]) -> int:
+    """Where the sentence ends if it ends at this match: behind its citations and its line breaks."""
+    end = match.end()
+    if not match["line"]:
+        for _ in range(MOST_CITATIONS):
+            cited = CITATION.match(text, end)
+            if not cited:
+                break
+            end = cited.end()
+    after = BLANKS.match(text, end if not match["line"] else match.start())
+    last = text.rfind("\n", after.start(), after.end()) if after else -1
+    return last + 1 if last >= 0 else end
+
+
+def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
+    follows = BLANKS.match(text, end).end()  # type: ignore[union-attr]
+    if match["line"]:
+        return _line_ends(text, match, follows, start)
+    if match["full"]:
+        return True
+    if not text[end - 1].isspace() and follows == end:  # "4.5 million.(see below"
+        return False
+    if text.count("\n", match.end(), follows) > 1:
+        return True
+    lower = text[follows : follows + 1].islower()
+    if set(match["stop"]) & set("!?"):
+        return not (lower and match["closed"])
+    return not lower and not _is_short(text, match, follows, start)
+
+
+def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:
+    """Whether the full stop belongs to an abbreviation, an initial or the number of an item."""
+    before = text[max(start, match.start() - LOOK_BACK) : match.start()]
+    found = LAST_WORD.search(before)
+    if match["stop"] != "." or match["closed"] or not found:
+        return False
+    word = found[0].lower()
+    if word in ALWAYS_SHORT or ITEM_NUMBER.fullmatch(before):
+        return True
+    initial = len(word) == 1 and found[0].isupper() and found[0] != "I"
+    if word in SHORT_BEFORE_NUMBER and not initial:
+        return bool(NUMBER.match(text, follows))
+    if word in OFTEN_SHORT or initial or DOTTED.fullmatch(word):
+        opener = FIRST_WORD.match(text, follows)
+        return not (opener and opener[1] and opener[1].lower() in OPENERS)
+    return False
+
+
+def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:
+    """Whether a line break ends what stands before it: a blank line, a list item, a table row, a heading; not a line wrapped in a sentence."""
+    before = text[max(start, match.start() - LOOK_BACK) : match.start()].rstrip()
+    if not before:
+        return False
+    if match[0].count("\n") > 1 or BULLET.match(text, follows):
+        return True
+    wrapped = text[follows : follows + 1].islower() and before[-1] not in '.!?…:;。|”"'
+    return not wrapped and not HANGS.search(before)
+
+
+def _bounded(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
+    spans = []
+    while end - start > longest:
+        cut = _cut(text, start, start + longest)
+        spans.append((start, cut))
+        start = cut
+    return [*spans, (start, end)]
+
+
+def _cut(text: str, start: int, limit: int) -> int:
+    first = start + max(int((limit - start) * SHORTEST_SHARE), 1)
+    blanks = [at for at in range(limit, first, -1) if text[at].isspace() and not text[at - 1].isspace()]
+    whole = next((at for at in blanks if not text[at - 1].isdigit() and text[at - 1] not in "$€£¥₹"), 0)
+    return whole or next(iter(blanks), limit)
