@@ -17,6 +17,8 @@ from chatbot.memory.going_back import asks_again, goes_back
 from chatbot.memory.history import CALLED, HistoryLayer
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.sessions import CompressionStats, Sessions
+from chatbot.memory.shortening import shorten
+from chatbot.memory.summary import SummaryLayer, summarise
 from chatbot.models import LLM
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
@@ -55,12 +57,16 @@ class Remembering:
         self._settings, self._conversations, self._catalog, self._embedder = settings, conversations, catalog, embedder
         self._sessions = Sessions(model=settings.chat_model)
         self._history = HistoryLayer(conversations, embedder)
+        self._summary = SummaryLayer(conversations)
 
     # --- before an answer ---------------------------------------------------------------------------------------------------
 
     def window(self, conversation: str, owner: str) -> tuple[Exchange, ...]:
-        """The live exchanges, oldest first."""
-        return tuple(self._conversations.window(conversation, owner, self._settings.window))
+        """The live exchanges, oldest first; none where they cannot be read, of which `before` tells."""
+        try:
+            return tuple(self._conversations.window(conversation, owner, self._settings.window))
+        except StoreError:
+            return ()
 
     def gone_back(self, question: str, conversation: str, owner: str) -> tuple[str, tuple[Exchange, ...]]:
         """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""
@@ -68,7 +74,11 @@ class Remembering:
         if back is None:
             return question, ()
         recall = Recall(back.topic, self._vector(back.topic), conversation, owner, now=time.time(), before=2**31)
-        found = next(iter(self._history.find(recall)), None)
+        try:
+            # What only went back itself would be found first, by the words that both have.
+            found = next((one for one in self._history.find(recall) if goes_back(one.said.user) is None), None)
+        except StoreError:
+            found = None
         if found is None or found.score < CALLED:
             return question, ()
         searched = self._searched(found.said, owner)
@@ -77,12 +87,26 @@ class Remembering:
         return back.question, (Exchange(searched, found.said.cited),)
 
     def before(self, recall: Recall) -> Before:
-        """What the prompt of a question is given: below the threshold the last exchanges and notes on older ones, above it all older ones shortened."""
+        """What the prompt of a question is given: below the threshold the last exchanges and notes on older ones, above it all older ones shortened. Where
+        the conversation cannot be read, nothing but a notice that says so."""
+        try:
+            return self._before(recall)
+        except StoreError as error:
+            return Before(notices=(Notice(f"Answered without the conversation before: {error.message}", error.hint),))
+
+    def _before(self, recall: Recall) -> Before:
         said = [one for one in self._conversations.said(recall.conversation, recall.owner) if one.state == "complete"]
-        last = said[-self._settings.prompt_exchanges :]
+        last, older = said[-self._settings.prompt_exchanges :], said[: -self._settings.prompt_exchanges]
         recall = replace(recall, before=last[0].number if last else 1)
         whole = tuple(one.exchange for one in last)
-        notes, notices = self._notes(recall, [self._history])
+        row = self._conversations.get(recall.conversation, recall.owner)
+        tokens = self._sessions.tokens(recall.conversation, said)
+        if older and self._settings.compression and row.compresses and sum(tokens) > self._settings.compression_tokens:
+            shortened = shorten(older, recall, self._vectors(recall), tokens, self._settings)
+            layers: list[MemoryLayer] = [self._history] if row.recalls_others else []
+            notes, notices = self._notes(replace(recall, before=0), layers)
+            return Before(whole, shortened.context, notes, shortened.compression, notices)
+        notes, notices = self._notes(recall, [self._summary, self._history])
         return Before(whole, (), notes, None, notices)
 
     def _notes(self, recall: Recall, layers: Sequence[MemoryLayer]) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
@@ -144,6 +168,8 @@ class Remembering:
         """What may wait until an answer is given: vectors of exchanges, summaries, what is to be erased. Fails silently, for nothing is lost by it."""
         try:
             self._embed(conversation, owner)
+            if model is not None and self._settings.summary:
+                self._summarise(conversation, owner, model)
             self.sweep()
         except ProjectError as error:
             log.warning("after an answer: %s", error)
@@ -166,6 +192,14 @@ class Remembering:
         if latest:
             for one, vector in zip(latest, self._embedder.embed([f"{one.user}\n{one.cited}"[:EMBEDDED_CHARACTERS] for one in latest]), strict=True):
                 self._conversations.keep_vector(conversation, one.number, fingerprint, vector)
+
+    def _summarise(self, conversation: str, owner: str, model: LLM) -> None:
+        said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete"]
+        if len(said) <= self._settings.prompt_exchanges:
+            return
+        due = self._summary.due(conversation, owner, said[-self._settings.prompt_exchanges].number)
+        if due:
+            self._summary.keep(conversation, summarise(due, model))
 
     def _files(self, answer: Answer) -> dict[int, str]:
         """SHA-256 of the file of each version that an answer speaks of."""
