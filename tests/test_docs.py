@@ -44,8 +44,8 @@ def test_the_settings_are_those_of_the_code(readme: str) -> None:
 
 
 def subcommands() -> list[str]:
-    if not (ROOT / "chatbot" / "cli.py").exists():
-        pytest.fail("there is no chatbot/cli.py")
+    if not (ROOT / "chatbot" / "cli").exists():
+        pytest.fail("there is no chatbot/cli")
     done = subprocess.run([sys.executable, "-m", "chatbot", "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
     found = re.search(r"\{([a-z,\s-]+)\}", done.stdout)
     assert found, f"--help lists no subcommands as {{a,b,c}}:\n{done.stdout}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from chatbot import cli
+from chatbot.cli import commands, exits
 from chatbot.search import fusion, retrieval
 from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
@@ -284,4 +284,4 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
 
 
 def test_the_choices_are_those_of_the_search() -> None:
-    assert (cli.STRATEGIES, cli.MODES, cli.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
+    assert (commands.STRATEGIES, commands.MODES, exits.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)

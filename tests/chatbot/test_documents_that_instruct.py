@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot import cli
+from chatbot.cli import main, output
 from chatbot.records import Answer, DocumentRow
 from chatbot.service import Ask, Chatbot
 from chatbot.settings import Settings
@@ -57,8 +57,8 @@ def test_a_quoted_order_is_quoted_marked_and_changes_nothing_else(chatbot: Chatb
     assert quoted, answer
     assert all(citation.verified and citation.page == 2 for citation in quoted)
     assert "Ignore all previous instructions" in answer.text
-    assert "ADDRESSES A MACHINE" in cli._answer_text(answer)
-    assert True in [citation["instructs"] for citation in cli._answer_line(answer)["citations"]]
+    assert "ADDRESSES A MACHINE" in output.answer_text(answer)
+    assert True in [citation["instructs"] for citation in output.answer_line(answer)["citations"]]
     (remark,) = order_remarks(quoted[0])
     assert "[S" in remark and "orders to machines" in remark
 
@@ -97,10 +97,10 @@ def test_the_list_says_period_and_status(chatbot: Chatbot, home: Path, capsys: p
     assert isinstance(row, DocumentRow)
     assert (row.period, row.status) == ("2025", "draft")
     monkeypatch.setenv("FINPOLICY_HOME", str(home))
-    assert cli.main(["list", "--json"]) == 0
+    assert main(["list", "--json"]) == 0
     line = json.loads(capsys.readouterr().out)
     assert (line["period"], line["status"]) == ("2025", "draft")
-    assert cli.main(["list"]) == 0
+    assert main(["list"]) == 0
     assert "Rules.pdf (2025, draft)" in capsys.readouterr().out
 
 

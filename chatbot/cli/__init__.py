@@ -1,0 +1,5 @@
+"""The command line: arguments in, service calls, lines out; a thin shell that decides nothing itself."""
+
+from chatbot.cli.commands import main
+
+__all__ = ["main"]

@@ -1,0 +1,114 @@
+"""The arguments of every command, and how a run of one ends; decides nothing itself."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from chatbot.cli import conversations, documents, questions
+from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
+from chatbot.cli.output import complain, printable
+from chatbot.errors import ProjectError, StoreError, UsageError
+from chatbot.settings import load_settings
+
+__all__ = ["MODES", "STRATEGIES", "main"]
+
+MODES = ("hybrid", "vector", "keyword")
+STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0 done, 1 a document or question failed, 2 usage, 3 store unusable."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options, load_settings())
+        sys.stdout.flush()
+        return code
+    except StoreError as error:
+        return complain(error, UNUSABLE)
+    except UsageError as error:
+        return complain(error, USAGE)
+    except ProjectError as error:
+        return complain(error, FAILED)
+    except KeyboardInterrupt:
+        print("\nStopped. What was finished is kept.", file=sys.stderr)
+        return 130
+    except OSError as error:  # a pipe that closed, a full disk behind standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):
+            print(printable(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m chatbot", description="Answers questions about your PDFs, each statement with its page.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    add = _command(commands, "add", documents.add, "add PDF files, or folders of them")
+    add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    add.add_argument("--name", help="name to keep a single file under (default: its file name)")
+    add.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="lines of file name, tab, password for protected files; never stored")
+
+    _command(commands, "list", documents.list_documents, "list the documents")
+    remove = _command(commands, "remove", documents.remove, "hide a document; it can be restored for 7 days")
+    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("--purge", action="store_true", help="erase it now, beyond restoring")
+    restore = _command(commands, "restore", documents.restore, "bring a removed document back")
+    restore.add_argument("name", metavar="NAME")
+
+    rebuild = _command(commands, "rebuild", documents.rebuild_store, "make the store anew from the kept copies, or from the text it holds")
+    rebuild.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add; a protected file without one keeps the text it has")
+    doctor = _command(commands, "doctor", documents.doctor, "finish what a stop left, then check the store; prints nothing when it is sound")
+    doctor.add_argument("--repair", action="store_true", help="mend what can be mended")
+
+    search = _command(commands, "search", questions.search, "find the pages for a query")
+    search.add_argument("query", nargs="?", metavar="QUERY")
+    search.add_argument("-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)")
+    search.add_argument("--mode", choices=MODES, default="hybrid")
+    search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
+    search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
+    ask = _command(commands, "ask", questions.ask, "ask a question")
+    ask.add_argument("query", nargs="?", metavar="QUESTION")
+    ask.add_argument("--conversation", metavar="ID", help="remember this exchange, and use those before it")
+    for command in (search, ask):
+        command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
+        command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
+    _add_compress(commands)
+    return parser
+
+
+def _add_compress(commands: Any) -> None:
+    compress = _command(commands, "compress", conversations.compress, "cut a conversation to a share of its tokens, sentences verbatim")
+    compress.add_argument("file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}')
+    compress.add_argument("--max-tokens", type=int, default=20_000, help="up to so many tokens nothing is cut (default 20000)")
+    compress.add_argument("--ratio", type=float, default=0.5, help="share of all tokens that is kept (default 0.5)")
+    compress.add_argument("--keep-last", type=int, default=2, help="messages at the end that stay as they are (default 2)")
+    compress.add_argument("--scoring", choices=("query", "seed"), default="query", help="by the query, or by a fixed formula (default query)")
+    compress.add_argument("--rho", type=float, help="what whole chunks take of what is cut, 0 to 1 (default 1 by query, 0.5 by seed)")
+    compress.add_argument("--gamma", type=float, default=1.0, help="how much more the less important loses (default 1)")
+    compress.add_argument("--no-vectors", action="store_true", help="compare words only: faster, and finds a little less")
+    asked = compress.add_mutually_exclusive_group()
+    asked.add_argument("--query", metavar="Q", default="", help="what is to be asked of the conversation next")
+    asked.add_argument("--queries", metavar="FILE", type=Path, help='queries as JSON lines, {"id", "query"}: one object printed for each')
+
+
+def _page_count(text: str) -> int:
+    """The argument of -k. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if not is_page_count(count):
+        raise argparse.ArgumentTypeError(f"k is {text[:20]}: ask for 1 to {MOST_PAGES} pages")
+    return count
+
+
+def _command(commands: Any, name: str, run: Callable[..., int], text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+    command.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
+    command.set_defaults(run=run)
+    return command

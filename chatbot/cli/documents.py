@@ -1,0 +1,193 @@
+"""The commands that speak of documents: add, list, remove, restore, rebuild, doctor."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import getpass
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chatbot.cli.exits import DONE, FAILED, open_chatbot
+from chatbot.cli.output import emit, printable, progress_bars
+from chatbot.errors import QuestionError, UsageError
+from chatbot.settings import Settings
+from chatbot.store.names import known_as
+
+if TYPE_CHECKING:
+    from chatbot.records import DocumentRow
+    from chatbot.service import Chatbot
+    from chatbot.store.library import AddResult, Upload
+
+__all__ = ["add", "doctor", "list_documents", "rebuild_store", "remove", "restore"]
+
+STARTED = time.perf_counter()
+PASSWORD_TRIES = 3
+# What `list` tells of a document, beside its name.
+LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages"]
+LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status"]
+
+
+def add(options: argparse.Namespace, settings: Settings) -> int:
+    uploads = _uploads(options)
+    failed = False
+    with open_chatbot(settings) as chatbot, progress_bars() as progress:
+        locked: set[str] = set()
+        for result in chatbot.add(uploads, progress=progress, started=STARTED):
+            if result.needs_password and _interactive():
+                locked.add(result.document)
+                continue
+            failed |= result.status == "failed"
+            emit(_add_line(result), _add_text(result), as_json=options.json)
+        for upload in uploads:
+            name = known_as(upload.name or upload.path.name)
+            if name in locked:
+                locked.remove(name)
+                failed |= not _add_locked(chatbot, upload, options)
+        for result in chatbot.resume(progress=progress):
+            print(printable(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
+    return FAILED if failed else DONE
+
+
+def _interactive() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -> bool:
+    """Ask for a protected file's password by its name, a few times; False where it was not given."""
+    name = upload.name or upload.path.name
+    for _ in range(PASSWORD_TRIES):
+        try:
+            password = getpass.getpass(printable(f"Password for {name} (Enter leaves it out): "), sys.stderr)
+        except EOFError:
+            password = ""
+        result = next(iter(chatbot.add([dataclasses.replace(upload, password=password or None)])))
+        if not (result.needs_password and password):
+            break
+        print("That password does not open it.", file=sys.stderr)
+    emit(_add_line(result), _add_text(result), as_json=options.json)
+    return result.status != "failed"
+
+
+def _uploads(options: argparse.Namespace) -> list[Upload]:
+    from chatbot.store.library import Upload
+
+    passwords = _passwords(options.passwords)
+    paths = [inside for path in options.paths for inside in _walk(path)]
+    if options.name is not None and len(paths) != 1:
+        raise UsageError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
+    return [Upload(path, options.name or "", passwords.get(known_as(path.name))) for path in paths]
+
+
+def _walk(path: Path) -> list[Path]:
+    """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported like a file that cannot be read."""
+    inside = sorted(found for found in path.rglob("*") if found.suffix.casefold() == ".pdf" and found.is_file()) if path.is_dir() else []
+    return inside or [path]
+
+
+def _passwords(path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise QuestionError(
+            f"The passwords in {path} cannot be read: {type(error).__name__}.", hint="One line a file: its name, a tab, the password."
+        ) from error
+    return {known_as(name): password for name, tab, password in (line.partition("\t") for line in lines) if tab}
+
+
+def _add_line(result: AddResult) -> dict[str, Any]:
+    return {
+        "document": result.document,
+        "id": result.id,
+        "status": result.status,
+        "pages": result.pages,
+        "chunks": result.chunks,
+        "ocr_pages": result.ocr_pages,
+        "failed_pages": [{"page": page, "reason": reason} for page, reason in result.failed_pages],
+        "seconds": result.seconds,
+        "searchable_seconds": result.searchable_seconds,
+        "error": result.error,
+        **({"warning": result.warning} if result.warning else {}),
+    }
+
+
+def _add_text(result: AddResult) -> str:
+    if result.error:
+        return f"failed     {result.document}: {result.error}"
+    parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
+    parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
+    parts += [f"{result.seconds:.1f} s"] if result.status != "unchanged" else []
+    lines = [f"{result.status:<10} {result.document}: {', '.join(parts)}"]
+    lines += [f"           page {page}: {reason}" for page, reason in result.failed_pages]
+    return "\n".join([*lines, *([f"           {result.warning}"] if result.warning else [])])
+
+
+def list_documents(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.catalog import Catalog, Waiting
+
+    path = settings.store / "catalog.sqlite3"
+    rows: list[DocumentRow] = []
+    waiting: list[Waiting] = []
+    if path.exists():
+        catalog = Catalog(path, read_only=True)  # beside a running chat too, waiting for nobody
+        rows, waiting = catalog.documents(), catalog.waiting()
+        catalog.close()
+    for row in rows:
+        line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
+        facts = f" ({', '.join(said)})" if (said := [fact for fact in (row.period, row.status) if fact]) else ""
+        same = f" (the same file as {row.same_as})" if row.same_as else ""
+        emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{facts}{same}", as_json=options.json)
+    for taken in waiting:
+        print(printable(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
+    copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
+    if copies > len(waiting):
+        print(f"The catalogue is empty, and {copies} kept copies are there: python -m chatbot doctor", file=sys.stderr)
+    elif not rows:
+        print("No documents yet. Add some: python -m chatbot add FOLDER", file=sys.stderr)
+    return DONE
+
+
+def remove(options: argparse.Namespace, settings: Settings) -> int:
+    with open_chatbot(settings) as chatbot:
+        chatbot.remove(options.name, purge=options.purge)
+    undo = "Erased." if options.purge else f"Removed. Undo within 7 days: python -m chatbot restore -- {shlex.quote(known_as(options.name))}"
+    emit({"document": options.name, "status": "purged" if options.purge else "removed"}, undo, as_json=options.json)
+    return DONE
+
+
+def restore(options: argparse.Namespace, settings: Settings) -> int:
+    with open_chatbot(settings) as chatbot:
+        chatbot.restore(options.name)
+    emit({"document": options.name, "status": "restored"}, "Restored.", as_json=options.json)
+    return DONE
+
+
+def rebuild_store(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.rebuilding import rebuild
+
+    passwords, failed = _passwords(options.passwords), False
+    with progress_bars() as progress:
+        for result in rebuild(settings, passwords, progress=progress):
+            failed |= result.status == "failed"
+            emit(_add_line(result), _add_text(result), as_json=options.json)
+    return FAILED if failed else DONE
+
+
+def doctor(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.store.doctor import examine
+
+    found = False
+    with open_chatbot(settings) as chatbot, progress_bars() as progress:
+        for finding in examine(chatbot.library, repair=options.repair, progress=progress):
+            found |= not finding.mended
+            line = {"document": finding.document, "problem": finding.problem, "fix": finding.fix, **({"mended": True} if finding.mended else {})}
+            text = f"{'mended' if finding.mended else 'problem'}    {finding.document or 'store'}: {finding.problem}. {finding.fix}"
+            emit(line, text, as_json=options.json)
+    if not found:
+        print("The store is sound.", file=sys.stderr)
+    return FAILED if found else DONE

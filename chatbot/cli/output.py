@@ -1,0 +1,145 @@
+"""What the command line prints: lines of JSON or text, notes, errors and progress; asks and decides nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from chatbot.errors import ProjectError
+
+if TYPE_CHECKING:
+    from chatbot.records import Answer, Hit, Notice, Understanding
+
+__all__ = ["answer_line", "answer_text", "complain", "emit", "hit_line", "hit_text", "note", "printable", "progress_bars"]
+
+# Terminal control must not come from a document or a model: everything but line ends and tabs is made visible.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
+    print(json.dumps(line) if as_json else printable(text), flush=True)
+
+
+def printable(text: str) -> str:
+    return CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def note(notice: Notice) -> None:
+    print(printable(f"Note: {ProjectError(notice.text, hint=notice.hint)}"), file=sys.stderr)
+
+
+def complain(error: ProjectError, code: int) -> int:
+    print(printable(f"Error: {error}"), file=sys.stderr)
+    return code
+
+
+@contextlib.contextmanager
+def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
+    """Bars on a terminal, one a phase of a document; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda document, phase, done, total: None
+        return
+    from tqdm import tqdm
+
+    bars: dict[tuple[str, str], Any] = {}
+
+    def show(document: str, phase: str, done: int, total: int) -> None:
+        if document == "query" and total == 1:  # done at once
+            return
+        bar = bars.get((document, phase))
+        if bar is None:
+            bar = bars[document, phase] = tqdm(
+                total=total, desc=printable(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False
+            )
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+
+    try:
+        yield show
+    finally:
+        for bar in bars.values():
+            bar.close()
+
+
+def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "document": hit.document,
+        "page": hit.page,
+        "page_label": hit.page_label,
+        "score": hit.score,
+        "extraction_method": hit.extraction_method,
+        "chunk_id": hit.chunk_id,
+        "text": hit.text,
+        "scores": dict(hit.scores),
+        **({} if hit.chunk_match is None else {"chunk_match": hit.chunk_match}),
+    }
+
+
+def hit_text(rank: int, hit: Hit) -> str:
+    words = " ".join(hit.text.split())
+    return f"{rank}. {hit.document}, {page_text(hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
+
+
+def page_text(page: int | None, label: str | None) -> str:
+    return f"page {page}" + (f" (printed {label})" if label and label != str(page) else "")
+
+
+def answer_line(answer: Answer) -> dict[str, Any]:
+    citations = [
+        {
+            field: getattr(citation, field)
+            for field in ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs")
+        }
+        for citation in answer.citations
+    ]
+    numbers = [
+        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")}
+        for number in answer.numbers
+    ]
+    return {
+        "answer": answer.text,
+        "answered": answer.answered,
+        "reason": answer.reason,
+        "nearest": [{"document": page.document, "page": page.page, "page_label": page.page_label} for page in answer.nearest],
+        "citations": citations,
+        "numbers": numbers,
+        "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes]
+        + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
+        "search_query": answer.search_query,
+        "understanding": _understanding_line(answer.understanding),
+        "superseded": list(answer.superseded),
+        "model": answer.model,
+        "conversation": answer.conversation,
+        "seconds": answer.seconds,
+        **({"error": answer.error} if answer.error else {}),
+    }
+
+
+def _understanding_line(understanding: Understanding | None) -> dict[str, Any] | None:
+    if understanding is None:
+        return None
+    return {
+        field: getattr(understanding, field) for field in ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
+    }
+
+
+def answer_text(answer: Answer) -> str:
+    lines = [answer.text, ""]
+    if answer.error:
+        lines.insert(0, "In the documents' own words, because the chat model failed:")
+    for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
+        place = f"{citation.document}, {page_text(citation.page, citation.page_label)}" if citation.document else "no such source"
+        read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
+        checked = "verified" if citation.verified else f"NOT VERIFIED: {citation.reason}"
+        orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
+        lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
+    lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
+    lines += answer.superseded
+    lines += [f"Nearest: {page.document}, {page_text(page.page, page.page_label)}" for page in answer.nearest]
+    return "\n".join(lines).rstrip()

@@ -1,0 +1,140 @@
+"""The commands that search and ask, one query at a time or many as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from chatbot.cli.exits import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
+from chatbot.cli.output import answer_line, answer_text, emit, hit_line, hit_text, note, progress_bars
+from chatbot.errors import ProjectError, QuestionError, UsageError
+from chatbot.settings import Settings
+
+if TYPE_CHECKING:
+    from chatbot.records import Answer, Exchange, Hit
+    from chatbot.service import Chatbot
+
+__all__ = ["ask", "search"]
+
+ROW_HINT = f'A line is {{"id", "query", "documents": [NAME]?, "k": 1 to {MOST_PAGES}?, "history": [{{"user", "assistant"}}]?}}.'
+
+
+def search(options: argparse.Namespace, settings: Settings) -> int:
+    if options.raw and options.mode != "vector":
+        raise UsageError("--raw goes with --mode vector.", hint="Add --mode vector.")
+    if options.raw and options.strategy != "average":
+        raise UsageError("--raw goes with --strategy average.", hint="Leave one of them out.")
+
+    def find(chatbot: Chatbot, query: str, names: Sequence[str], k: int) -> list[Hit]:
+        from chatbot.service import Find
+
+        with progress_bars() as progress:
+            asked = Find(query, tuple(names), options.mode, k, options.raw, options.strategy)
+            return chatbot.find(asked, progress=partial(progress, "query"), tell=note)
+
+    def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
+        query = chatbot.standalone(row["query"], _history(row))
+        k = options.k if row["k"] is None else row["k"]
+        hits = find(chatbot, query, row["documents"], k)
+        return {"id": row["id"], "search_query": query, "hits": [hit_line(rank, hit) for rank, hit in enumerate(hits, 1)]}
+
+    if options.batch:
+        return _batch(options, settings, run)
+    with open_chatbot(settings) as chatbot:
+        hits = find(chatbot, _query(options), options.document, options.k)
+        waiting = len(chatbot.library.catalog.waiting())
+    for rank, hit in enumerate(hits, 1):
+        emit(hit_line(rank, hit), hit_text(rank, hit), as_json=options.json)
+    if waiting:
+        print(f"{waiting} files are not added yet: python -m chatbot doctor", file=sys.stderr)
+    if not hits:
+        print("Nothing found.", file=sys.stderr)
+    return DONE
+
+
+def ask(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.records import Answer, Notice
+    from chatbot.service import Ask
+
+    def answer(chatbot: Chatbot, ask: Ask) -> Answer:
+        for event in chatbot.ask(ask):
+            if isinstance(event, Notice):
+                note(event)
+            elif isinstance(event, Answer):
+                return event
+        raise AssertionError("an ask ends in an answer")
+
+    def run(chatbot: Chatbot, row: dict[str, Any]) -> dict[str, Any]:
+        history = tuple(_history(row))
+        return {"id": row["id"], **answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history)))}
+
+    if options.batch:
+        return _batch(options, settings, run)
+    with open_chatbot(settings) as chatbot:
+        conversation = chatbot.conversations.begin("local", options.conversation) if options.conversation else None
+        given = answer(chatbot, Ask(_query(options), tuple(options.document), conversation))
+    emit(answer_line(given), answer_text(given), as_json=options.json)
+    return FAILED if given.error else DONE
+
+
+def _batch(options: argparse.Namespace, settings: Settings, run: Callable[[Chatbot, dict[str, Any]], dict[str, Any]]) -> int:
+    """One output line for each line of standard input, in order; a failed one is a line with "error"."""
+    failed = False
+    with open_chatbot(settings) as chatbot:
+        for number, text in enumerate(sys.stdin.buffer, 1):
+            if not text.strip():
+                continue
+            line: dict[str, Any] = {"id": None, "line": number}
+            try:
+                row = _row(text, options)
+                line = {"id": row["id"]}
+                if row["wrong"]:
+                    raise QuestionError(f"Of the line, {' and '.join(row['wrong'])} cannot be used.", hint=ROW_HINT)
+                line = run(chatbot, row)
+            except ProjectError as error:
+                line["error"] = str(error)
+            failed |= bool(line.get("error"))
+            emit(line, "", as_json=True)
+    return FAILED if failed else DONE
+
+
+def _row(text: bytes, options: argparse.Namespace) -> dict[str, Any]:
+    """One query of a batch; "wrong" names the parts that cannot be used. Raises QuestionError where the line is no JSON object."""
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise QuestionError("The line is not JSON.", hint=ROW_HINT) from error
+    if not isinstance(row, dict):
+        raise QuestionError("The line is not an object.", hint=ROW_HINT)
+    documents, history = row.get("documents") or [], row.get("history") or []
+    checks = {
+        "id": not isinstance(row.get("id"), float),  # NaN and infinities are no JSON
+        "query": isinstance(row.get("query"), str),
+        "k": row.get("k") is None or is_page_count(row["k"]),
+        "documents": isinstance(documents, list) and all(isinstance(name, str) for name in documents),
+        "history": isinstance(history, list) and all(_is_exchange(said) for said in history),
+    }
+    wrong = [name for name, right in checks.items() if not right]
+    identity = row.get("id") if "id" not in wrong else str(row["id"])
+    given = {"id": identity, "query": row.get("query"), "documents": documents or options.document, "history": history, "k": row.get("k")}
+    return {**given, "wrong": wrong}
+
+
+def _is_exchange(said: object) -> bool:
+    return isinstance(said, dict) and isinstance(said.get("user"), str) and isinstance(said.get("assistant"), str)
+
+
+def _history(row: dict[str, Any]) -> list[Exchange]:
+    from chatbot.records import Exchange
+
+    return [Exchange(said["user"], said["assistant"]) for said in row["history"]]
+
+
+def _query(options: argparse.Namespace) -> str:
+    if options.query is None:
+        raise UsageError("There is no question.", hint="Give one in quotation marks, or --batch with JSON lines on standard input.")
+    return str(options.query)
