@@ -77,8 +77,22 @@ def _parser() -> argparse.ArgumentParser:
     for command in (search, ask):
         command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
         command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
+    _add_conversations(commands)
     _add_compress(commands)
     return parser
+
+
+def _add_conversations(commands: Any) -> None:
+    text = "list the conversations of the command line, show one, export or change it"
+    kept = _command(commands, "conversations", conversations.conversations, text)
+    kept.add_argument("id", nargs="?", metavar="ID", help="show this one")
+    kept.add_argument("--search", metavar="WORDS", help="list those that hold all these words")
+    kept.add_argument("--deleted", action="store_true", help="list those that can be restored")
+    change = kept.add_mutually_exclusive_group()
+    change.add_argument("--export", choices=("markdown", "json"), help="print the whole of it, with all that was checked")
+    change.add_argument("--rename", metavar="TITLE")
+    change.add_argument("--delete", action="store_true", help="hide it; it can be restored for 7 days")
+    change.add_argument("--restore", action="store_true", help="bring a deleted one back")
 
 
 def _add_compress(commands: Any) -> None:

@@ -1,17 +1,106 @@
-"""The commands that speak of conversations."""
+"""The commands that speak of conversations: those kept on this machine, and any file of messages to be compressed."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+import time
+from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exits import DONE
-from chatbot.cli.output import emit
+from chatbot.cli.output import emit, printable
+from chatbot.errors import StoreError, UsageError
 from chatbot.settings import Settings
 
-__all__ = ["compress"]
+if TYPE_CHECKING:
+    from chatbot.memory.conversations import ConversationRow, Conversations
+
+__all__ = ["OWNER", "compress", "conversations"]
+
+# Whoever uses the command line; conversations of the browser belong to the browser.
+OWNER = "local"
+
+
+def conversations(options: argparse.Namespace, settings: Settings) -> int:
+    """List the conversations, show or export one, or change it."""
+    from chatbot.memory.conversations import Conversations
+    from chatbot.store.lock import StoreLock
+
+    if options.id is None and (options.export or options.rename is not None or options.delete or options.restore):
+        raise UsageError("Which conversation?", hint="Name its id; `python -m chatbot conversations` lists them.")
+    lock = StoreLock(settings.store / "store.lock")
+    try:
+        kept = Conversations(settings.store / "conversations.sqlite3")
+        try:
+            return _run(options, kept)
+        finally:
+            kept.close()
+    finally:
+        lock.close()
+
+
+def _run(options: argparse.Namespace, kept: Conversations) -> int:
+    if options.id is None:
+        rows = kept.listed(OWNER, search=options.search or "", deleted=options.deleted)
+        for row in rows:
+            emit(_line(row), f"{row.id}  {_time(row.changed_at)}  {row.exchanges:>4} exchanges  {row.title}", as_json=options.json)
+        if not rows:
+            print("None. Ask with --conversation NAME to begin one.", file=sys.stderr)
+        return DONE
+    if options.export:
+        sys.stdout.write(_exported(kept, options.id, options.export))
+        return DONE
+    done = _change(options, kept)
+    row = kept.get(options.id, OWNER)
+    if done:
+        undo = f" Undo within 7 days: python -m chatbot conversations --restore -- {options.id}" if done == "deleted" else ""
+        emit({**_line(row), "status": done}, f"{done.capitalize()}.{undo}", as_json=options.json)
+        return DONE
+    for said in kept.said(options.id, OWNER):
+        line = {"number": said.number, "at": said.at, "state": said.state, "question": said.user, "answer": said.assistant}
+        emit(line, f"{said.number}. {said.user}\n\n{said.assistant}\n", as_json=options.json)
+    return DONE
+
+
+def _change(options: argparse.Namespace, kept: Conversations) -> str:
+    """What was changed, "" for nothing."""
+    if options.rename is not None:
+        kept.rename(options.id, OWNER, options.rename)
+        return "renamed"
+    if options.delete:
+        kept.delete(options.id, OWNER)
+        return "deleted"
+    if options.restore:
+        kept.restore(options.id, OWNER)
+        return "restored"
+    return ""
+
+
+def _exported(kept: Conversations, conversation: str, form: str) -> str:
+    from chatbot.memory.export import export_conversation
+
+    said, answers = kept.said(conversation, OWNER), []
+    for one in said:
+        try:
+            found = kept.answer(conversation, one.number, OWNER)
+        except StoreError as error:
+            print(printable(f"Note: {error}"), file=sys.stderr)
+            found = None
+        answers.append(found[0] if found else None)
+    return export_conversation(kept.get(conversation, OWNER), said, answers, form)
+
+
+def _line(row: ConversationRow) -> dict[str, Any]:
+    fields = ("title", "begun_at", "changed_at", "exchanges", "deleted_at")
+    return {"conversation": row.id, **{field: getattr(row, field) for field in fields}}
+
+
+def _time(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 def compress(options: argparse.Namespace, settings: Settings) -> int:
+    """Cut a conversation to a share of its tokens."""
     from chatbot.memory.compress_file import Asked, compress_file, result_line, result_text
 
     asked = Asked(options.file, options.query, options.queries, not options.no_vectors)

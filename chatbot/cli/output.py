@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.errors import ProjectError
 
 if TYPE_CHECKING:
-    from chatbot.records import Answer, Hit, Notice, Understanding
+    from chatbot.records import Answer, Compression, Hit, Notice, Understanding
 
 __all__ = ["answer_line", "answer_text", "complain", "emit", "hit_line", "hit_text", "note", "printable", "progress_bars"]
 
@@ -116,9 +116,18 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "superseded": list(answer.superseded),
         "model": answer.model,
         "conversation": answer.conversation,
+        "exchange": answer.exchange,
+        "compression": _compression_line(answer.compression),
         "seconds": answer.seconds,
         **({"error": answer.error} if answer.error else {}),
     }
+
+
+def _compression_line(compression: Compression | None) -> dict[str, Any] | None:
+    if compression is None:
+        return None
+    fields = ("original_tokens", "compressed_tokens", "chunks_compressed")
+    return {**{field: getattr(compression, field) for field in fields}, "kept_exchanges": sorted(compression.kept)}
 
 
 def _understanding_line(understanding: Understanding | None) -> dict[str, Any] | None:
@@ -141,5 +150,8 @@ def answer_text(answer: Answer) -> str:
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
     lines += answer.superseded
+    if answer.compression:
+        kept = answer.compression
+        lines.append(f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of {kept.original_tokens:,} tokens kept.")
     lines += [f"Nearest: {page.document}, {page_text(page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
 from chatbot.cli.output import answer_line, answer_text, emit, hit_line, hit_text, note, progress_bars
 from chatbot.errors import ProjectError, QuestionError, UsageError
@@ -75,9 +76,11 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
     if options.batch:
         return _batch(options, settings, run)
     with open_chatbot(settings) as chatbot:
-        conversation = chatbot.conversations.begin("local", options.conversation) if options.conversation else None
-        given = answer(chatbot, Ask(_query(options), tuple(options.document), conversation))
-    emit(answer_line(given), answer_text(given), as_json=options.json)
+        conversation = chatbot.conversations.begin(OWNER, options.conversation) if options.conversation else None
+        asked = Ask(_query(options), tuple(options.document), conversation, owner=OWNER)
+        given = answer(chatbot, asked)
+        emit(answer_line(given), answer_text(given), as_json=options.json)
+        chatbot.settle(asked)
     return FAILED if given.error else DONE
 
 
