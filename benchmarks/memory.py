@@ -46,6 +46,8 @@ DATA = ROOT.parent / "shared" / "data" / "memory_conv_dev.jsonl"
 RATIOS = (0.5, 0.25, 0.1)
 # Messages of about 24 tokens: 20,000, 80,000 and 500,000 tokens.
 LENGTHS = (840, 3_360, 21_000)
+# Of the embedded model's vectors.
+DIMENSION = 384
 
 Array = NDArray[np.float64]
 
@@ -175,20 +177,36 @@ def measure_times() -> str:
     lines = []
     for count in LENGTHS:
         messages = made_talk(count)
-        for name, options in (("question", Options(0)), ("question, rho 0.5", Options(0, rho=0.5)), ("seed", Options(0, scoring="seed"))):
-            first, more = zip(*(_seconds(messages, options) for _ in range(3)), strict=True)
+        given = np.random.default_rng(0).standard_normal((len(messages), DIMENSION)).astype(np.float32)
+        for name, options, vectors in (
+            ("question", Options(0), None),
+            ("question, vectors given", Options(0), given),
+            ("question, rho 0.5", Options(0, rho=0.5), None),
+            ("seed", Options(0, scoring="seed"), None),
+        ):
+            first, more = zip(*(_seconds(messages, options, vectors) for _ in range(3)), strict=True)
             tokens = Conversation(messages).tokens
             lines.append([f"{tokens:,}", name, f"{1000 * min(first):.0f}", f"{tokens / min(first):,.0f}", f"{1000 * min(more):.0f}"])
     return markdown_table(["tokens", "scoring", "ms", "tokens a second", "ms for one more question"], lines)
 
 
-def _seconds(messages: Sequence[Message], options: Options) -> tuple[float, float]:
+def _seconds(messages: Sequence[Message], options: Options, vectors: NDArray[np.float32] | None) -> tuple[float, float]:
+    of_query = None if vectors is None else vectors[0]
     started = time.perf_counter()
-    conversation = Conversation(messages)
-    conversation.compress(Question("What of rabent and tidal?"), options)
+    conversation = Conversation(messages, vectors=vectors)
+    conversation.compress(Question("What of rabent and tidal?", of_query), options)
     between = time.perf_counter()
-    conversation.compress(Question("When was soking?"), options)
+    conversation.compress(Question("When was soking?", of_query), options)
     return between - started, time.perf_counter() - between
+
+
+def measure_cold() -> str:
+    """How long the vectors of a conversation of the first length take, where none was stored as its messages came."""
+    embedder, texts = LocalEmbedder(load_settings().model_cache), texts_to_embed(made_talk(LENGTHS[0]))
+    embedder.embed(texts[:1])
+    started = time.perf_counter()
+    embedder.embed(texts)
+    return f"Cold, with the vectors of {len(texts):,} messages to be made first: {time.perf_counter() - started:.1f} s more, on one thread."
 
 
 def report(conversations: Path = DATA, *, vectors: bool = True) -> None:
@@ -200,6 +218,8 @@ def report(conversations: Path = DATA, *, vectors: bool = True) -> None:
     else:
         print(f"Evidence kept: skipped, there is no {conversations.name} beside the checkout.\n")
     print(f"Time on one thread, made text, to half of the tokens:\n\n{measure_times()}\n")
+    if vectors:
+        print(f"{measure_cold()}\n")
     follow_ups.report()
 
 
