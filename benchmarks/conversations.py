@@ -97,7 +97,7 @@ def fill(chatbot: Chatbot, conversation: str, exchanges: int, answer: Answer) ->
     for number in range(exchanges):
         question = f"What is the contingency reserve of region {number}?"
         kept = chatbot.conversations.start(conversation, question)
-        chatbot.conversations.finish(conversation, kept, replace(answer, question=question), {1: "a" * 64})
+        chatbot.conversations.finish(conversation, kept, replace(answer, question=question), {1: "a" * 64}, owner=OWNER)
         chatbot.conversations.keep_vector(conversation, kept, chatbot.library.embedder.fingerprint, VECTORS[number % len(VECTORS)])
 
 

@@ -126,6 +126,8 @@ class Chatbot:
             self.memory = Remembering(settings, self.conversations, self.library.catalog, self.library.embedder)
             self.memory.sweep()
         except BaseException:
+            if hasattr(self, "conversations"):
+                self.conversations.close()
             self.library.close()
             raise
         self._retriever = Retriever(self.library)
@@ -236,8 +238,9 @@ class Chatbot:
                         said.append(event.text)
                     passed, problem = draft.take(replace(event, notices=tuple(said)) if isinstance(event, Answer) else event)
                     if problem:
+                        said.append(problem.text)
                         yield problem
-                        passed = replace(passed, notices=(*said, problem.text)) if isinstance(passed, Answer) else passed
+                        passed = replace(passed, notices=tuple(said)) if isinstance(passed, Answer) else passed
                     yield passed
             failed = False
         except GeneratorExit:
@@ -326,7 +329,7 @@ class Chatbot:
     def _before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt is given of what was said before."""
         if ask.history is not None:
-            return Before(ask.history[-self.settings.prompt_exchanges :])
+            return Before(self.memory.fitted(ask.history, query))
         return self.memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())) if ask.conversation else Before()
 
     def _completed(self, question: str, exchanges: Sequence[Exchange], stop: Callable[[], bool]) -> Generator[Event, None, str]:

@@ -62,6 +62,10 @@ class ConversationFile:
             except sqlite3.Error as error:
                 raise self._unusable(error) from error
 
+    def compact(self) -> None:
+        """Write the log back into the file, so that what was erased stands in neither."""
+        self.read("pragma wal_checkpoint(truncate)")
+
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction; what fails in it changes nothing."""

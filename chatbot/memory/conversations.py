@@ -25,14 +25,29 @@ __all__ = ["KEPT_DAYS", "PRIVATE", "WINDOW", "ConversationRow", "Conversations",
 WINDOW = 10
 # Days for which a deleted conversation can be brought back; as long as a removed document.
 KEPT_DAYS = 7
+# Questions of one conversation that may be on their way at once, from several tabs.
+MOST_AT_ONCE = 8
 # What the id of a conversation begins with that is never written to disk.
 PRIVATE = "private-"
 # Private conversations that nobody went on with for so long are dropped: they would lie in memory until the server ends.
 PRIVATE_SECONDS = 86_400
 CONVERSATION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LONGEST_TITLE = 120
-ROW = """select id, owner, coalesce(title, (select substr(user, 1, 400) from exchange where conversation = id order by number limit 1), ''), begun_at, changed_at,
-    (select count(*) from exchange where conversation = id), deleted_at, compresses, recalls_others from conversation"""
+UNFINISHED = {
+    "stopped": "stopped, unchecked",
+    "failed": "no answer came",
+    "interrupted": "interrupted, unchecked",
+    "answering": "still being written",
+}
+# Casts, so that a damaged value is odd text or 0 and not the end of reading.
+ROW = """select id, owner, cast(coalesce(title, (select substr(user, 1, 400) from exchange where conversation = id order by number limit 1), '') as text),
+    cast(begun_at as real), cast(changed_at as real),
+    (select count(*) from exchange where conversation = id), cast(deleted_at as real), cast(compresses as integer),
+    cast(recalls_others as integer)
+    from conversation"""
+
+# An id may be erased and begun anew by somebody else while an answer is on its way.
+OWNED = "exists (select 1 from conversation where id = exchange.conversation and owner = ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +77,8 @@ class ConversationRow:
 class Said:
     """One exchange as kept. number: 1-based in its conversation. assistant: the answer's text, so far where it is not whole.
 
-    state: "answering" | "complete" | "stopped" (by its user) | "failed" (an error came instead) | "interrupted" (the process ended). cited: the answer with
-    document and page in the place of its keys, as later prompts show it. at: when it was asked, in seconds since the epoch.
+    state: "answering" | "complete" | "stopped" (whoever read it went away, or stopped it) | "failed" (an error came instead) | "interrupted" (the process
+    ended). cited: the answer with document and page in the place of its keys, as later prompts show it. at: when it was asked, in seconds since the epoch.
     """
 
     conversation: str
@@ -76,8 +91,9 @@ class Said:
 
     @property
     def exchange(self) -> Exchange:
-        """What of it reaches a prompt."""
-        return Exchange(self.user, self.cited)
+        """What of it reaches a prompt. An answer that is not whole says so; its question can be leant on all the same."""
+        mark = "" if self.state == "complete" else f" ({UNFINISHED.get(self.state, self.state)})"
+        return Exchange(self.user, f"{self.cited.strip()}{mark}".strip() if mark else self.cited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +126,10 @@ class Conversations:
     def begin(self, owner: str, conversation: str | None = None, *, private: bool = False) -> str:
         """The id of a conversation of `owner`, made if need be. private: nothing of a new one is written to disk.
 
-        Raises NotFoundError for an id that is malformed, deleted or somebody else's.
+        Raises NotFoundError for an id that is malformed, deleted or somebody else's, ValueError for a private one whose id does not say so.
         """
+        if private and conversation and not conversation.startswith(PRIVATE):
+            raise ValueError(f"{conversation!r} does not begin with {PRIVATE!r}: it would be written to disk")
         conversation = conversation or (PRIVATE if private else "") + secrets.token_urlsafe(12)
         if not CONVERSATION_ID.fullmatch(conversation):
             raise NotFoundError(f"{conversation[:80]!r} is not the id of a conversation.", hint="Use letters, digits, - and _, at most 64.")
@@ -128,7 +146,11 @@ class Conversations:
 
     def get(self, conversation: str, owner: str) -> ConversationRow:
         """One conversation, deleted or not. Raises NotFoundError where it is not this owner's."""
-        rows = self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
+        rows = (
+            self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
+            if CONVERSATION_ID.fullmatch(conversation)
+            else []
+        )
         if not rows:
             raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="Begin a new one.")
         return _row(rows[0])
@@ -175,6 +197,7 @@ class Conversations:
         self.get(conversation, owner)
         with self._file(conversation).write() as connection:
             connection.execute("delete from conversation where id = ? and owner = ?", (conversation, owner))
+        self._file(conversation).compact()
 
     def _change(self, conversation: str, owner: str, change: str, arguments: Sequence[Any]) -> None:
         with self._file(conversation).write() as connection:
@@ -191,6 +214,8 @@ class Conversations:
                 gone += connection.execute("delete from conversation where changed_at < ?", (now - retention_days * 86_400,)).rowcount
         with self._memory.write() as connection:
             gone += connection.execute("delete from conversation where changed_at < ?", (now - PRIVATE_SECONDS,)).rowcount
+        if gone:
+            self._disk.compact()
         return gone
 
     # --- exchanges ----------------------------------------------------------------------------------------------------------
@@ -207,25 +232,26 @@ class Conversations:
             connection.execute("update conversation set changed_at = ? where id = ?", (now, conversation))
         return int(number)
 
-    def write(self, conversation: str, number: int, text: str, *, state: str = "answering") -> None:
-        """Keep the answer as far as it has come. state: as in Said."""
+    def write(self, conversation: str, number: int, text: str, *, owner: str, state: str = "answering") -> None:
+        """Keep the answer as far as it has come, where it is still this owner's. state: as in Said."""
         with self._file(conversation).write() as connection:
             connection.execute(
-                "update exchange set assistant = ?, state = ? where conversation = ? and number = ?", (encodable(text), state, conversation, number)
+                f"update exchange set assistant = ?, state = ? where conversation = ? and number = ? and state != 'complete' and {OWNED}",
+                (encodable(text), state, conversation, number, owner),
             )
 
-    def finish(self, conversation: str, number: int, answer: Answer, files: Mapping[int, str]) -> None:
-        """Keep the answer in full. files: SHA-256 of the file of each version it speaks of."""
+    def finish(self, conversation: str, number: int, answer: Answer, files: Mapping[int, str], *, owner: str) -> None:
+        """Keep the answer in full. files: SHA-256 of the file of each version it speaks of. Raises NotFoundError where the exchange was erased meanwhile."""
         shortened = answer.compression
         sizes = (shortened.original_tokens, shortened.compressed_tokens, shortened.chunks_compressed) if shortened else (None, None, None)
         with self._file(conversation).write() as connection:
             done = connection.execute(
                 "update exchange set assistant = ?, cited = ?, state = 'complete', full_tokens = ?, kept_tokens = ?, chunks = ?"
-                " where conversation = ? and number = ?",
-                (encodable(answer.text), encodable(cited_text(answer)), *sizes, conversation, number),
+                f" where conversation = ? and number = ? and {OWNED}",
+                (encodable(answer.text), encodable(cited_text(answer)), *sizes, conversation, number, owner),
             )
-            if not done.rowcount:  # erased meanwhile
-                return
+            if not done.rowcount:
+                raise NotFoundError("The conversation was erased meanwhile.", hint="Begin a new one.")
             connection.execute(
                 "insert or replace into detail (conversation, number, answer) values (?, ?, ?)", (conversation, number, pack_answer(answer, files))
             )
@@ -235,20 +261,17 @@ class Conversations:
         """The exchanges, oldest first; of a conversation that is not there, deleted or not this owner's none. last: only so many; before: only those of a
         lower number."""
         rows = self._file(conversation).read(
-            "select conversation, number, user, assistant, state, coalesce(cited, assistant), at from exchange join conversation on id = conversation"
+            "select conversation, number, cast(user as text), cast(assistant as text), cast(state as text), cast(coalesce(cited, assistant) as text),"
+            " cast(at as real) from exchange join conversation on id = conversation"
             " where conversation = ? and owner = ? and deleted_at is null and number < ? order by number desc limit ?",
             (conversation, owner, 2**62 if before is None else before, -1 if last is None else last),
         )
         return [Said(*row) for row in reversed(rows)]
 
     def window(self, conversation: str, owner: str, size: int = WINDOW) -> list[Exchange]:
-        """The last `size` whole exchanges, oldest first, as prompts show them."""
-        rows = self._file(conversation).read(
-            "select user, coalesce(cited, assistant) from exchange join conversation on id = conversation where conversation = ? and owner = ?"
-            " and deleted_at is null and state = 'complete' order by number desc limit ?",
-            (conversation, owner, size),
-        )
-        return [Exchange(*row) for row in reversed(rows)]
+        """The last `size` exchanges but for one that is being written, oldest first, as prompts show them."""
+        said = [one for one in self.said(conversation, owner, last=size + MOST_AT_ONCE) if one.state != "answering"]
+        return [one.exchange for one in said[-size:]]
 
     def answer(self, conversation: str, number: int, owner: str) -> tuple[Answer, dict[int, str]] | None:
         """(the answer in full but for the pages' text, SHA-256 of the file of each version in it); None where only its words were kept.
@@ -286,7 +309,9 @@ class Conversations:
             rows = self._file(conversation).read(
                 "select number, vector from detail where conversation = ? and fingerprint = ? and vector is not null", (conversation, fingerprint)
             )
-            found |= {(conversation, number): np.frombuffer(data, np.float32) for number, data in rows}
+            found |= {
+                (conversation, number): np.frombuffer(data, np.float32) for number, data in rows if isinstance(data, bytes) and len(data) % 4 == 0
+            }
         return found
 
     def keep_vector(self, conversation: str, number: int, fingerprint: str, vector: NDArray[np.float32]) -> None:
@@ -324,6 +349,7 @@ class Conversations:
         for file in (self._disk, self._memory):
             for digest in {digest for (digest,) in file.read("select distinct sha256 from source") if not is_there(digest)}:
                 self._forget(file, digest)
+                file.compact()
 
     def _forget(self, file: ConversationFile, digest: str) -> None:
         for conversation, number, data in file.read(

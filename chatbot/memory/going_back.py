@@ -15,15 +15,21 @@ RETURNS = re.compile(
     r"(?:(?:go|going|come|coming|get|getting|jump|switch) back to|back to|return(?:ing)? to)\b(?P<topic>[^.?!:;,]{0,200})(?P<rest>.*)",
     re.I | re.S,
 )
-# Words by which a question speaks of what was said before; they are no part of what it asks for.
+# Words by which a question speaks of what was said before; they are no part of what it asks for. Words that speak of the matter as often ("at the start of the
+# year", "earlier than 2030", "we gave in grants") count only where they speak of the talk.
+TALK = r"(?:this|our|the) (?:conversation|chat|talk|discussion)"
 SPEAKS_OF_BEFORE = re.compile(
-    r"\b(?:(?:which |that |what |as )?(?:you|we|i) (?:just |already |first ){0,2}"
-    r"(?:said|told me|mentioned|gave me|gave|discussed|talked about|spoke about|asked about|asked|quoted|cited)"
-    r"|did (?:you|we|i) (?:just |already |first ){0,2}(?:say|tell me|mention|give me|give|discuss|talk about|speak about|ask about|ask|quote|cite)"
-    r"|remind me(?: of| again)?|earlier (?:on|today)|earlier|at the (?:very )?(?:beginning|start)(?: of (?:this|our) (?:conversation|chat|talk))?"
-    r"|in (?:your|my) (?:very )?(?:first|earlier|previous) (?:question|answer)|last time|in (?:this|our) (?:conversation|chat|talk))\b",
+    r"\b(?:(?:which |that |what |as )?(?:you (?:just |already |first )?(?:said|told me|mentioned|gave me|quoted|cited|answered)"
+    r"|(?:we|i) (?:just |already |first )?(?:discussed|talked about|spoke about|asked about|asked you))"
+    rf"(?: (?:earlier|before|at the (?:very )?(?:beginning|start)(?: of {TALK})?))?"
+    r"|did (?:you (?:just |already |first )?(?:say|tell me|mention|give me|quote|cite|answer)"
+    r"|(?:we|i) (?:just |already |first )?(?:discuss|talk about|speak about|ask about|ask you))"
+    rf"(?: (?:earlier|before|at the (?:very )?(?:beginning|start)(?: of {TALK})?))?"
+    rf"|remind me(?: again)?(?: of| about)?|(?:earlier|at the (?:very )?(?:beginning|start)) (?:in|of) {TALK}"
+    rf"|in (?:your|my) (?:very )?(?:first|earlier|previous|last) (?:question|answer)|in {TALK})\b",
     re.I,
 )
+AGAIN = re.compile(r"\b(?:earlier|before|again)(?=\W*$)", re.I)
 # What is left of a topic without the words that only say it is one.
 TOPIC_WORDS = re.compile(
     r"\b(?:the|our|my|your|that|this|topic|subject|matter|question|issue|discussion|conversation|earlier|previous|first|of|about|on|thing|again)\b",
@@ -47,7 +53,7 @@ def goes_back(question: str) -> GoingBack | None:
         rest = found["rest"].strip(" .:;,!\n")
         return GoingBack(topic or rest, rest if content_terms(rest) or "?" in rest else "") if topic or rest else None
     if SPEAKS_OF_BEFORE.search(question[:2_000]):
-        topic = " ".join(SPEAKS_OF_BEFORE.sub(" ", question[:2_000]).split())
+        topic = " ".join(AGAIN.sub(" ", SPEAKS_OF_BEFORE.sub(" ", question[:2_000])).split())
         return GoingBack(topic, question) if content_terms(topic) else None
     return None
 

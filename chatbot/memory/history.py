@@ -26,6 +26,8 @@ WORDS_WEIGHT = 0.5
 UNASKED, CALLED = 0.8, 0.35
 # How an answer begins that says there is none; recalled unasked it would only mislead, for documents may have come since.
 REFUSAL = "not in these documents"
+# What is compared of a question and of an answer: as much as is embedded, so that long answers do not make long conversations slow.
+COMPARED_CHARACTERS = 1_200
 # Other conversations that are looked through, the latest first.
 MOST_OTHERS = 50
 # What a note may take of an exchange's question and of its answer.
@@ -56,7 +58,7 @@ def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[
     """The exchanges by what they have to do with the question, best first; of equals the later. vectors: of those that have one."""
     if not said:
         return []
-    words = likeness_of(recall.question, [f"{one.user}\n{one.cited}" for one in said])
+    words = likeness_of(recall.question, [f"{one.user[:COMPARED_CHARACTERS]}\n{one.cited[:COMPARED_CHARACTERS]}" for one in said])
     scores = WORDS_WEIGHT * words
     if recall.vector is not None:
         near = [vectors.get((one.conversation, one.number)) for one in said]

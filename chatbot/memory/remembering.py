@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,18 +13,19 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.answer_records import with_versions
-from chatbot.memory.conversations import Conversations, Said
+from chatbot.memory.conversations import ConversationRow, Conversations, Said
 from chatbot.memory.going_back import asks_again, goes_back
 from chatbot.memory.history import CALLED, HistoryLayer
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.sessions import CompressionStats, Sessions
-from chatbot.memory.shortening import shorten
+from chatbot.memory.shortening import Long, fit_exchanges, shorten
 from chatbot.memory.summary import SummaryLayer, summarise
 from chatbot.models import LLM
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.embedders import Embedder
+from chatbot.tokens import count_tokens
 
 __all__ = ["Before", "Draft", "Remembering"]
 
@@ -77,7 +79,7 @@ class Remembering:
         try:
             # What only went back itself would be found first, by the words that both have.
             found = next((one for one in self._history.find(recall) if goes_back(one.said.user) is None), None)
-        except StoreError:
+        except (StoreError, NotFoundError):
             found = None
         if found is None or found.score < CALLED:
             return question, ()
@@ -91,18 +93,23 @@ class Remembering:
         the conversation cannot be read, nothing but a notice that says so."""
         try:
             return self._before(recall)
-        except StoreError as error:
+        except (StoreError, NotFoundError) as error:
             return Before(notices=(Notice(f"Answered without the conversation before: {error.message}", error.hint),))
 
+    def fitted(self, exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]:
+        """The last exchanges as the prompt has them: whole, but for one too long for its share of the prompt, whose sentences are chosen by the question."""
+        return fit_exchanges(exchanges[-self._settings.prompt_exchanges :], question, self._settings)
+
     def _before(self, recall: Recall) -> Before:
-        said = [one for one in self._conversations.said(recall.conversation, recall.owner) if one.state == "complete"]
+        said = [one for one in self._conversations.said(recall.conversation, recall.owner) if one.state != "answering"]
         last, older = said[-self._settings.prompt_exchanges :], said[: -self._settings.prompt_exchanges]
         recall = replace(recall, before=last[0].number if last else 1)
-        whole = tuple(one.exchange for one in last)
+        whole = self.fitted([one.exchange for one in last], recall.question)
         row = self._conversations.get(recall.conversation, recall.owner)
-        tokens = self._sessions.tokens(recall.conversation, said)
+        tokens = self._sessions.tokens(_key(row), said)
         if older and self._settings.compression and row.compresses and sum(tokens) > self._settings.compression_tokens:
-            shortened = shorten(older, recall, self._vectors(recall), tokens, self._settings)
+            sent = sum(count_tokens(one.user, self._settings.chat_model) + count_tokens(one.assistant, self._settings.chat_model) for one in whole)
+            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, self._vectors(recall), self._settings)
             layers: list[MemoryLayer] = [self._history] if row.recalls_others else []
             notes, notices = self._notes(replace(recall, before=0), layers)
             return Before(whole, shortened.context, notes, shortened.compression, notices)
@@ -154,7 +161,7 @@ class Remembering:
 
     def stats(self, conversation: str, owner: str) -> CompressionStats:
         """What compression has done in a conversation; nothing for one that is not there."""
-        said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete"]
+        said = [one for one in self._conversations.said(conversation, owner) if one.state != "answering"]
         if not said:
             return CompressionStats()
         history = self._conversations.compressions(conversation, owner)
@@ -162,17 +169,20 @@ class Remembering:
             {"timestamp": at, "original_tokens": full, "compressed_tokens": kept, "chunks_compressed": chunks} for at, full, kept, chunks in history
         )
         latest = bool(history) and history[-1][0] == said[-1].at
-        return CompressionStats(2 * len(said), sum(self._sessions.tokens(conversation, said)), latest, len(told), told)
+        tokens = self._sessions.tokens(_key(self._conversations.get(conversation, owner)), said)
+        return CompressionStats(2 * len(said), sum(tokens), latest, len(told), told)
 
     def settle(self, conversation: str, owner: str, model: LLM | None) -> None:
-        """What may wait until an answer is given: vectors of exchanges, summaries, what is to be erased. Fails silently, for nothing is lost by it."""
-        try:
-            self._embed(conversation, owner)
-            if model is not None and self._settings.summary:
-                self._summarise(conversation, owner, model)
-            self.sweep()
-        except ProjectError as error:
-            log.warning("after an answer: %s", error)
+        """What may wait until an answer is given: what is to be erased, vectors of exchanges, summaries. One that fails is logged, and tried again after the
+        next answer; the others are done all the same."""
+        work: list[Callable[[], object]] = [self.sweep, lambda: self._embed(conversation, owner)]
+        if model is not None and self._settings.summary:
+            work.append(lambda: self._summarise(conversation, owner, model))
+        for one in work:
+            try:
+                one()
+            except ProjectError as error:
+                log.warning("after an answer: %s", error)
 
     def sweep(self) -> None:
         """Erase what has had its time, and what was kept of documents that were erased."""
@@ -180,11 +190,12 @@ class Remembering:
         self.forget_erased()
 
     def forget_erased(self) -> None:
-        """Take the text of erased documents out of kept answers."""
-        there = self._catalog.hashes()
+        """Take the text of erased documents out of kept answers. What has a copy is there, though a lost catalogue may not know it."""
+        there = self._catalog.hashes() | {path.stem for path in self._settings.documents.glob("*.pdf")}
         self._conversations.forget_files(there.__contains__)
 
     def _embed(self, conversation: str, owner: str) -> None:
+        """Vectors of the exchanges that lack one, the latest first: after a change of the embedder an old conversation is caught up with by and by."""
         fingerprint = self._embedder.fingerprint
         there = self._conversations.vectors([conversation], fingerprint)
         said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete" and (conversation, one.number) not in there]
@@ -195,7 +206,9 @@ class Remembering:
 
     def _summarise(self, conversation: str, owner: str, model: LLM) -> None:
         said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete"]
-        if len(said) <= self._settings.prompt_exchanges:
+        row = self._conversations.get(conversation, owner)
+        shortened = self._settings.compression and row.compresses and sum(self._sessions.tokens(_key(row), said)) > self._settings.compression_tokens
+        if len(said) <= self._settings.prompt_exchanges or shortened:  # what is shortened instead needs no summary
             return
         due = self._summary.due(conversation, owner, said[-self._settings.prompt_exchanges].number)
         if due:
@@ -222,19 +235,17 @@ class Draft:
     def __init__(
         self, conversations: Conversations, conversation: str | None, owner: str, question: str, files: Callable[[Answer], Mapping[int, str]]
     ) -> None:
-        self._conversations, self._conversation, self._owner, self._question, self._files = conversations, conversation, owner, question, files
+        self._conversations, self._conversation, self._owner, self._question, self._files = conversations, conversation or "", owner, question, files
         self._number: int | None = None
-        self._text, self._written, self._finished = "", 0.0, False
+        self._text, self._written, self._anew, self._finished = "", 0.0, False, False
 
     def begin(self) -> Notice | None:
         """Note the question. Raises NotFoundError for a conversation that is somebody else's."""
-        if self._conversation is None:
+        if not self._conversation:
             return None
         try:
             self._conversations.begin(self._owner, self._conversation)
             self._number = self._conversations.start(self._conversation, self._question)
-        except NotFoundError:
-            raise
         except StoreError as error:
             return Notice(f"This exchange is not kept: {error.message}", error.hint)
         return None
@@ -242,18 +253,16 @@ class Draft:
     def take(self, event: Event) -> tuple[Event, Notice | None]:
         """(the event to pass on, what went wrong in keeping it)."""
         match event:
-            case Token():
-                self._text += event.text
+            case Token() if self._number is not None:
+                self._text = event.text if self._anew else self._text + event.text
+                self._anew = False
                 if time.monotonic() - self._written > WRITE_SECONDS:
                     self._written = time.monotonic()
-                    return event, self._try(lambda number: self._conversations.write(self._conversation or "", number, self._text))
+                    self._write("answering")
             case Notice():
-                self._text = ""  # a model that fails midway starts over in the documents' own words
+                self._anew = True  # a model that fails midway starts over in the documents' own words
             case Answer() if self._number is not None:
-                whole = replace(event, exchange=self._number)
-                self._finished = True
-                problem = self._try(lambda number: self._conversations.finish(self._conversation or "", number, whole, self._files(whole)))
-                return (event if problem else whole), problem
+                return self._finish(event, self._number)
             case _:
                 pass
         return event, None
@@ -261,15 +270,24 @@ class Draft:
     def give_up(self, *, failed: bool) -> None:
         """Keep what has come of an answer that will not be whole."""
         if not self._finished and self._number is not None:
-            state = "failed" if failed else "stopped"
-            self._try(lambda number: self._conversations.write(self._conversation or "", number, self._text, state=state))
+            self._write("failed" if failed else "stopped")
 
-    def _try(self, write: Callable[[int], None]) -> Notice | None:
-        if self._number is None:
-            return None
+    def _finish(self, answer: Answer, number: int) -> tuple[Answer, Notice | None]:
+        self._finished = True
+        whole = replace(answer, exchange=number)
         try:
-            write(self._number)
-        except StoreError as error:
-            self._number = None
-            return Notice(f"This answer is not kept: {error.message}", error.hint)
-        return None
+            self._conversations.finish(self._conversation, number, whole, self._files(whole), owner=self._owner)
+        except (StoreError, NotFoundError) as error:
+            return answer, Notice(f"This answer is not kept: {error.message}", error.hint)
+        return whole, None
+
+    def _write(self, state: str) -> None:
+        """What fails here is written with the whole answer, or told then."""
+        with suppress(StoreError):
+            assert self._number is not None
+            self._conversations.write(self._conversation, self._number, self._text, owner=self._owner, state=state)
+
+
+def _key(row: ConversationRow) -> str:
+    """Of its session: an id that was erased and begun anew is another conversation."""
+    return f"{row.id} {row.begun_at}"

@@ -41,7 +41,7 @@ def talks(tmp_path: Path) -> Iterator[Conversations]:
 
 def tell(talks: Conversations, talk: str, question: str = ANSWER.question, text: str = ANSWER.text) -> int:
     number = talks.start(talk, question)
-    talks.finish(talk, number, Answer(question, question, text, True), {})
+    talks.finish(talk, number, Answer(question, question, text, True), {}, owner="me")
     return number
 
 
@@ -61,7 +61,7 @@ def test_the_window_keeps_the_last_ten_and_outlives_the_process(tmp_path: Path) 
 def test_an_answer_is_kept_in_full_but_for_the_pages_text(talks: Conversations) -> None:
     talk = talks.begin("me")
     number = talks.start(talk, ANSWER.question)
-    talks.finish(talk, number, ANSWER, {3: DIGEST})
+    talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
     kept = talks.answer(talk, number, "me")
     assert kept is not None
     answer, files = kept
@@ -84,12 +84,59 @@ def test_what_was_written_so_far_outlives_a_kill(tmp_path: Path) -> None:
     talks = Conversations(tmp_path / "c.sqlite3")
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
-    talks.write(talk, number, "Three per")
+    talks.write(talk, number, "Three per", owner="me")
     again = Conversations(tmp_path / "c.sqlite3")  # the first was never closed
     (said,) = again.said(talk, "me")
     assert (said.user, said.assistant, said.state) == ("How much?", "Three per", "interrupted")
-    assert again.window(talk, "me") == []
+    assert again.window(talk, "me") == [Exchange("How much?", "Three per (interrupted, unchecked)")]
     again.close()
+    talks.close()
+
+
+def test_what_is_being_written_is_in_no_window_and_a_whole_answer_stays_whole(talks: Conversations) -> None:
+    talk = talks.begin("me")
+    number = talks.start(talk, "How much?")
+    talks.write(talk, number, "Three", owner="me")
+    assert talks.window(talk, "me") == []
+    talks.finish(talk, number, ANSWER, {}, owner="me")
+    talks.write(talk, number, "Late", owner="me", state="stopped")
+    assert talks.said(talk, "me")[0].assistant == ANSWER.text
+
+
+def test_an_erased_conversation_takes_no_late_answer_and_gives_none_away(talks: Conversations) -> None:
+    talk = talks.begin("me", "named")
+    number = talks.start(talk, "A secret?")
+    talks.erase(talk, "me")
+    talks.begin("her", "named")
+    hers = talks.start("named", "Mine?")
+    assert hers == number
+    talks.write(talk, number, "The secret.", owner="me")
+    with pytest.raises(NotFoundError, match="erased meanwhile"):
+        talks.finish(talk, number, ANSWER, {}, owner="me")
+    assert [one.assistant for one in talks.said("named", "her")] == [""]
+
+
+def test_a_private_one_is_never_begun_under_an_id_that_is_written_to_disk(talks: Conversations) -> None:
+    with pytest.raises(ValueError, match="written to disk"):
+        talks.begin("me", "named", private=True)
+
+
+def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path) -> None:
+    talks = Conversations(tmp_path / "c.sqlite3")
+    talk = talks.begin("me")
+    tell(talks, talk)
+    talks.keep_vector(talk, 1, "f", np.ones(2, np.float32))
+    for damage in (
+        "exchange set user = x'00ff'",
+        "exchange set at = 'yesterday'",
+        "conversation set changed_at = 'never'",
+        "detail set vector = x'000102'",
+    ):
+        with talks._disk.write() as connection:
+            connection.execute(f"update {damage}")
+    assert isinstance(talks.said(talk, "me")[0].user, str) and isinstance(talks.window(talk, "me")[0].user, str)
+    assert talks.said(talk, "me")[0].at == 0 and talks.listed("me")[0].changed_at == 0
+    assert talks.vectors([talk], "f") == {}
     talks.close()
 
 
@@ -177,15 +224,16 @@ def test_erased_text_stands_nowhere_in_the_file(tmp_path: Path) -> None:
     talks = Conversations(tmp_path / "c.sqlite3")
     talk = talks.begin("me")
     tell(talks, talk, "Is Heliotrope in trouble?")
+    assert any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
     talks.erase(talk, "me")
-    talks.close()
     assert not any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+    talks.close()
 
 
 def test_what_was_kept_of_an_erased_document_goes_but_not_the_answers_words(talks: Conversations) -> None:
     talk = talks.begin("me")
     number = talks.start(talk, ANSWER.question)
-    talks.finish(talk, number, ANSWER, {3: DIGEST})
+    talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
     talks.forget_files(lambda digest: digest == DIGEST)
     assert talks.answer(talk, number, "me") is not None and talks.answer(talk, number, "me")[0].considered[0].text == HIT.text  # type: ignore[index]
     talks.forget_files(lambda digest: False)
@@ -200,7 +248,7 @@ def test_a_damaged_answer_is_named_and_the_rest_stands(tmp_path: Path) -> None:
     talk = talks.begin("me")
     for question in ("One?", "Two?"):
         number = talks.start(talk, question)
-        talks.finish(talk, number, ANSWER, {3: DIGEST})
+        talks.finish(talk, number, ANSWER, {3: DIGEST}, owner="me")
     with sqlite3.connect(tmp_path / "c.sqlite3") as connection:
         connection.execute("update detail set answer = x'00ff' where number = 1")
         connection.execute("update exchange set assistant = cast(x'c3ff41' as text) where number = 1")
@@ -292,7 +340,7 @@ def test_two_tabs_write_at_once_and_nothing_is_lost(talks: Conversations) -> Non
 def test_vectors_summaries_and_compressions_are_kept(talks: Conversations) -> None:
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
-    talks.finish(talk, number, Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12)), {})
+    talks.finish(talk, number, Answer("q", "q", "t", True, compression=Compression(30_000, 15_000, 12)), {}, owner="me")
     talks.keep_vector(talk, number, "f1", np.array([0.6, 0.8], np.float32))
     assert talks.vectors([talk], "f2") == {}
     assert talks.vectors([talk], "f1")[talk, number].tolist() == pytest.approx([0.6, 0.8])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,9 +24,9 @@ TOPICS = {
 }
 
 
-def tell(talks: Conversations, talk: str, question: str, text: str) -> int:
+def tell(talks: Conversations, talk: str, question: str, text: str, owner: str = "me") -> int:
     number = talks.start(talk, question)
-    talks.finish(talk, number, Answer(question, question, text, True), {})
+    talks.finish(talk, number, Answer(question, question, text, True), {}, owner=owner)
     talks.keep_vector(talk, number, EMBEDDER.fingerprint, EMBEDDER.embed([f"{question}\n{text}"])[0])
     return number
 
@@ -49,7 +50,7 @@ def fill(talks: Conversations, owner: str) -> str:
     """A conversation that every layer has something of."""
     talk = talks.begin(owner)
     for question, text in TOPICS.items():
-        tell(talks, talk, question, text)
+        tell(talks, talk, question, text, owner)
     talks.keep_summary(talk, Summary(1, 3, "They spoke of the deficit ceiling.", "scripted"))
     return talk
 
@@ -140,6 +141,8 @@ def test_a_summary_keeps_cited_facts_word_for_word() -> None:
         "scripted",
     )
     assert "User: Question 1?" in model.calls[0][0][1][1]
+    bracketed = "The cost is $4.5 million (Budget 2024 (1).pdf, p. 8; Annex.pdf, p. 2)."
+    assert cited_facts([said(1, bracketed)]) == [bracketed]
     assert cited_facts(told, most_tokens=20) == ["The cost is $4.5 million (Rules.pdf, p. 8)."]
 
 
@@ -154,3 +157,10 @@ def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> No
         tell(talks, talk, f"Question {number}?", "Answer.")
     assert [one.number for one in layer.due(talk, "me", 99)] == list(range(BLOCK + 1, 2 * BLOCK + 1))
     assert layer.due(talk, "me", BLOCK + 3) == []
+
+
+def test_hostile_answers_take_no_time_to_find_facts_in() -> None:
+    began = time.process_time()
+    for text in ("(" * 50_000, "(a" * 20_000 + ", p. 1", "1 (" + "()" * 20_000, "(a)" * 20_000 + ", p. 8"):
+        cited_facts([said(1, text)])
+    assert time.process_time() - began < 3

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from chatbot.errors import ModelError, NotFoundError
-from chatbot.memory import conversation_file
+from chatbot.errors import ModelError, NotFoundError, StoreError
+from chatbot.memory import compression, conversation_file, shortening
 from chatbot.models import LLM
-from chatbot.records import Answer, Citation, Event, Notice, Token
+from chatbot.records import Answer, Citation, Event, Exchange, Notice, Recall, Token
 from chatbot.service import Ask, Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
@@ -57,7 +57,7 @@ def talk_on(chatbot: Chatbot, talk: str, exchanges: int, words: int = 20) -> Non
         kept = chatbot.conversations.start(talk, f"What of harbour {number}?")
         text = " ".join(f"Harbour {number} handled {place} ships in spring [S1]." for place in range(words))
         citation = Citation("S1", "Ports.pdf", 2, None, "ships", True)
-        chatbot.conversations.finish(talk, kept, Answer("q", f"What of harbour {number}?", text, True, citations=(citation,)), {})
+        chatbot.conversations.finish(talk, kept, Answer("q", f"What of harbour {number}?", text, True, citations=(citation,)), {}, owner="me")
 
 
 def notices(events: list[Event]) -> list[str]:
@@ -101,14 +101,121 @@ def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make:
 
 
 def test_no_exchange_is_in_neither(make: Make) -> None:
-    """Above the threshold each exchange is whole in the prompt, or among what was shortened, kept or named as left out by its absence."""
+    """Above the threshold each exchange is whole in the prompt, or among what is weighed: whatever of them a question is about, it is brought."""
     chatbot = make(compression_tokens=1_000, prompt_exchanges=3)
     talk = chatbot.conversations.begin("me")
     talk_on(chatbot, talk, 12)
-    answer, _ = ask(chatbot, QUESTION, talk)
-    assert answer.prompt is not None and answer.compression is not None
-    assert [exchange.user for exchange in answer.prompt.exchanges] == [f"What of harbour {number}?" for number in (9, 10, 11)]
-    assert set(answer.compression.kept) <= set(range(1, 10))
+    whole = chatbot.memory.stats(talk, "me").token_count
+    for number in range(12):
+        before = chatbot.memory.before(Recall(f"Harbour {number}?", None, talk, "me"))
+        assert before.compression is not None and before.compression.original_tokens == whole
+        brought = [text for _, text in before.earlier] + [exchange.assistant for exchange in before.exchanges]
+        assert any(f"Harbour {number} handled" in text for text in brought), number
+        assert [exchange.user for exchange in before.exchanges] == [f"What of harbour {last}?" for last in (9, 10, 11)]
+
+
+def test_of_a_very_long_conversation_the_likeliest_are_weighed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortening, "MOST_TOKENS", 2_000)
+    weighed: list[int] = []
+    compress = compression.compress
+
+    def count(messages: Sequence[object], **given: object) -> object:
+        weighed.append(len(messages))
+        return compress(messages, **given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shortening, "compress", count)
+    chatbot = make(compression_tokens=1_000)
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, QUESTION, talk)
+    talk_on(chatbot, talk, 30, words=30)
+    huge = chatbot.conversations.start(talk, "What of ceiling lanterns?")  # the second by its words, and more than there is room for
+    chatbot.conversations.finish(talk, huge, Answer("q", "q", "Ceiling lanterns glow. " * 1_000, True), {}, owner="me")
+    talk_on(chatbot, talk, 6, words=1)
+    before = chatbot.memory.before(Recall(QUESTION, None, talk, "me"))
+    assert before.compression is not None and 1 in before.compression.kept and huge not in before.compression.kept
+    assert 4 <= weighed[-1] <= 20
+    assert before.compression.chunks_compressed > 40
+
+
+def test_long_last_exchanges_share_their_part_of_the_prompt(make: Make) -> None:
+    chatbot = make(context_tokens=2_000)
+    fact = "The lighthouse cost 77 million crowns (Ports.pdf, p. 3)."
+    long = " ".join([*(f"Harbour {number} is quiet." for number in range(2_000)), fact])
+    fitted = chatbot.memory.fitted([Exchange("Short?", "Short."), Exchange("Tell me of harbours.", long)], "What did the lighthouse cost?")
+    assert fitted[0] == Exchange("Short?", "Short.") and fact in fitted[1].assistant and fitted[1].assistant.endswith("(shortened)")
+    assert count_tokens(fitted[1].assistant) < 0.36 * 2_000
+    asked = Ask(QUESTION, history=(Exchange("Tell me of harbours.", long),))
+    answer = next(event for event in chatbot.ask(asked) if isinstance(event, Answer))
+    assert answer.prompt is not None and count_tokens(answer.prompt.messages[1][1]) < 2_000
+
+
+def test_a_follow_up_leans_on_a_question_whose_answer_was_stopped(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, "What is the deficit ceiling in 2024?", talk)
+    number = chatbot.conversations.start(talk, "What is the debt anchor in 2024?")
+    chatbot.conversations.write(talk, number, "The debt", owner="me", state="stopped")
+    assert ask(chatbot, "And in 2030?", talk)[0].search_query == "What is the debt anchor in 2030?"
+
+
+def test_a_question_of_its_own_is_never_replaced_by_an_earlier_one(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, "What was the debt anchor at the end of the year?", talk)
+    for question in ("What was the debt anchor at the beginning of the year?", "Is the debt anchor to be reached earlier than 2030?"):
+        assert ask(chatbot, question, talk)[0].search_query == question
+
+
+def test_a_notice_wipes_nothing_of_what_had_come(make: Make) -> None:
+    chatbot = make(ScriptedModel(["The ceiling is ", "3.0 per cent."], finish="length"))
+    talk = chatbot.conversations.begin("me")
+    events = chatbot.ask(Ask(QUESTION, conversation=talk, owner="me"))
+    for event in events:
+        if isinstance(event, Notice):
+            break
+    events.close()  # type: ignore[attr-defined]
+    assert chatbot.conversations.said(talk, "me")[0].assistant == "The ceiling is 3.0 per cent."
+
+
+def test_a_write_that_fails_on_the_way_loses_no_answer(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("locked")
+
+    monkeypatch.setattr(chatbot.conversations, "write", fail)
+    answer, events = ask(chatbot, QUESTION, talk)
+    assert answer.exchange == 1 and notices(events) == []
+    assert chatbot.conversations.said(talk, "me")[0].state == "complete"
+
+
+def test_an_answer_whose_conversation_is_erased_meanwhile_is_given(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, "What is the debt anchor?", talk)
+    events = chatbot.ask(Ask(QUESTION, conversation=talk, owner="me"))
+    next(iter(events))
+    chatbot.conversations.erase(talk, "me")
+    rest = list(events)
+    answer = rest[-1]
+    assert isinstance(answer, Answer) and "3.0 per cent" in answer.text and answer.exchange is None
+    assert any("erased meanwhile" in text for text in answer.notices) and set(notices(rest)) == set(answer.notices)
+
+
+def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    chatbot = make(retention_days=30)
+    old, talk = chatbot.conversations.begin("me"), chatbot.conversations.begin("me")
+    talk_on(chatbot, old, 1)
+    with chatbot.conversations._disk.write() as connection:
+        connection.execute("update conversation set changed_at = changed_at - 31 * 86400 where id = ?", (old,))
+
+    def fail(_: object) -> None:
+        raise ModelError("down")
+
+    monkeypatch.setattr(chatbot.library.embedder, "embed", fail)
+    ask(chatbot, QUESTION, talk)
+    assert [row.id for row in chatbot.conversations.listed("me")] == [talk]
 
 
 def test_below_the_threshold_older_exchanges_are_recalled(make: Make) -> None:
@@ -188,7 +295,7 @@ def test_a_stopped_answer_keeps_what_had_come(make: Make) -> None:
     events.close()  # type: ignore[attr-defined]
     (said,) = chatbot.conversations.said(talk, "me")
     assert (said.state, said.assistant) == ("stopped", "The ceiling ")
-    assert chatbot.memory.window(talk, "me") == ()
+    assert chatbot.memory.window(talk, "me") == (Exchange(QUESTION, "The ceiling (stopped, unchecked)"),)
 
 
 def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,10 +362,10 @@ def test_a_kept_answer_leads_to_where_its_file_stands_today(make: Make) -> None:
     # As in a store that was built anew: the file has another number, and its number is another file's.
     digest = next(iter(chatbot.library.catalog.hashes_of("Rules.pdf")))
     moved = replace(first, citations=tuple(replace(one, version=999) for one in first.citations), considered=())
-    chatbot.conversations.finish(talk, 1, moved, {999: digest})
+    chatbot.conversations.finish(talk, 1, moved, {999: digest}, owner="me")
     found = chatbot.memory.answer(talk, 1, "me")
     assert found is not None and {citation.version for citation in found.citations} == {version}
-    chatbot.conversations.finish(talk, 1, first, {version: "0" * 64})
+    chatbot.conversations.finish(talk, 1, first, {version: "0" * 64}, owner="me")
     gone = chatbot.memory.answer(talk, 1, "me")
     assert gone is not None and {citation.version for citation in gone.citations} == {None}
 
