@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-__all__ = ["Listener", "Server", "add", "ask", "chromium", "open_browser", "open_page"]
+__all__ = ["Listener", "Server", "Visitor", "add", "ask", "chromium", "open_browser", "open_page", "settled"]
 
 ROOT = Path(__file__).resolve().parent.parent
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --disable-component-update --disable-sync
@@ -122,6 +122,32 @@ def open_browser() -> Iterator[Browser]:
         browser.close()
 
 
+class Visitor:
+    """A page in a browser of its own. At the end nothing may have been logged as an error, nor any other server asked, but what a stopped server brings."""
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self._faults: list[str] = []
+        self._page = open_page(browser, url)
+        ours = (url.split("?")[0].rstrip("/"), "data:", "blob:")
+        self._page.context.on("request", lambda request: self._faults.append(request.url) if not request.url.startswith(ours) else None)
+        self._page.context.on("console", lambda message: self._faults.append(message.text) if message.type == "error" else None)
+        self._page.context.on("weberror", lambda error: self._faults.append(str(error.error)))
+
+    def __enter__(self) -> Page:
+        return self._page
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._page.context.close()
+        faults = [fault for fault in self._faults if "ERR_CONNECTION" not in fault and "WebSocket connection" not in fault]
+        if kind is None:
+            assert faults == []
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is drawn: what is clicked before may be lost."""
+    page.locator('[data-test-script-state="notRunning"]').wait_for()
+
+
 def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
     """A page in a browser of its own, at 1280 x 900, once its heading is there."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
@@ -133,6 +159,7 @@ def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
 
 def ask(page: Page, question: str) -> Locator:
     """Ask by keyboard and wait until the answer is complete; returns the last message, which is its own until more is asked."""
+    settled(page)
     box = page.get_by_label("Ask about the documents")
     box.fill(question)
     box.press("Enter")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exits import DONE
 from chatbot.cli.output import emit, printable
-from chatbot.errors import StoreError, UsageError
+from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
         finally:
             kept.close()
     finally:
-        lock.close()
+        lock.close(settled=not lock.left_behind)
 
 
 def _run(options: argparse.Namespace, kept: Conversations) -> int:
@@ -48,7 +48,9 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
             print("None. Ask with --conversation NAME to begin one.", file=sys.stderr)
         return DONE
     if options.export:
-        sys.stdout.write(_exported(kept, options.id, options.export))
+        _must_be_there(kept.get(options.id, OWNER))
+        text = _exported(kept, options.id, options.export)
+        sys.stdout.write(text if options.export == "json" else printable(text))
         return DONE
     done = _change(options, kept)
     row = kept.get(options.id, OWNER)
@@ -56,10 +58,16 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
         undo = f" Undo within 7 days: python -m chatbot conversations --restore -- {options.id}" if done == "deleted" else ""
         emit({**_line(row), "status": done}, f"{done.capitalize()}.{undo}", as_json=options.json)
         return DONE
+    _must_be_there(row)
     for said in kept.said(options.id, OWNER):
         line = {"number": said.number, "at": said.at, "state": said.state, "question": said.user, "answer": said.assistant}
         emit(line, f"{said.number}. {said.user}\n\n{said.assistant}\n", as_json=options.json)
     return DONE
+
+
+def _must_be_there(row: ConversationRow) -> None:
+    if row.deleted_at is not None:
+        raise NotFoundError(f"The conversation {row.id!r} is deleted.", hint=f"python -m chatbot conversations --restore -- {row.id}")
 
 
 def _change(options: argparse.Namespace, kept: Conversations) -> str:

@@ -14,6 +14,7 @@ from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.asking import Given
 from chatbot.ui.session import OpenPage
+from chatbot.ui.shortened_view import shortened_text
 from chatbot.ui.text import answer_html, notice_html, page_text, plain_markdown, quiet_html, short, table_html
 
 __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks"]
@@ -59,12 +60,13 @@ def draw_given(given: Given, settings: Settings) -> None:
     if answer.answered:
         st.html(answer_html(answer.text, answer.citations))
         _draw_citations(given)
-        _draw_numbers(answer.numbers)
+        _draw_numbers(answer.numbers, given.number)
     else:
         _draw_refusal(given)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
-    _draw_account(answer, settings)
+    _draw_shortened(given)
+    _draw_account(given, settings)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
@@ -144,7 +146,7 @@ def _doubt(citation: Citation) -> str:
 # --- figures --------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_numbers(numbers: Iterable[NumberCheck]) -> None:
+def _draw_numbers(numbers: Iterable[NumberCheck], number: int) -> None:
     checks = list(dict.fromkeys(numbers))
     if not checks:
         return
@@ -153,7 +155,7 @@ def _draw_numbers(numbers: Iterable[NumberCheck]) -> None:
         heading = f"Figures: {len(checks) - len(doubtful)} of {len(checks)} confirmed, {len(doubtful)} not"
     else:
         heading = "Figures: the one figure is confirmed" if len(checks) == 1 else f"Figures: all {len(checks)} are confirmed"
-    with st.expander(heading, expanded=bool(doubtful)):
+    with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
         rows = [(check.text, STATUS.get(check.status, check.status), _source(check)) for check in checks]
         st.html(table_html("Figures of the answer, looked for in the cited pages", ("Figure", "Found", "Where"), rows))
 
@@ -191,9 +193,24 @@ def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
 # --- how it came about ----------------------------------------------------------------------------------------------------------
 
 
-def _draw_account(answer: Answer, settings: Settings) -> None:
-    with st.expander("How this was answered"):
+def _draw_shortened(given: Given) -> None:
+    """That not all that was said before reached the model, and the way to what did."""
+    compression, conversation = given.answer.compression, given.answer.conversation
+    if compression is None:
+        return
+    st.html(quiet_html(shortened_text(compression)))
+    if conversation and given.number > 0:
+        asked = ("shortened", conversation, given.number)
+        st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=session.ask_dialog, args=asked)
+
+
+def _draw_account(given: Given, settings: Settings) -> None:
+    answer = given.answer
+    with st.expander("How this was answered", key=f"how-{given.number}"):
         st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, settings)))
+        if answer.notes:
+            notes = [(note.layer, short(note.source, 120), note.text) for note in answer.notes]
+            st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
             rows = [_considered(rank, hit) for rank, hit in enumerate(answer.considered, 1)]
             st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))

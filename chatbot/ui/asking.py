@@ -6,16 +6,17 @@ import itertools
 import logging
 import threading
 import time
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chatbot.errors import ProjectError
-from chatbot.memory.conversations import WINDOW
-from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
+from chatbot.memory.conversations import Said
+from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.service import Ask
+from chatbot.tokens import encodable
 
 __all__ = ["Asked", "Asking", "Given"]
 
@@ -23,9 +24,11 @@ log = logging.getLogger(__name__)
 
 # Questions that are answered at the same time; more wait their turn.
 MOST_AT_ONCE = 8
-# Conversations whose answers are kept whole, with all that was checked; of older ones only the words remain.
+# Conversations of which is known here how their last question ended, where it ended without an answer.
 MOST_CONVERSATIONS = 100
 CLOSE_SECONDS = 2.0
+# How often one that waits its turn looks whether it was stopped.
+TURN_SECONDS = 0.2
 
 
 class Chatbot(Protocol):
@@ -33,10 +36,12 @@ class Chatbot(Protocol):
 
     def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]: ...
 
+    def settle(self, ask: Ask) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer that was given. number: unique in this process. notices: what was said on the way."""
+    """An answer that was given. number: of its exchange in its conversation, below 0 where it is not kept. notices: what was said on the way."""
 
     number: int
     answer: Answer
@@ -46,16 +51,17 @@ class Given:
 class Asking:
     """One question on its way. Written by its own thread, read by whichever page shows it.
 
-    text: the answer so far. stage: how far it is. given: the answer, error: why there is none; both None until finished, and after a stop.
+    number: unique in this process. at: when it was asked, in seconds since the epoch. text: the answer so far. stage: how far it is. given: the answer,
+    error: why there is none; both None until finished, and after a stop.
     """
 
     def __init__(self, question: str, number: int) -> None:
-        self.question, self.number = question, number
+        self.question, self.number, self.at = question, number, time.time()
         self.text, self.stage = "", Stage("searching")
         self.notices: tuple[Notice, ...] = ()
         self.given: Given | None = None
         self.error: ProjectError | None = None
-        self.finished = self.stopped = False
+        self.finished = self.stopped = self._anew = False
         self._news = 0
         self._changed = threading.Condition()
 
@@ -70,9 +76,27 @@ class Asking:
         with self._changed:
             self._changed.wait_for(lambda: self.finished, timeout=seconds)
 
+    @property
+    def kept(self) -> bool:
+        """The answer is whole and stands in the store."""
+        return self.finished and self.given is not None and self.given.answer.exchange is not None
+
+    @property
+    def over(self) -> bool:
+        """Nobody waits for it any more. A stopped one may still wait for an endpoint that is silent."""
+        return self.finished or self.stopped
+
+    def is_of(self, said: Said) -> bool:
+        """Whether the last exchange of its conversation is the one that it writes; of one conversation one question is answered at a time."""
+        return said.at >= self.at and said.user == encodable(self.question)
+
     def stop(self) -> None:
-        """Give up on the answer; nothing of it will be remembered."""
+        """Give up on the answer; what has come of it stays."""
         self.stopped = True
+
+    def give_up(self) -> None:
+        """End it before it has begun."""
+        self._tell(finished=True)
 
     def run(self, chatbot: Chatbot, ask: Ask) -> None:
         """Take the events of the answer as they come; returns when it is finished, one way or another."""
@@ -95,14 +119,14 @@ class Asking:
     def _take(self, event: Event) -> None:
         match event:
             case Token():
-                self.text += event.text
+                # After a notice on the way an answer starts over: a model that fails midway does so in the documents' own words.
+                self.text, self._anew = event.text if self._anew else self.text + event.text, False
             case Stage():
                 self.stage = event  # whole, for the name and the count are read together
             case Notice():
-                self.notices = (*self.notices, event)
-                self.text = ""  # a model that fails midway starts over in the documents' own words
+                self.notices, self._anew = (*self.notices, event), True
             case Answer():
-                self.given = Given(self.number, event, self.notices)
+                self.given = Given(event.exchange or -self.number, event, self.notices)
         self._tell()
 
     def _tell(self, **changes: Any) -> None:
@@ -114,60 +138,95 @@ class Asking:
 
 
 class Asked:
-    """What was asked since the process began, by conversation and owner: the latest question, and the answers in full."""
+    """What is on its way, by conversation and owner; and of each conversation the last question, where no answer to it stands in the store."""
 
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
         self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._numbers = itertools.count(1)
-        self._conversations: OrderedDict[tuple[str | None, str], deque[Asking]] = OrderedDict()
+        self._conversations: OrderedDict[tuple[str | None, str], list[Asking]] = OrderedDict()
+        self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
 
     def ask(self, ask: Ask) -> Asking:
-        """Begin to answer a question."""
-        asking = Asking(ask.question, next(self._numbers))
+        """Begin to answer a question; within a conversation after those that were asked before."""
+        asking, key = Asking(ask.question, next(self._numbers)), (ask.conversation, ask.owner)
+        thread = threading.Thread(target=self._answer, args=(asking, ask), name=f"ask-{asking.number}", daemon=True)
         with self._lock:
-            self._conversations.setdefault((ask.conversation, ask.owner), deque(maxlen=WINDOW + 1)).append(asking)
-            self._conversations.move_to_end((ask.conversation, ask.owner))
-            while len(self._conversations) > MOST_CONVERSATIONS:
-                self._conversations.popitem(last=False)
-        threading.Thread(target=self._answer, args=(asking, ask), name=f"ask-{asking.number}", daemon=True).start()
+            before = [one for one in self._conversations.pop(key, []) if not one.finished]
+            self._conversations[key] = [*before, asking]
+            done = (one for one, asked in self._conversations.items() if all(old.finished for old in asked))
+            for old in list(done)[: max(0, len(self._conversations) - MOST_CONVERSATIONS)]:
+                del self._conversations[old]
+            self._threads.add(thread)
+        thread.start()
         return asking
 
-    def _answer(self, asking: Asking, ask: Ask) -> None:
-        with self._turns:
-            asking.run(self._chatbot, ask)
+    def latest(self, conversation: str | None, owner: str) -> Asking | None:
+        """The question that was asked last: on its way, or ended without an answer that is kept."""
+        return next(reversed(self.left(conversation, owner)), None)
 
-    def latest(self, conversation: str, owner: str) -> Asking | None:
-        """The question that was asked last, finished or not."""
+    def left(self, conversation: str | None, owner: str) -> list[Asking]:
+        """What was asked and has no answer in the store: what is on its way, in order; else the last, where it ended so."""
         with self._lock:
-            asked = self._conversations.get((conversation, owner))
-            return asked[-1] if asked else None
+            asked = self._conversations.get((conversation, owner), [])
+            return [asking for asking in asked if not asking.over or (asking is asked[-1] and not asking.kept)]
 
-    def given(self, conversation: str, owner: str, exchanges: Sequence[Exchange]) -> list[Given | None]:
-        """The answer in full for each exchange, None where only its words are left."""
-        with self._lock:
-            left = [asking.given for asking in self._conversations.get((conversation, owner), ()) if asking.given]
-        found: list[Given | None] = []
-        for exchange in reversed(exchanges):
-            while left and (left[-1].answer.question, left[-1].answer.text) != (exchange.user, exchange.assistant):
-                left.pop()
-            found.append(left.pop() if left else None)
-        return found[::-1]
+    def stop(self, conversation: str, owner: str) -> None:
+        """Stop what is on its way in a conversation."""
+        for asking in self.left(conversation, owner):
+            asking.stop()
 
     def forget(self) -> None:
-        """Drop the answers, which hold text of documents; what is on its way goes on."""
+        """Drop what ended and is not kept, for it may hold text of documents; what is on its way goes on."""
         with self._lock:
             for asked in self._conversations.values():
-                for asking in [asking for asking in asked if asking.finished]:
-                    asked.remove(asking)
+                asked[:] = [asking for asking in asked if not asking.finished]
 
     def close(self) -> None:
         """Stop what is on its way. One that waits for a silent endpoint is left to itself: its thread ends with the process."""
         with self._lock:
-            left = [asking for asked in self._conversations.values() for asking in asked if not asking.finished]
+            left, threads = [asking for asked in self._conversations.values() for asking in asked], list(self._threads)
         for asking in left:
             asking.stop()
         end = time.monotonic() + CLOSE_SECONDS
-        for asking in left:
-            asking.wait_finished(max(0.0, end - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _answer(self, asking: Asking, ask: Ask) -> None:
+        try:
+            if self._take_turn(asking, ask):
+                with self._turns:
+                    asking.run(self._chatbot, ask)
+                if asking.kept:
+                    self._let_go(asking, ask)
+                self._settle(asking, ask)
+        finally:
+            with self._lock:
+                self._threads.discard(threading.current_thread())
+
+    def _let_go(self, asking: Asking, ask: Ask) -> None:
+        """Drop what the store has now, and what ended before it; a page that follows it holds it still."""
+        with self._lock:
+            asked = self._conversations.get((ask.conversation, ask.owner), [])
+            asked[:] = [one for one in asked if one.number > asking.number]
+
+    def _take_turn(self, asking: Asking, ask: Ask) -> bool:
+        """Wait until those before it in its conversation are answered; False where it was stopped meanwhile."""
+        with self._lock:
+            before = [one for one in self._conversations.get((ask.conversation, ask.owner), ()) if one.number < asking.number]
+        for one in before:
+            while not (one.over or asking.stopped):
+                one.wait_finished(TURN_SECONDS)
+        if asking.stopped:
+            asking.give_up()
+        return not asking.stopped
+
+    def _settle(self, asking: Asking, ask: Ask) -> None:
+        """What may wait until the answer is out."""
+        try:
+            if asking.given is not None and not asking.stopped:
+                self._chatbot.settle(ask)
+        except Exception:
+            if not asking.stopped:  # as in run
+                log.exception("settling failed")

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from chatbot.records import DocumentRow, Exchange, Stage
+from chatbot.errors import NotFoundError, QuestionError, StoreError
+from chatbot.memory.conversations import ConversationRow
+from chatbot.records import DocumentRow, Stage
 from chatbot.service import LONGEST_QUESTION, Ask
 from chatbot.ui import session
 from chatbot.ui.answers import draw_given, draw_notices
-from chatbot.ui.asking import Asking, Given
+from chatbot.ui.asking import Asking
+from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
+from chatbot.ui.conversation_menu import draw_menu
+from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_question, stopped_html
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.scroll import scroll_to_end
 from chatbot.ui.shared import House, opening
+from chatbot.ui.shortened_view import show_shortened
 from chatbot.ui.text import answer_html, notice_html, paragraphs_html
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
-LONGEST_SHOWN_QUESTION = 2_000
 STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
 SAMPLE_QUESTIONS = (
     "What is the contingency reserve set at for 2025-26?",
@@ -28,46 +34,104 @@ SAMPLE_QUESTIONS = (
     "Under what conditions may the rules be suspended?",
 )
 ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
+NOT_HERE = "There is no such conversation here, or it is another browser's."
+GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
+PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops."
 
 
 def show(house: House) -> None:
     """The page."""
     documents = [row for row in house.chatbot.documents() if row.removed_at is None]
-    names = _sidebar(documents)
-    st.title("Chat", anchor=False)
-    typed = st.chat_input("Ask about the documents", key="question", max_chars=LONGEST_QUESTION, submit_mode="stop", disabled=not documents)
-    question = typed or st.session_state.pop("example", None)
-    show_open_page(house)
-    conversation, owner = session.conversation(), session.owner()
-    latest = house.asked.latest(conversation, owner) if conversation else None
-    exchanges = house.chatbot.conversations.window(conversation, owner) if conversation else []
-    if not documents:
-        _teach()
-    elif not exchanges and not latest and not question:
-        _invite(documents)
-    if conversation:
-        _draw_exchanges(exchanges, house.asked.given(conversation, owner, exchanges), house)
-    if question:
-        latest = house.asked.ask(Ask(question, names, session.begin_conversation(house), None, owner))
-    if latest and not (latest.finished and latest.given):
-        _follow(latest, house)
-
-
-def _sidebar(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
-    """New conversation, and which documents to search. Returns their names, () for all."""
     with st.sidebar:
-        label = "New conversation"
-        st.button(label, key="new", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=not documents)
-        names = sorted(row.name for row in documents)
-        chosen = st.multiselect(
-            "Search in",
-            names,
-            key="scope",
-            placeholder="All documents",
-            help="Leave it empty to search all documents.",
-            persist_state="session",
-        )
+        draw_beginnings(house, disabled=not documents)
+        names = _scope(documents)
+    head = st.container(key="head", horizontal=True, wrap=False, horizontal_alignment="distribute", vertical_alignment="center")
+    head.title("Chat", anchor=False)
+    typed = st.chat_input("Ask about the documents", key="question", max_chars=LONGEST_QUESTION, submit_mode="stop", disabled=not documents)
+    question = typed or session.asked_again()
+    show_open_page(house)
+    show_erase_dialog(house)
+    show_shortened(house)
+    left = _asked(question, names, house)
+    row = _row(house)
+    if row is not None and row.deleted_at is None and (row.exchanges or row.private):
+        with head:
+            draw_menu(row, house, opened=True)
+    with st.sidebar:
+        draw_conversations(house, row.id if row else None)
+    _draw_conversation(row, left, documents, house)
+
+
+def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
+    """Which documents to search: their names, () for all."""
+    chosen = st.multiselect(
+        "Search in",
+        sorted(row.name for row in documents),
+        key="scope",
+        placeholder="All documents",
+        help="Leave it empty to search all documents.",
+        persist_state="session",
+    )
     return tuple(chosen)
+
+
+def _asked(question: str, names: tuple[str, ...], house: House) -> list[Asking]:
+    """What is on its way in the conversation that is shown, with what is asked now. To be read before the store is: what ends meanwhile is there then."""
+    owner = session.owner()
+    if question:
+        try:
+            conversation: str | None = session.begin_conversation(house)
+        except StoreError as error:  # the answer comes all the same
+            conversation = None
+            st.html(notice_html(f"This conversation is not kept: {error.message}", error.hint))
+        asking = house.asked.ask(Ask(question, names, conversation, None, owner))
+        asking.wait(0, TICK)  # by then it stands in its conversation, which is listed
+        if conversation is None:
+            return [asking]
+    shown = session.conversation()
+    return house.asked.left(shown, owner) if shown else []
+
+
+def _row(house: House) -> ConversationRow | None:
+    """The conversation that is shown, deleted or not; None where there is none of this browser's."""
+    shown = session.conversation()
+    try:
+        return house.chatbot.conversations.get(shown, session.owner()) if shown else None
+    except NotFoundError:
+        return None
+
+
+def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: House) -> None:
+    _draw_notes(row, house)
+    there = row is not None and row.deleted_at is None
+    if not documents and not (there and row and row.exchanges):
+        _teach()
+    elif not left and not (there and row and row.exchanges):
+        _invite(documents)
+    if row is not None and there:
+        first = session.first_shown(row, house.settings.window)
+        said = house.chatbot.conversations.said(row.id, session.owner(), last=max(1, row.exchanges - first + 1))
+        if left and said and any(asking.is_of(said[-1]) for asking in left):
+            del said[-1]  # followed below
+        draw_exchanges(row, said, house)
+        if session.arrived(row.id) and not left:
+            scroll_to_end(row.id)
+    for asking in left:
+        _follow(asking, house)
+
+
+def _draw_notes(row: ConversationRow | None, house: House) -> None:
+    """What must be known of the conversation itself."""
+    shown, problem = session.conversation(), session.told()
+    if problem is not None:
+        st.html(notice_html(problem.message, problem.hint))
+    if row is not None and row.deleted_at is not None:
+        st.html(notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one."))
+        st.button("Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, house))
+    elif row is not None and row.private:
+        st.html(f'<p class="quiet private">{PRIVATE_NOTE}</p>')
+    elif shown and row is None:
+        st.html(notice_html(NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."))
 
 
 def _teach() -> None:
@@ -87,53 +151,27 @@ def _invite(documents: Sequence[DocumentRow]) -> None:
     st.caption("For example:")
     sample = any(row.name.startswith("Valmora_") for row in documents)
     for index, question in enumerate(SAMPLE_QUESTIONS if sample else ANY_QUESTIONS):
-        st.button(question, key=f"example-{index}", on_click=_take, args=(question,))
-
-
-def _take(question: str) -> None:
-    st.session_state["example"] = question
-
-
-def _draw_exchanges(exchanges: Sequence[Exchange], given: Sequence[Given | None], house: House) -> None:
-    for exchange, answer in zip(exchanges, given, strict=True):
-        _draw_question(exchange.user)
-        with st.chat_message("assistant", avatar=":material/find_in_page:"):
-            if answer is not None:
-                draw_given(answer, house.settings)
-            else:
-                st.html(answer_html(exchange.assistant))
-                st.caption("From an earlier session: only the words are kept. Ask again to see the pages.")
-
-
-def _draw_question(question: str) -> None:
-    shown = question
-    if len(question) > LONGEST_SHOWN_QUESTION:
-        shown = f"{question[:LONGEST_SHOWN_QUESTION]} … ({len(question):,} characters in all)"
-    with st.chat_message("user", avatar=":material/person:"):
-        st.html(f'<div class="question">{paragraphs_html(shown)}</div>')
+        st.button(question, key=f"example-{index}", on_click=session.ask_again, args=(question,))
 
 
 def _follow(asking: Asking, house: House) -> None:
     """Show a question and its answer as it comes, to the end."""
-    _draw_question(asking.question)
-    scroll_to_end(asking.number)
-    with st.chat_message("assistant", avatar=":material/find_in_page:"):
-        body = st.empty()
-        try:
-            seen = 0
-            while not asking.finished:
-                seen = asking.wait(seen, TICK)
-                _draw_progress(asking, body)
-                # The longer the text, the rarer it is drawn anew: the work stays in proportion to its length.
-                time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
-        except StopException:
-            if session.connected():
-                asking.stop()
-                session.last_words(lambda: body.html(_stopped_html(asking)))
-            raise
-        body.empty()
-        with body.container():
-            _draw_end(asking, house)
+    draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
+    body = answer_message()
+    try:
+        seen = 0
+        while not asking.over:
+            seen = asking.wait(seen, TICK)
+            _draw_progress(asking, body)
+            # The longer the text, the rarer it is drawn anew: the work stays in proportion to its length.
+            time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
+    except StopException:
+        if session.connected():
+            asking.stop()
+            session.last_words(lambda: body.html(stopped_html(asking.text)))
+        raise
+    with body.container():
+        _draw_end(asking, house)
 
 
 def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator) -> None:
@@ -155,15 +193,16 @@ def _draw_end(asking: Asking, house: House) -> None:
     if asking.given is not None:
         draw_given(asking.given, house.settings)
         return
+    if asking.stopped:
+        st.html(stopped_html(asking.text))
+        return
     draw_notices(asking.notices)
+    if asking.text:
+        st.html(answer_html(asking.text))
     if asking.error is not None:
         st.html(notice_html(asking.error.message, asking.error.hint))
-    elif asking.stopped:
-        st.html(_stopped_html(asking))
-
-
-def _stopped_html(asking: Asking) -> str:
-    return f'{answer_html(asking.text)}<p class="stage" role="status">Stopped. Nothing of this answer is kept.</p>'
+    if not isinstance(asking.error, QuestionError):  # that one would fail again
+        draw_ask_again(asking.question, -asking.number)
 
 
 if __name__ == "__main__" and (house := opening().house) is not None:

@@ -75,9 +75,7 @@ def _choice(label: str, house: House, name: str) -> None:
 
 def _do(label: str, house: House, name: str) -> None:
     if label != "Remove":
-        house.additions.erase(name)
-        house.asked.forget()
-        house.images.forget()
+        house.erase(name)
         return
     try:
         house.chatbot.remove(name)

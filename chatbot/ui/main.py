@@ -53,7 +53,7 @@ def _cannot_open(current: Opening) -> None:
 
 def _what_leaves(settings: Settings) -> None:
     """One line on what is sent where, always in sight."""
-    with st.sidebar:
+    with st.sidebar, st.container(key="leaves"):
         st.html("".join(f'<p class="quiet">{line}</p>' for line in _sent(settings)))
 
 

@@ -1,12 +1,12 @@
-"""The two scripts of our own: to the page's end when a question is asked, and to the marked passage when a page is opened."""
+"""The scripts of our own: to the page's end, to the marked passage of an opened page, and to where one was when earlier exchanges came above."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-__all__ = ["SCRIPTS", "scroll_to_end", "scroll_to_mark"]
+__all__ = ["SCRIPTS", "keep_place", "scroll_to_end", "scroll_to_mark"]
 
-# Both are constant, so that the server's policy can allow them by their hashes and no others.
+# All are constant, so that the server's policy can allow them by their hashes and no others.
 TO_END = """{
 const page = document.querySelector('[data-testid="stAppScrollToBottomContainer"]');
 if (page) page.scrollTo(0, page.scrollHeight);
@@ -26,12 +26,41 @@ const look = (tries) => {
 };
 look(80);
 }"""
-SCRIPTS = (TO_END, TO_MARK)
+# When "Show earlier" is pressed, where the first exchange stands is noted; while what comes above it is drawn, it is held there, at most for so long as
+# a busy machine takes to draw, and not against who scrolls meanwhile.
+TO_PLACE = """{
+const named = (number) => document.querySelector(`[data-exchange="${number}"]`);
+if (!window.finpolicyPlace) {
+  window.finpolicyPlace = {};
+  document.addEventListener('click', (event) => {
+    const first = event.target.closest('.st-key-earlier') && document.querySelector('[data-exchange]');
+    if (first) window.finpolicyPlace = {number: first.dataset.exchange, top: first.getBoundingClientRect().top};
+  }, true);
+}
+const kept = window.finpolicyPlace, page = document.querySelector('[data-testid="stAppScrollToBottomContainer"]');
+window.finpolicyPlace = {};
+let free = false;
+for (const moved of ['wheel', 'touchmove', 'keydown', 'pointerdown']) document.addEventListener(moved, () => { free = true; }, {once: true, passive: true});
+const end = performance.now() + 1500;
+const hold = () => {
+  const there = named(kept.number);
+  const by = there ? there.getBoundingClientRect().top - kept.top : 0;
+  if (Math.abs(by) > 1) page.scrollTo({top: page.scrollTop + by, behavior: 'instant'});
+  if (!free && performance.now() < end) requestAnimationFrame(hold);
+};
+if (kept.number && page) hold();
+}"""
+SCRIPTS = (TO_END, TO_MARK, TO_PLACE)
 
 
-def scroll_to_end(number: int) -> None:
-    """Scroll once for each `number`, from where Streamlit follows the answer as it grows."""
-    st.html(f'<span data-scroll="{number}"></span><script>{TO_END}</script>', unsafe_allow_javascript=True)
+def scroll_to_end(what: str) -> None:
+    """Scroll once for each `what`, of letters, digits and "-", from where Streamlit follows the answer as it grows."""
+    st.html(f'<span data-scroll="{what}"></span><script>{TO_END}</script>', unsafe_allow_javascript=True)
+
+
+def keep_place(first: int) -> None:
+    """Stay where one is as `first` becomes a lower number: that of the first exchange that is shown, each marked by data-exchange."""
+    st.html(f'<span data-scroll="from-{first}"></span><script>{TO_PLACE}</script>', unsafe_allow_javascript=True)
 
 
 def scroll_to_mark(top: float) -> None:

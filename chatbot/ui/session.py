@@ -12,27 +12,49 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-from chatbot.errors import NotFoundError
+from chatbot.errors import NotFoundError, ProjectError, StoreError
+from chatbot.memory.conversations import PRIVATE, ConversationRow
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
 
 __all__ = [
     "OpenPage",
+    "arrived",
+    "ask_again",
+    "ask_dialog",
+    "asked_again",
     "begin_conversation",
+    "begin_private",
+    "close_dialog",
     "close_page",
     "connected",
     "conversation",
+    "delete_conversation",
+    "dialog",
+    "first_shown",
+    "is_private",
     "keep_password",
     "last_words",
     "leave_conversation",
+    "list_more",
+    "listed_most",
     "lying_open",
+    "open_conversation",
     "open_page",
     "owner",
     "password_for",
+    "put_undo_away",
+    "restore_conversation",
+    "show_earlier",
+    "tell",
+    "told",
+    "undoable",
 ]
 
 PARAMETER = "c"
 GOING_SECONDS = 0.1
+# Conversations in the list until more are asked for: a sidebar's height and a half.
+LISTED = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +107,150 @@ def conversation() -> str | None:
 
 
 def begin_conversation(house: House) -> str:
-    """The id of the conversation to write to: the one shown, or a new one where that is nobody's or somebody else's."""
-    conversations = house.chatbot.conversations
+    """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted or somebody else's. Raises StoreError."""
+    given, conversations = conversation() or "", house.chatbot.conversations
     try:
-        begun = conversations.begin(owner(), conversation())
+        there = conversations.get(given, owner()).deleted_at is None
     except NotFoundError:
-        begun = conversations.begin(owner())
-    st.query_params[PARAMETER] = st.session_state["conversation"] = begun
+        there = False
+    begun = given if there else conversations.begin(owner(), private=is_private(given))
+    open_conversation(begun)
     return begun
+
+
+def is_private(conversation: str) -> bool:
+    """Whether this is the id of a private conversation, there or not."""
+    return conversation.startswith(PRIVATE)
+
+
+def begin_private(house: House) -> None:
+    """Go to a new private conversation."""
+    open_conversation(house.chatbot.conversations.begin(owner(), private=True))
+
+
+def open_conversation(conversation: str) -> None:
+    """Go to a conversation."""
+    st.query_params[PARAMETER] = st.session_state["conversation"] = conversation
+    close_page()
 
 
 def leave_conversation() -> None:
     """The next question begins a new conversation."""
     st.session_state.pop("conversation", None)
     st.query_params.pop(PARAMETER, None)
+    close_page()
+
+
+def ask_again(question: str) -> None:
+    """Ask this in the next run."""
+    st.session_state["again"] = question
+
+
+def asked_again() -> str:
+    """What is to be asked in this run without being typed, "" for nothing; once."""
+    found: str = st.session_state.pop("again", "")
+    return found
+
+
+def first_shown(row: ConversationRow, window: int) -> int:
+    """The number of the first exchange that is shown: at first of the last `window`. It stays as more are asked, so that nothing leaves the page."""
+    shown: dict[str, int] = st.session_state.setdefault("first_shown", {})
+    return shown.setdefault(row.id, max(1, row.exchanges - window + 1))
+
+
+def show_earlier(conversation: str, first: int) -> None:
+    """Show its exchanges from this number on."""
+    st.session_state["first_shown"][conversation] = max(1, first)
+
+
+def arrived(conversation: str) -> bool:
+    """Whether this is another conversation than the run before showed; once."""
+    before, st.session_state["arrived"] = st.session_state.get("arrived"), conversation
+    return before != conversation
+
+
+def listed_most() -> int:
+    """How many conversations are listed."""
+    found: int = st.session_state.get("listed", LISTED)
+    return found
+
+
+def list_more() -> None:
+    """List as many again."""
+    st.session_state["listed"] = listed_most() + LISTED
+
+
+def delete_conversation(row: ConversationRow, house: House) -> None:
+    """Delete it at once; it can be undone."""
+    house.asked.stop(row.id, owner())
+    house.chatbot.conversations.delete(row.id, owner())
+    st.session_state["undo"] = (row.id, conversation() == row.id)
+    if conversation() == row.id:
+        leave_conversation()
+
+
+def undoable(house: House) -> ConversationRow | None:
+    """What was deleted last and can be undone; None where that was put away, or is not deleted any more."""
+    deleted, _ = st.session_state.get("undo", ("", False))
+    try:
+        row = house.chatbot.conversations.get(deleted, owner()) if deleted else None
+    except NotFoundError:
+        row = None
+    return row if row and row.deleted_at is not None else None
+
+
+def put_undo_away() -> None:
+    """Offer no undo any more."""
+    st.session_state.pop("undo", None)
+
+
+def restore_conversation(conversation: str, house: House) -> None:
+    """Bring a deleted one back; the one that was open when it was deleted last is opened again."""
+    deleted, was_open = st.session_state.get("undo", ("", False))
+    try:
+        house.chatbot.conversations.restore(conversation, owner())
+        if deleted == conversation and was_open:
+            open_conversation(conversation)
+    except NotFoundError:  # erased in another tab
+        pass
+    except StoreError as error:
+        tell(error)
+        return
+    if deleted == conversation:
+        put_undo_away()
+
+
+def tell(error: ProjectError) -> None:
+    """Show in the next run what went wrong in a change."""
+    st.session_state["problem"] = error
+
+
+def told() -> ProjectError | None:
+    """What went wrong in a change, once; None where nothing did."""
+    found: ProjectError | None = st.session_state.pop("problem", None)
+    return found
+
+
+def ask_dialog(kind: str, conversation: str, number: int = 0) -> None:
+    """Open a dialog of the Chat page in the next run. kind: erase | shortened. number: of an exchange."""
+    close_page()
+    st.session_state["dialog"] = (kind, conversation, number)
+
+
+def dialog() -> tuple[str, str, int]:
+    """The dialog to show, as it was asked for; its kind is "" for none."""
+    found: tuple[str, str, int] = st.session_state.get("dialog", ("", "", 0))
+    return found
+
+
+def close_dialog() -> None:
+    """Put the dialog away."""
+    st.session_state.pop("dialog", None)
 
 
 def open_page(page: OpenPage) -> None:
     """Lay a page open in the next run."""
+    close_dialog()
     st.session_state["open_page"] = page
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ __all__ = ["House", "Opening", "close", "opening"]
 
 log = logging.getLogger(__name__)
 
+# Erasing waits for the batch that is being embedded; after this long, what answers keep of a document is left to the next one.
+FORGET_SECONDS, FORGET_TICK = 120.0, 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class House:
@@ -37,6 +41,22 @@ class House:
         """Bring a removed document back; vectors it still lacks are made."""
         self.chatbot.restore(name)
         self.additions.wake()
+
+    def erase(self, name: str) -> None:
+        """Give a document up now, beyond restoring; what is left of it, in the store, in answers and in images, is erased in a moment."""
+        self.additions.erase(name)
+        self.asked.forget()
+        self.images.forget()
+        threading.Thread(target=self._forget, args=(name,), name="forgetting", daemon=True).start()
+
+    def _forget(self, name: str) -> None:
+        end = time.monotonic() + FORGET_SECONDS
+        while name in self.additions.erasing() and time.monotonic() < end:
+            time.sleep(FORGET_TICK)
+        try:
+            self.chatbot.memory.forget_erased()
+        except ProjectError as error:  # as when the server is being stopped; the next answer, or the next start, does it
+            log.warning("after erasing a document: %s", error)
 
     def close(self) -> None:
         """Stop what is on its way and give the store free."""

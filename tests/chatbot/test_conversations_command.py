@@ -53,12 +53,15 @@ def test_a_conversation_from_its_first_question_to_its_end(run: Run, tmp_path: P
     assert code == 0 and "--restore -- rules" in out
     assert run("conversations", "--json")[1] == "" and "The rules" in run("conversations", "--deleted")[1]
     assert run("ask", "And the anchor?", "--conversation", "rules")[0] == 1
+    for arguments in (["rules"], ["rules", "--export", "json"]):
+        code, _, err = run("conversations", *arguments)
+        assert code == 1 and "is deleted" in err and "--restore" in err
     assert run("conversations", "rules", "--restore")[0] == 0
     assert "The rules" in run("conversations")[1]
 
 
 def test_what_cannot_be_done_is_said(run: Run, tmp_path: Path) -> None:
-    assert run("conversations", "nothing")[0] == 1
+    assert run("conversations", "nothing")[0] == 1 and run("conversations", "\udcff")[0] == 1
     code, _, err = run("conversations", "--delete")
     assert code == 2 and "Which conversation?" in err
     lock = StoreLock(tmp_path / "home" / "chroma_db" / "store.lock")

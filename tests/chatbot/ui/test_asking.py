@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from chatbot.errors import QuestionError
-from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
+from chatbot.memory.conversations import Said
+from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.service import Ask
 from chatbot.ui.asking import Asked, Asking
 
@@ -23,6 +24,10 @@ class Scripted:
         self.go = threading.Semaphore(0)
         self.closed = threading.Event()
         self.asked: list[Ask] = []
+        self.settled: list[Ask] = []
+
+    def settle(self, ask: Ask) -> None:
+        self.settled.append(ask)
 
     def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
         self.asked.append(ask)
@@ -42,6 +47,7 @@ class Scripted:
 
 
 ANSWER = Answer("?", "?", "Three per cent.", True)
+KEPT = replace(ANSWER, exchange=7)
 
 
 def finish(asking: Asking) -> None:
@@ -67,7 +73,7 @@ def test_a_page_sees_how_far_the_search_of_a_long_question_is() -> None:
     stages = (Stage("searching"), Stage("searching", 3, 120), Stage("answering"))
     go = threading.Semaphore(0)
 
-    class Long:
+    class Long(Scripted):
         def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
             for stage in stages:
                 yield stage
@@ -92,7 +98,15 @@ def test_a_model_that_fails_midway_starts_over() -> None:
     assert asking.text == "Three per cent."
 
 
-def test_stopping_closes_the_work_and_keeps_nothing() -> None:
+def test_a_notice_at_the_end_takes_nothing_away() -> None:
+    script = Scripted(Stage("answering"), Token("Three per cent"), Notice("It lacks its end."), Stage("checking"), ANSWER)
+    script.go.release()
+    asking = Asked(script).ask(Ask("How much?"))
+    finish(asking)
+    assert asking.text == "Three per cent"
+
+
+def test_stopping_closes_the_work_and_keeps_what_came() -> None:
     script = Scripted(Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
     asked = Asked(script)
     asking = asked.ask(Ask("How much?", conversation="c", owner="me"))
@@ -103,8 +117,9 @@ def test_stopping_closes_the_work_and_keeps_nothing() -> None:
     finish(asking)
     assert script.closed.wait(5)
     assert asking.given is None
+    assert asking.text.startswith("Three ")
     assert asked.latest("c", "me") is asking
-    assert asked.given("c", "me", [Exchange("How much?", "Three per cent.")]) == [None]
+    assert script.settled == []
 
 
 @pytest.mark.parametrize("error", [QuestionError("The question is empty.", hint="Ask something."), ZeroDivisionError("bug")])
@@ -116,17 +131,103 @@ def test_errors_are_told(error: Exception) -> None:
     assert "bug" not in str(asking.error)
 
 
-def test_answers_belong_to_their_conversation_and_owner() -> None:
-    asked = Asked(Scripted(ANSWER))
-    for question in ("One?", "Two?", "One?"):
+def settled(asked: Asked) -> None:
+    """Wait until all threads are done."""
+    end = time.monotonic() + 10
+    while asked._threads and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def test_what_the_store_has_is_let_go_and_settled_after_it_is_out() -> None:
+    script = Scripted(KEPT)
+    asked = Asked(script)
+    asking = asked.ask(Ask("One?", conversation="c", owner="me"))
+    finish(asking)
+    settled(asked)
+    assert asking.given is not None and asking.given.number == 7
+    assert asked.left("c", "me") == []
+    assert not any(asked._conversations.values())  # its pages are not held in memory
+    assert script.settled == script.asked
+
+
+def test_settling_is_not_waited_for() -> None:
+    go = threading.Event()
+
+    class Settling(Scripted):
+        def settle(self, ask: Ask) -> None:
+            go.wait(10)
+            raise ZeroDivisionError("bug")
+
+    asked = Asked(Settling(KEPT))
+    for question in ("One?", "Two?"):
         finish(asked.ask(Ask(question, conversation="c", owner="me")))
-    exchanges = [Exchange(question, "Three per cent.") for question in ("Before?", "One?", "Two?", "One?")]
-    numbers = [given.number if given else None for given in asked.given("c", "me", exchanges)]
-    assert numbers == [None, 1, 2, 3]
-    assert asked.given("c", "somebody else", exchanges) == [None] * 4
-    assert asked.latest("other", "me") is None
+    assert len(asked._threads) == 2
+    go.set()
+    settled(asked)
+    assert not asked._threads
+
+
+def test_an_answer_that_is_not_kept_stays_until_the_next_question() -> None:
+    asked = Asked(Scripted(ANSWER))
+    first = asked.ask(Ask("One?", conversation="c", owner="me"))
+    finish(first)
+    settled(asked)
+    assert asked.left("c", "me") == [first]
+    assert first.given is not None and first.given.number < 0
+    assert asked.left("c", "somebody else") == asked.left("other", "me") == []
+    second = asked.ask(Ask("Two?", conversation="c", owner="me"))
+    finish(second)
+    assert asked.left("c", "me") == [second]
     asked.forget()
-    assert asked.given("c", "me", exchanges) == [None] * 4
+    assert asked.left("c", "me") == []
+
+
+def test_a_conversation_answers_one_question_at_a_time() -> None:
+    script = Scripted(Token("Three."), KEPT)
+    asked = Asked(script)
+    first, second, third, other = (asked.ask(Ask(one, conversation=c, owner="me")) for one, c in (("1?", "c"), ("2?", "c"), ("3?", "c"), ("4?", "d")))
+    end = time.monotonic() + 10
+    while len(script.asked) < 2 and time.monotonic() < end:
+        time.sleep(0.005)
+    time.sleep(0.05)
+    assert {ask.question for ask in script.asked} == {"1?", "4?"}
+    assert asked.left("c", "me") == [first, second, third]
+    second.stop()
+    finish(second)
+    script.go.release(3)
+    for asking in (first, third, other):
+        finish(asking)
+    settled(asked)
+    assert {ask.question for ask in script.asked} == {"1?", "3?", "4?"}
+    assert asked.left("c", "me") == []
+
+
+def test_a_stopped_question_holds_nobody_up() -> None:
+    go = threading.Event()
+
+    class Silent(Scripted):
+        def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]:
+            if ask.question == "1?":
+                go.wait(10)  # an endpoint that does not answer
+            yield KEPT
+
+    asked = Asked(Silent())
+    first = asked.ask(Ask("1?", conversation="c", owner="me"))
+    first.stop()
+    second = asked.ask(Ask("2?", conversation="c", owner="me"))
+    finish(second)
+    assert not first.finished
+    go.set()
+    settled(asked)
+    assert asked.left("c", "me") == []
+
+
+def test_a_question_knows_its_exchange() -> None:
+    asking = Asking("How \ud800much?", 1)
+    said = Said("c", 1, "How ?much?", "", "answering", "", asking.at + 0.01)
+    assert asking.is_of(said)
+    assert not asking.is_of(replace(said, at=asking.at - 1))
+    assert not asking.is_of(replace(said, user="What?"))
 
 
 def test_old_conversations_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +235,7 @@ def test_old_conversations_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
     asked = Asked(Scripted(ANSWER))
     for conversation in ("a", "b", "c"):
         finish(asked.ask(Ask("One?", conversation=conversation, owner="me")))
+        settled(asked)
     assert asked.latest("a", "me") is None
     assert asked.latest("c", "me") is not None
 

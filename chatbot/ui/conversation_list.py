@@ -1,0 +1,168 @@
+"""The conversations in the sidebar: searching, opening, undoing a deletion, and what can be restored; changes nothing in them itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from itertools import groupby
+
+import streamlit as st
+
+from chatbot.memory.conversations import KEPT_DAYS, ConversationRow
+from chatbot.ui import session
+from chatbot.ui.conversation_menu import draw_menu, title_text
+from chatbot.ui.shared import House
+from chatbot.ui.text import paragraphs_html, plain_html, plain_markdown, quiet_html, short
+
+__all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_dialog"]
+
+# After this many days months are enough to tell conversations apart.
+DAYS_OF_A_WEEK = 7
+# The search waits until typing pauses.
+PAUSE = "300ms"
+EMPTY = "Your conversations will stand here. They stay on this machine and are seen in this browser only."
+NOTHING_FOUND = "No conversation holds all of these words."
+
+
+def draw_beginnings(house: House, *, disabled: bool) -> None:
+    """The ways to begin a conversation."""
+    st.button("New conversation", key="new", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=disabled)
+    st.button(
+        "Private conversation",
+        key="new-private",
+        icon=":material/visibility_off:",
+        type="tertiary",
+        help="Nothing of it is kept on disk; it is gone when the server stops.",
+        on_click=session.begin_private,
+        args=(house,),
+        disabled=disabled,
+    )
+
+
+def draw_conversations(house: House, current: str | None) -> None:
+    """Everything about conversations but the ways to begin one. current: the id of the one that is shown."""
+    conversations, owner = house.chatbot.conversations, session.owner()
+    rows, deleted = conversations.listed(owner), conversations.listed(owner, deleted=True)
+    with st.container(key="conversations", gap="xsmall"):
+        st.html('<h2 class="part">Conversations</h2>')
+        _draw_undo(house)
+        if not rows:
+            st.html(quiet_html(_teaching(house)))
+        else:
+            wanted = _search_box()
+            found = conversations.listed(owner, search=wanted) if wanted else rows
+            _draw_rows(found[: session.listed_most()], house, current)
+            if not found:
+                st.html(quiet_html(NOTHING_FOUND))
+            if len(found) > session.listed_most():
+                st.button(f"Show more of {len(found):,}", key="list-more", type="tertiary", on_click=session.list_more)
+        if deleted:
+            _draw_deleted(deleted, house)
+
+
+def _teaching(house: House) -> str:
+    days = house.settings.retention_days
+    return EMPTY + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
+
+
+def _search_box() -> str:
+    typed: str | None = st.text_input(
+        "Search conversations",
+        key="find",
+        type="search",
+        placeholder="Search conversations",
+        label_visibility="collapsed",
+        icon=":material/search:",
+        live=PAUSE,
+    )
+    return (typed or "").strip()
+
+
+def _draw_rows(rows: Iterable[ConversationRow], house: House, current: str | None) -> None:
+    now = time.time()
+    for heading, some in groupby(rows, lambda row: day_heading(row.changed_at, now)):
+        st.html(f'<h3 class="day">{plain_html(heading)}</h3>')
+        for row in some:
+            here = row.id == current
+            with st.container(key=f"{'current' if here else 'listed'}-{row.id}", horizontal=True, wrap=False, gap=None, vertical_alignment="center"):
+                label, icon = title_text(row, 120), ":material/visibility_off:" if row.private else None
+                st.button(
+                    f"**{label}**" if here else label,
+                    key=f"go-{row.id}",
+                    type="tertiary",
+                    icon=icon,
+                    width="stretch",
+                    wrap=False,
+                    on_click=session.open_conversation,
+                    args=(row.id,),
+                )
+                draw_menu(row, house, opened=False)
+
+
+def day_heading(then: float, now: float) -> str:
+    """ "Today", "Yesterday", "Last 7 days", or the month, as "November 2026". Both in seconds since the epoch; days are those of this machine's clock."""
+    day, today = time.localtime(then), time.localtime(now)
+    days = round((_noon(today) - _noon(day)) / 86_400)
+    if days <= 1:
+        return "Yesterday" if days == 1 else "Today"
+    return "Last 7 days" if days < DAYS_OF_A_WEEK else time.strftime("%B %Y", day)
+
+
+def _noon(day: time.struct_time) -> float:
+    """Noon of a day: an hour that summer time moves leaves it in its day."""
+    return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, 12, 0, 0, 0, 0, -1))
+
+
+# --- deletion -------------------------------------------------------------------------------------------------------------------
+
+
+def _draw_undo(house: House) -> None:
+    row = session.undoable(house)
+    if row is None:
+        return
+    with st.container(key="undo", border=True, gap="xsmall"):
+        st.html(f'<p class="quiet" role="status">Deleted: {plain_html(short(row.title, 60))}</p>')
+        with st.container(horizontal=True, gap="small"):
+            st.button("Undo", key="undo-delete", on_click=session.restore_conversation, args=(row.id, house))
+            st.button("Put away", key="undo-away", type="tertiary", on_click=session.put_undo_away)
+
+
+def _draw_deleted(rows: list[ConversationRow], house: House) -> None:
+    opened = st.expander(f"Deleted ({len(rows):,})", key="deleted", type="compact", on_change="rerun")
+    if not opened.open:
+        return
+    with opened:
+        st.html(quiet_html(f"Each can be restored for {KEPT_DAYS} days, then it is erased."))
+        for row in rows[: session.listed_most()]:
+            until = time.strftime("%d %B", time.localtime((row.deleted_at or 0) + KEPT_DAYS * 86_400))
+            with st.container(key=f"gone-{row.id}", gap=None):
+                st.html(f'<p class="gone">{plain_html(short(row.title, 60))} <span class="quiet">until {until}</span></p>')
+                with st.container(horizontal=True, gap="small"):
+                    st.button("Restore", key=f"restore-{row.id}", type="tertiary", on_click=session.restore_conversation, args=(row.id, house))
+                    st.button("Erase now", key=f"erase-{row.id}", type="tertiary", on_click=session.ask_dialog, args=("erase", row.id))
+
+
+def show_erase_dialog(house: House) -> None:
+    """Ask before a conversation is erased, where that was wanted."""
+    kind, conversation, _ = session.dialog()
+    if kind != "erase":
+        return
+    rows = [row for row in house.chatbot.conversations.listed(session.owner(), deleted=True) if row.id == conversation]
+    if not rows:
+        session.close_dialog()
+        return
+    title = plain_markdown(f"Erase “{short(rows[0].title, 50)}” for good?")
+    st.dialog(title, on_dismiss=session.close_dialog)(_ask_to_erase)(rows[0], house)
+
+
+def _ask_to_erase(row: ConversationRow, house: House) -> None:
+    count = f"{row.exchanges} exchanges" if row.exchanges != 1 else "Its one exchange"
+    st.html(paragraphs_html(f"{count} and all that was checked of the answers are erased and cannot be brought back."))
+    with st.container(horizontal=True):
+        if st.button("Erase for good", key="erase-yes", type="primary"):
+            house.chatbot.conversations.erase(row.id, session.owner())
+            session.close_dialog()
+            st.rerun()
+        if st.button("Keep it", key="erase-no"):
+            session.close_dialog()
+            st.rerun()

@@ -1,0 +1,118 @@
+"""What can be done with one conversation, as a menu: its title, two switches, files to take away, deletion; draws no list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from chatbot.errors import NotFoundError, StoreError
+from chatbot.memory.conversations import ConversationRow
+from chatbot.memory.export import export_conversation, file_name
+from chatbot.records import Answer
+from chatbot.ui import session
+from chatbot.ui.shared import House
+from chatbot.ui.text import plain_markdown, short
+
+__all__ = ["draw_menu", "export", "title_text"]
+
+FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export as JSON", "application/json"))
+
+
+def title_text(row: ConversationRow, most: int = 60) -> str:
+    """The title for labels, as Markdown."""
+    return plain_markdown(short(row.title, most) or ("Private conversation" if row.private else "Conversation"))
+
+
+def draw_menu(row: ConversationRow, house: House, *, opened: bool) -> None:
+    """The menu. opened: of the conversation that is shown, with its switches; else of one in the list."""
+    place = "open" if opened else "row"
+    label = title_text(row) if opened else f"Menu of {title_text(row)}"
+    key = f"menu-{place}-{row.id}"
+    menu = st.popover(label, key=key, type="tertiary", icon=None if opened else ":material/more_horiz:", on_change="rerun", wrap=False)
+    if menu.open:
+        with menu, st.container(key=f"inside-{place}", gap="xsmall"):
+            _draw_inside(row, house, place)
+
+
+def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
+    end = f"{place}-{row.id}"
+    named = f"title-{end}"
+    st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, house, named))
+    if place == "open":
+        _draw_switches(row, house)
+    for form, label, mime in FILES:
+        made = partial(export, row.id, session.owner(), form, house)
+        icon = ":material/download:"
+        st.download_button(
+            label, made, file_name(row, form), mime, key=f"{form}-{end}", type="tertiary", icon=icon, on_click="ignore", disabled=not row.exchanges
+        )
+    st.button(
+        "Delete",
+        key=f"delete-{end}",
+        type="tertiary",
+        icon=":material/delete:",
+        on_click=_try,
+        args=(session.delete_conversation, row, house),
+    )
+
+
+def _draw_switches(row: ConversationRow, house: House) -> None:
+    shortens, recalls = f"shortens-{row.id}", f"recalls-{row.id}"
+    switches = (row, house, shortens, recalls)
+    st.toggle(
+        "Shorten what was said earlier when it gets long",
+        row.compresses and house.settings.compression,
+        key=shortens,
+        disabled=not house.settings.compression,
+        help="A long conversation then reaches the model in part: what has most to do with the question. Each answer says so, and shows what was left out.",
+        on_change=_choose,
+        args=switches,
+    )
+    st.toggle(
+        "May recall my other conversations",
+        row.recalls_others,
+        key=recalls,
+        help="Answers here may then lean on what you asked elsewhere. Private conversations are never recalled.",
+        on_change=_choose,
+        args=switches,
+    )
+
+
+def _choose(row: ConversationRow, house: House, shortens: str, recalls: str) -> None:
+    state = st.session_state
+    _try(
+        partial(house.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]),
+        row.id,
+        session.owner(),
+    )
+
+
+def _rename(row: ConversationRow, house: House, named: str) -> None:
+    _try(house.chatbot.conversations.rename, row.id, session.owner(), st.session_state[named])
+
+
+def _try(change: Callable[..., None], *arguments: object) -> None:
+    """Change it; where it was erased in another tab the next run shows so, and of a full disk it tells."""
+    try:
+        change(*arguments)
+    except NotFoundError:
+        return
+    except StoreError as error:
+        session.tell(error)
+
+
+def export(conversation: str, owner: str, form: str, house: House) -> bytes:
+    """The conversation as a file, in UTF-8, made now. form: of FORMATS. Raises NotFoundError, StoreError."""
+    conversations, memory = house.chatbot.conversations, house.chatbot.memory
+    said = conversations.said(conversation, owner)
+
+    def answer(number: int) -> Answer | None:
+        try:
+            return memory.answer(conversation, number, owner)
+        except StoreError:  # its words are there
+            return None
+
+    row = conversations.get(conversation, owner)
+    return export_conversation(row, said, [answer(one.number) for one in said], form).encode("utf-8")

@@ -1,0 +1,97 @@
+"""Draws the exchanges of a conversation as they are kept, each by its state; asks nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from chatbot.errors import StoreError
+from chatbot.memory.conversations import ConversationRow, Said
+from chatbot.records import Notice
+from chatbot.ui import session
+from chatbot.ui.answers import draw_given
+from chatbot.ui.asking import Given
+from chatbot.ui.scroll import keep_place
+from chatbot.ui.shared import House
+from chatbot.ui.text import answer_html, notice_html, paragraphs_html, quiet_html
+
+__all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_question", "stopped_html"]
+
+LONGEST_SHOWN_QUESTION = 2_000
+ONLY_WORDS = "Only the words of this answer are kept. Ask again to see its pages."
+ENDINGS = {
+    "failed": "No answer was given: an error came instead.",
+    "interrupted": "Interrupted: the server stopped while this was written. What had come is kept, unchecked.",
+}
+
+
+def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: House) -> None:
+    """These exchanges, oldest first, and the button for those before them."""
+    first = said[0].number if said else 1
+    if first > 1:
+        most = min(house.settings.window, first - 1)
+        label = f"Show {most} earlier" if first > 2 else "Show the one before"
+        with st.container(key="earlier", horizontal_alignment="center"):
+            st.button(
+                label, key="show-earlier", icon=":material/expand_less:", type="tertiary", on_click=session.show_earlier, args=(row.id, first - most)
+            )
+    for one in said:
+        draw_question(one.user, one.number)
+        with answer_message().container():
+            _draw_answer(one, house)
+    if row.exchanges > house.settings.window:
+        keep_place(first)
+
+
+def draw_question(question: str, number: int = 0, *, beside: Callable[[], None] = lambda: None) -> None:
+    """A question. number: of its exchange, 0 while it has none. beside: draws something unseen with it."""
+    shown = question
+    if len(question) > LONGEST_SHOWN_QUESTION:
+        shown = f"{question[:LONGEST_SHOWN_QUESTION]} … ({len(question):,} characters in all)"
+    with st.chat_message("user", avatar=":material/person:"):
+        marked = f' data-exchange="{number}"' if number else ""
+        st.html(f'<div class="question"{marked}>{paragraphs_html(shown)}</div>')
+        beside()
+
+
+def answer_message() -> DeltaGenerator:
+    """Where an answer is drawn: the same for one that is kept and one that is coming, so that the page stays as it is when one becomes the other."""
+    with st.chat_message("assistant", avatar=":material/find_in_page:"):
+        return st.empty()
+
+
+def draw_ask_again(question: str, number: int) -> None:
+    """The button that asks a question once more."""
+    st.button("Ask again", key=f"again-{number}", icon=":material/refresh:", on_click=session.ask_again, args=(question,))
+
+
+def stopped_html(text: str) -> str:
+    """What had come of an answer when its user stopped it."""
+    return f'{answer_html(text) if text else ""}<p class="stage" role="status">Stopped. What had come is kept, unchecked.</p>'
+
+
+def _draw_answer(one: Said, house: House) -> None:
+    if one.state == "stopped":
+        st.html(stopped_html(one.assistant))
+    elif one.state != "complete":
+        if one.assistant:
+            st.html(answer_html(one.assistant))
+        st.html(quiet_html(ENDINGS.get(one.state, ENDINGS["interrupted"])))
+        draw_ask_again(one.user, one.number)
+    else:
+        _draw_complete(one, house)
+
+
+def _draw_complete(one: Said, house: House) -> None:
+    try:
+        answer = house.chatbot.memory.answer(one.conversation, one.number, session.owner())
+    except StoreError as error:
+        st.html(answer_html(one.assistant) + notice_html(error.message, error.hint))
+        return
+    if answer is None:
+        st.html(answer_html(one.assistant))
+        st.caption(ONLY_WORDS)
+    else:
+        draw_given(Given(one.number, answer, tuple(map(Notice, answer.notices))), house.settings)

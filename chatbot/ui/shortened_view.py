@@ -1,0 +1,99 @@
+"""What of a conversation was kept and what was left out for one answer, and how often that happened; shortens nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+
+import streamlit as st
+
+from chatbot.errors import StoreError
+from chatbot.memory.conversations import Said
+from chatbot.memory.sessions import CompressionStats
+from chatbot.records import Compression
+from chatbot.ui import session
+from chatbot.ui.shared import House
+from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
+
+__all__ = ["kept_html", "shortened_text", "show_shortened", "stats_rows"]
+
+# Exchanges on one page of the view: some hundred screens of text are no view.
+EXCHANGES_SHOWN = 25
+Spans = tuple[tuple[int, int], ...]
+
+
+def shortened_text(compression: Compression) -> str:
+    """One line on how much was kept."""
+    kept, full = compression.compressed_tokens, compression.original_tokens
+    return f"Earlier parts of this conversation were shortened for this answer: {kept:,} of {full:,} tokens kept."
+
+
+def show_shortened(house: House) -> None:
+    """Open the view where it was asked for."""
+    if session.dialog()[0] == "shortened":
+        st.dialog("What was kept for this answer", width="large", on_dismiss=session.close_dialog)(_draw)(house)
+
+
+def _draw(house: House) -> None:
+    _, conversation, number = session.dialog()
+    owner, chatbot = session.owner(), house.chatbot
+    try:
+        answer = chatbot.memory.answer(conversation, number, owner)
+        said = [one for one in chatbot.conversations.said(conversation, owner, before=number) if one.state == "complete"]
+    except StoreError as error:
+        st.html(notice_html(error.message, error.hint))
+        return
+    if answer is None or answer.compression is None:
+        st.html(quiet_html("What was kept for this answer is not known any more."))
+        return
+    st.html(quiet_html(shortened_text(answer.compression) + " What is struck out did not reach the model; it stays in the conversation."))
+    first = 0
+    if len(said) > EXCHANGES_SHOWN:
+        first = EXCHANGES_SHOWN * (st.pagination(-(-len(said) // EXCHANGES_SHOWN), key=f"kept-page-{number}") - 1)
+    st.html("".join(kept_html(one, answer.compression) for one in said[first : first + EXCHANGES_SHOWN]))
+    stats = chatbot.memory.stats(conversation, owner)
+    st.html(table_html("This conversation until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]))
+    st.html(table_html("When it was shortened", ("Time", "Tokens", "Kept", "Turns shortened"), stats_rows(stats)[1:]))
+
+
+def stats_rows(stats: CompressionStats) -> list[tuple[str, ...]]:
+    """Cells: first of the whole, then of each time that it was shortened, the latest first."""
+    whole = (f"{stats.message_count:,}", f"{stats.token_count:,}", f"{stats.compression_count:,}")
+    return [whole, *(_shortening(**one) for one in reversed(stats.compression_history))]
+
+
+def _shortening(timestamp: float, original_tokens: float, compressed_tokens: float, chunks_compressed: float) -> tuple[str, ...]:
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(timestamp))
+    share = f"{compressed_tokens:,} ({compressed_tokens / max(1, original_tokens):.0%})"
+    return at, f"{original_tokens:,}", share, f"{chunks_compressed:,}"
+
+
+def kept_html(said: Said, compression: Compression) -> str:
+    """One earlier exchange: what was kept plain, what was left out struck, and named so for those who do not see it."""
+    question, answer = compression.kept.get(said.number, ((), ()))
+    parts = (_part(said.user, question), _part(said.cited, answer))
+    how = _how(((said.user, question), (said.cited, answer)))
+    head = f'<p class="quiet strong">Exchange {said.number}: {how}</p>'
+    return f'<section class="kept">{head}<p class="asked">{parts[0]}</p><p>{parts[1]}</p></section>'
+
+
+def _part(text: str, spans: Spans) -> str:
+    return "".join(
+        plain_html(piece) if kept else f'<del><span class="unseen">[left out: </span>{plain_html(piece)}<span class="unseen">]</span></del>'
+        for piece, kept in _pieces(text, spans)
+    )
+
+
+def _how(parts: Sequence[tuple[str, Spans]]) -> str:
+    stays = {kept for text, spans in parts for _, kept in _pieces(text, spans)}
+    return {frozenset({True, False}): "kept in part", frozenset({True}): "kept whole"}.get(frozenset(stays), "left out")
+
+
+def _pieces(text: str, spans: Spans) -> list[tuple[str, bool]]:
+    """The text in its order, cut into what was kept (True) and what was left out; blanks between kept stretches count as kept."""
+    cuts = [0]
+    for start, end in sorted(spans):
+        cuts += [max(start, cuts[-1]), max(min(end, len(text)), cuts[-1], start)]  # as they come from a file they may reach beyond
+    found = [(text[start:end], bool(one % 2)) for one, (start, end) in enumerate(pairwise([*cuts, len(text)]))]
+    return [(piece, kept or not piece.strip()) for piece, kept in found if piece]

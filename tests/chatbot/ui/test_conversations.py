@@ -1,0 +1,375 @@
+"""Conversations on the Chat page over a real store, without a browser: what is shown of each, and what the list and the menu do."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from chatbot.errors import StoreError
+from chatbot.memory.conversations import PRIVATE, Conversations, Said
+from chatbot.memory.sessions import CompressionStats
+from chatbot.records import Answer, Citation, Compression, Note
+from chatbot.service import Ask
+from chatbot.store.library import Upload
+from chatbot.ui import shared
+from chatbot.ui.conversation_list import day_heading
+from chatbot.ui.conversation_menu import export
+from chatbot.ui.shared import House
+from chatbot.ui.shortened_view import kept_html, stats_rows
+from tests.pdfs import make_pdf
+
+MAIN = str(Path(shared.__file__).with_name("main.py"))
+ME, OTHER = "m" * 22, "o" * 22
+CEILING = "What is the deficit ceiling?"
+NOT_HERE = "There is no such conversation here, or it is another browser&#x27;s."
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house with one document."""
+    folder = tmp_path_factory.mktemp("house")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
+        opening = shared.opening()
+        opening.wait(60)
+        assert opening.house is not None, opening.error
+        path = make_pdf(folder / "Rules.pdf", ["The deficit ceiling is three per cent of output."])
+        list(opening.house.chatbot.add([Upload(path)]))
+        yield opening.house
+        shared.close()
+
+
+@pytest.fixture
+def store(house: House) -> Iterator[Conversations]:
+    """Its conversations, of which none are left afterwards."""
+    conversations = house.chatbot.conversations
+    yield conversations
+    for owner in (ME, OTHER):
+        for row in [*conversations.listed(owner), *conversations.listed(owner, deleted=True)]:
+            conversations.erase(row.id, owner)
+
+
+def run(address: str = "") -> AppTest:
+    """The Chat page of the browser ME at `?c=address`."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["owner"] = ME
+    if address:
+        app.query_params["c"] = address
+    app.run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    """Everything that the page says."""
+    kinds = ("html", "caption", "title")
+    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
+
+
+def keys(app: AppTest, beginning: str) -> list[str]:
+    return [button.key for button in app.button if button.key and button.key.startswith(beginning)]
+
+
+def click(app: AppTest, key: str) -> str:
+    """What the page says after a click."""
+    app.button(key=key).click().run()
+    assert not app.exception
+    return shown(app)
+
+
+def open_menu(app: AppTest, key: str) -> None:
+    app.session_state[key] = True
+    app.run()
+    assert not app.exception
+
+
+def say(store: Conversations, conversation: str, *questions: str, owner: str = ME) -> str:
+    """A conversation of these questions, each answered alike."""
+    store.begin(owner, conversation)
+    for question in questions:
+        number = store.start(conversation, question)
+        store.finish(
+            conversation, number, Answer(question, question, f"Said of {question}", True, conversation=conversation, exchange=number), {}, owner=owner
+        )
+    return conversation
+
+
+def asked(app: AppTest) -> list[str]:
+    return re.findall(r'class="question"[^>]*><p>(.*?)</p>', shown(app))
+
+
+def test_a_new_page_teaches_and_lists_what_is_asked(house: House, store: Conversations) -> None:
+    app = run()
+    assert "Your conversations will stand here." in shown(app)
+    assert not app.text_input
+    app.chat_input[0].set_value(CEILING).run()
+    assert not app.exception
+    (row,) = store.listed(ME)
+    assert keys(app, "go-") == [f"go-{row.id}"]
+    assert app.query_params["c"] in (row.id, [row.id])
+    again = run(row.id)
+    assert asked(again) == [CEILING]
+    assert keys(again, "cite-1-") == keys(app, "cite-1-") != []
+    assert "How this was answered" in [expander.label for expander in again.expander]
+
+
+def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Conversations) -> None:
+    store.begin(ME, "states")
+    for state in ("stopped", "failed", "interrupted", "answering"):
+        store.write("states", store.start("states", f"{CEILING} {state}"), f"Words {state} [S1-abc123]", state=state, owner=ME)
+    app = run("states")
+    text = shown(app)
+    assert text.count("Words ") == 4
+    assert text.count("Stopped. What had come is kept, unchecked.") == 1
+    assert text.count("No answer was given: an error came instead.") == 1
+    assert text.count("Interrupted: the server stopped while this was written.") == 2
+    assert keys(app, "again-") == ["again-2", "again-3", "again-4"]
+    click(app, "again-3")
+    assert asked(app)[-1] == f"{CEILING} interrupted"
+    assert store.said("states", ME)[-1].state == "complete"
+    assert len(store.said("states", ME)) == 5
+
+
+def test_what_was_checked_of_an_answer_may_be_gone(store: Conversations) -> None:
+    say(store, "gone", "One?", "Two?")
+    with store._disk.write() as connection:
+        connection.execute("update detail set answer = null where conversation = 'gone' and number = 1")
+        connection.execute("update detail set answer = x'00' where conversation = 'gone' and number = 2")
+    text = shown(run("gone"))
+    assert "Said of One?" in text and "Only the words of this answer are kept." in text
+    assert "Said of Two?" in text and "What was checked of answer 2 cannot be read any more" in text
+
+
+@pytest.mark.parametrize("address", ["theirs", "never-there", "<b>", PRIVATE + "gone"])
+def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(store: Conversations, address: str) -> None:
+    say(store, "theirs", "Their question?", owner=OTHER)
+    app = run(address)
+    assert NOT_HERE in shown(app)
+    assert asked(app) == []
+    assert ("gone when the server stops" in shown(app)) == address.startswith(PRIVATE)
+    assert len(keys(app, "example-")) == 3
+    app.chat_input[0].set_value(CEILING).run()
+    (row,) = store.listed(ME)
+    assert row.id != address
+    assert row.private == address.startswith(PRIVATE)
+    assert asked(app) == [CEILING]
+    assert NOT_HERE not in shown(app)
+    assert len(store.said("theirs", OTHER)) == 1
+
+
+def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> None:
+    store.delete(say(store, "mine", "My question?"), ME)
+    app = run("mine")
+    assert "This conversation is deleted." in shown(app)
+    assert asked(app) == []
+    click(app, "restore-this")
+    assert asked(app) == ["My question?"]
+    store.delete("mine", ME)
+    app = run("mine")
+    app.chat_input[0].set_value(CEILING).run()
+    assert asked(app) == [CEILING]
+    assert [row.id for row in store.listed(ME)] != ["mine"]
+
+
+def test_earlier_exchanges_are_shown_some_at_a_time(house: House, store: Conversations) -> None:
+    say(store, "long", *(f"Question {number}" for number in range(1, 26)))
+    app = run("long")
+    assert asked(app) == [f"Question {number}" for number in range(16, 26)]
+    assert app.button(key="show-earlier").label == "Show 10 earlier"
+    click(app, "show-earlier")
+    assert asked(app)[0] == "Question 6"
+    assert app.button(key="show-earlier").label == "Show 5 earlier"
+    app.chat_input[0].set_value(CEILING).run()
+    assert asked(app) == [f"Question {number}" for number in range(6, 26)] + [CEILING]
+    click(app, "show-earlier")
+    assert asked(app)[0] == "Question 1"
+    assert not keys(app, "show-earlier")
+
+
+def test_the_list_searches_opens_and_grows(store: Conversations) -> None:
+    for number in range(32):
+        say(store, f"one-{number:02}", f"About :red[{number}]?")
+    app = run()
+    assert len(keys(app, "go-")) == 30
+    assert app.button(key="go-one-31").label == "About \\:\u2060red\\[31\\]\\?"
+    click(app, "list-more")
+    assert len(keys(app, "go-")) == 32
+    app.text_input(key="find").set_value("ABOUT :red[7]").run()
+    assert keys(app, "go-") == ["go-one-07"]
+    click(app, "go-one-07")
+    assert asked(app) == ["About :red[7]?"]
+    assert app.button(key="go-one-07").label.startswith("**")
+    app.text_input(key="find").set_value("nowhere").run()
+    assert "No conversation holds all of these words." in shown(app)
+
+
+def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> None:
+    say(store, "first", "First?")
+    say(store, "second", "Second?")
+    app = run("first")
+    open_menu(app, "menu-row-first")
+    click(app, "delete-row-first")
+    assert asked(app) == []
+    assert "Deleted: First?" in shown(app)
+    app.run()
+    assert "Deleted: First?" in shown(app)  # until it is used or put away
+    click(app, "undo-delete")
+    assert asked(app) == ["First?"]
+    open_menu(app, "menu-row-second")
+    click(app, "delete-row-second")
+    assert asked(app) == ["First?"]  # another one is open
+    click(app, "undo-away")
+    assert "Deleted: Second?" not in shown(app)
+    app.session_state["deleted"] = True
+    app.run()
+    click(app, "erase-second")
+    click(app, "erase-no")
+    assert len(store.listed(ME, deleted=True)) == 1
+    click(app, "erase-second")
+    click(app, "erase-yes")
+    assert store.listed(ME, deleted=True) == []
+    assert [row.id for row in store.listed(ME)] == ["first"]
+
+
+def test_the_menu_renames_and_switches(store: Conversations) -> None:
+    say(store, "mine", "My question?")
+    app = run("mine")
+    assert not app.toggle  # nothing of a menu is made before it is opened
+    open_menu(app, "menu-open-mine")
+    app.toggle(key="shortens-mine").set_value(False).run()
+    app.toggle(key="recalls-mine").set_value(True).run()
+    row = store.get("mine", ME)
+    assert (row.compresses, row.recalls_others) == (False, True)
+    app.text_input(key="title-open-mine").set_value("*Mine*").run()
+    assert store.get("mine", ME).title == "*Mine*"
+    assert app.button(key="go-mine").label == "**\\*Mine\\***"
+
+
+def test_a_change_that_fails_is_told(house: House, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
+    say(store, "mine", "My question?")
+    app = run("mine")
+    open_menu(app, "menu-open-mine")
+
+    def full(*_: object) -> None:
+        raise StoreError("The disk is full.", hint="Make room.")
+
+    with monkeypatch.context() as patch:
+        for name in ("rename", "delete", "restore"):
+            patch.setattr(store, name, full)
+        app.text_input(key="title-open-mine").set_value("Mine").run()
+        assert "The disk is full." in shown(app)
+        open_menu(app, "menu-open-mine")
+        assert "The disk is full." not in shown(app)
+        assert "Make room." in click(app, "delete-open-mine")
+    assert asked(app) == ["My question?"]
+    store.erase("mine", ME)  # in another tab
+    open_menu(app, "menu-open-mine")
+    assert NOT_HERE in shown(app)
+
+
+def test_a_conversation_is_taken_away_as_a_file(house: House, store: Conversations) -> None:
+    say(store, "mine", "My question?", "Another?")
+    with store._disk.write() as connection:
+        connection.execute("update detail set answer = x'00' where number = 2")
+    made = json.loads(export("mine", ME, "json", house))
+    assert [one["details"] is not None for one in made["exchanges"]] == [True, False]
+    assert "Said of Another" in export("mine", ME, "markdown", house).decode()
+
+
+def test_a_private_conversation_is_marked_and_stays_in_memory(house: House, store: Conversations) -> None:
+    app = run()
+    click(app, "new-private")
+    assert "Private: nothing of this is kept on disk" in shown(app)
+    app.chat_input[0].set_value(CEILING).run()
+    (row,) = store.listed(ME)
+    assert row.private
+    assert "Private: nothing of this is kept on disk" in shown(app)
+    click(app, "new")
+    assert "Private: nothing" not in shown(app)
+
+
+SHORTENED = Compression(24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))})
+
+
+def test_a_shortened_conversation_is_told_and_shown(house: House, store: Conversations) -> None:
+    say(store, "long", "One?", "Two <b>?", "Three?", "Four?")
+    number = store.start("long", "Five?")
+    note = Note("history", "this conversation, exchange 1", "Asked: One?")
+    citation = Citation("S1", "Rules.pdf", 1, None, "three per cent", True, version=1)
+    answer = Answer(
+        "Five?", "Five?", "Said.", True, citations=(citation,), notes=(note,), conversation="long", exchange=number, compression=SHORTENED
+    )
+    store.finish("long", number, answer, {}, owner=ME)
+    app = run("long")
+    assert "shortened for this answer: 12,040 of 24,310 tokens kept." in shown(app)
+    assert all(word in shown(app) for word in ("What was remembered for it", "this conversation, exchange 1"))
+    assert "left out" not in shown(app)
+    assert keys(app, "shortened-") == ["shortened-5"]
+    text = click(app, "shortened-5")
+    assert [re.search(rf"Exchange {one}: ([\w ]+)<", text)[1] for one in (1, 2, 3, 4)] == ["left out", "kept in part", "kept whole", "left out"]  # type: ignore[index]
+    assert "12,040 (50%)" in text
+    assert "Exchange 5" not in text
+
+
+def test_what_is_kept_is_plain_and_what_is_left_out_is_struck_and_named() -> None:
+    said = Said("c", 2, "Two <b>?", "Said", "complete", "Kept. Gone. Kept & more.", 0.0)
+    html = kept_html(said, SHORTENED)
+    assert '<p class="asked">Two<del><span class="unseen">[left out: </span> &lt;b&gt;?<span class="unseen">]</span></del></p>' in html
+    assert "<p>Kept<del>" in html
+    assert re.sub(r'<span class="unseen">.*?</span>|<[^>]+>', "", html) == "Exchange 2: kept in partTwo &lt;b&gt;?Kept. Gone. Kept &amp; more."
+    beyond = replace(SHORTENED, kept={2: (((5, 3), (50, 60)), ((20, 10),))})
+    assert "Exchange 2: left out" in kept_html(said, beyond)
+    assert "Exchange 2: left out" in kept_html(said, replace(SHORTENED, kept={}))
+
+
+def test_the_history_of_shortening_is_told_latest_first() -> None:
+    history = tuple(
+        {"timestamp": at, "original_tokens": 2_000, "compressed_tokens": kept, "chunks_compressed": 3} for at, kept in ((0.0, 900), (9e5, 1_000))
+    )
+    rows = stats_rows(CompressionStats(12, 2_345, True, 2, history))
+    assert rows[0] == ("12", "2,345", "2")
+    assert [row[1:] for row in rows[1:]] == [("2,000", "1,000 (50%)", "3"), ("2,000", "900 (45%)", "3")]
+
+
+@pytest.mark.parametrize(
+    ("days", "said"), [(0, "Today"), (1, "Yesterday"), (2, "Last 7 days"), (6, "Last 7 days"), (7, "October 2026"), (400, "September 2025")]
+)
+def test_conversations_stand_under_their_days(days: int, said: str) -> None:
+    now = time.mktime((2026, 11, 3, 9, 0, 0, 0, 0, -1))
+    then = time.mktime((2026, 11, 3 - days, 23, 59, 0, 0, 0, -1))
+    assert day_heading(then, now) == said
+
+
+def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(house: House, store: Conversations) -> None:
+    """What another tab asked stands here at the next run, answered or on its way."""
+    say(store, "mine", "My question?")
+    app = run("mine")
+    asking = house.asked.ask(Ask(CEILING, conversation="mine", owner=ME))
+    app.run()
+    assert asking.finished
+    assert asked(app) == ["My question?", CEILING]
+    app.run()
+    assert asked(app) == ["My question?", CEILING]
+
+
+def test_erasing_a_document_takes_its_text_out_of_kept_answers(house: House, store: Conversations, tmp_path: Path) -> None:
+    list(house.chatbot.add([Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]))
+    list(house.chatbot.ask(Ask("How high is the wombat levy?", conversation="mine", owner=ME)))
+    before = house.chatbot.memory.answer("mine", 1, ME)
+    assert before is not None and "burrow" in before.considered[0].text
+    house.erase("Wombats.pdf")
+    end = time.monotonic() + 20
+    while (left := house.chatbot.memory.answer("mine", 1, ME)) is not None and left.considered[0].text:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    app = run("mine")
+    (citation, *_) = [button for button in app.button if button.key in keys(app, "cite-1-")]
+    assert citation.disabled
+    assert "nine crowns" in shown(app)  # what the answer quotes stays
