@@ -17,12 +17,13 @@ __all__ = ["ConversationFile"]
 
 # Seconds to wait for another program that holds the file; the answer waits as long.
 BUSY_SECONDS = 3
-VERSION = 1
+VERSION = 2
 # The first version had begun_at and owner, number, user, assistant and at alone, and no number of its own.
 EARLIER = ("conversation", "exchange")
 SCHEMA = """
 create table if not exists conversation (id text primary key, owner text not null, begun_at real not null, changed_at real not null, title text,
-    deleted_at real, compresses integer not null default 1, recalls_others integer not null default 0) without rowid;
+    deleted_at real, compresses integer not null default 1, recalls_others integer not null default 0,
+    off text not null default '') without rowid;
 create index if not exists conversation_of on conversation(owner, changed_at);
 create table if not exists exchange (conversation text not null references conversation(id) on delete cascade, number integer not null, user text not null,
     assistant text not null, at real not null, state text not null default 'complete', cited text,
@@ -94,6 +95,8 @@ class ConversationFile:
             if earlier:
                 for name in EARLIER:
                     connection.execute(f"alter table {name} rename to earlier_{name}")
+            if found == 1:
+                connection.execute("alter table conversation add column off text not null default ''")
             for statement in filter(str.strip, SCHEMA.split(";\n")):
                 connection.execute(statement)
             if earlier:

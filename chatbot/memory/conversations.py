@@ -43,7 +43,7 @@ UNFINISHED = {
 ROW = """select id, owner, cast(coalesce(title, (select substr(user, 1, 400) from exchange where conversation = id order by number limit 1), '') as text),
     cast(begun_at as real), cast(changed_at as real),
     (select count(*) from exchange where conversation = id), cast(deleted_at as real), cast(compresses as integer),
-    cast(recalls_others as integer)
+    cast(recalls_others as integer), cast(off as text)
     from conversation"""
 
 # An id may be erased and begun anew by somebody else while an answer is on its way.
@@ -55,7 +55,7 @@ class ConversationRow:
     """A conversation as listed. title: as named, else its first question, cut. Times in seconds since the epoch; deleted_at: None while it is there.
 
     exchanges: how many. compresses: whether a long one reaches the model shortened. recalls_others: whether the owner's other conversations may be
-    recalled in it. private: nothing of it is on disk.
+    recalled in it. off: names of the memories that are switched off in it. private: nothing of it is on disk.
     """
 
     id: str
@@ -67,6 +67,7 @@ class ConversationRow:
     deleted_at: float | None
     compresses: bool
     recalls_others: bool
+    off: frozenset[str] = frozenset()
 
     @property
     def private(self) -> bool:
@@ -183,6 +184,11 @@ class Conversations:
     def choose(self, conversation: str, owner: str, *, compresses: bool, recalls_others: bool) -> None:
         """What is done with it; see ConversationRow. Raises NotFoundError."""
         self._change(conversation, owner, "compresses = ?, recalls_others = ?", (compresses, recalls_others))
+
+    def switch(self, conversation: str, owner: str, memory: str, *, on: bool) -> None:
+        """Switch one memory on or off in it, such as "cases". Raises NotFoundError."""
+        off = self.get(conversation, owner).off
+        self._change(conversation, owner, "off = ?", (" ".join(sorted(off - {memory} if on else off | {memory})),))
 
     def delete(self, conversation: str, owner: str) -> None:
         """Hide it; it can be restored for KEPT_DAYS. A private one too, while the process lasts. Raises NotFoundError."""
@@ -369,7 +375,16 @@ class Conversations:
 
 
 def _row(row: Iterable[Any]) -> ConversationRow:
-    conversation, owner, title, begun, changed, exchanges, deleted, compresses, others = row
+    conversation, owner, title, begun, changed, exchanges, deleted, compresses, others, off = row
     return ConversationRow(
-        conversation, owner, " ".join(str(title).split())[:LONGEST_TITLE], begun, changed, exchanges, deleted, bool(compresses), bool(others)
+        conversation,
+        owner,
+        " ".join(str(title).split())[:LONGEST_TITLE],
+        begun,
+        changed,
+        exchanges,
+        deleted,
+        bool(compresses),
+        bool(others),
+        frozenset(off.split()),
     )

@@ -296,6 +296,29 @@ def test_conversations_of_the_first_version_are_taken_over(tmp_path: Path) -> No
         talks.close()
 
 
+def test_conversations_of_the_second_version_are_taken_over(tmp_path: Path) -> None:
+    talks = Conversations(tmp_path / "c.sqlite3")
+    talk = talks.begin("me")
+    tell(talks, talk)
+    with talks._disk.write() as connection:
+        connection.execute("alter table conversation drop column off")
+        connection.execute("pragma user_version = 1")
+    talks.close()
+    again = Conversations(tmp_path / "c.sqlite3")
+    assert again.get(talk, "me").off == frozenset() and len(again.window(talk, "me")) == 1
+    again.close()
+
+
+def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations) -> None:
+    talk = talks.begin("me")
+    talks.switch(talk, "me", "cases", on=False)
+    talks.switch(talk, "me", "signals", on=False)
+    talks.switch(talk, "me", "cases", on=True)
+    assert talks.get(talk, "me").off == {"signals"}
+    with pytest.raises(NotFoundError):
+        talks.switch(talk, "you", "cases", on=False)
+
+
 def test_a_locked_file_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation_file, "BUSY_SECONDS", 0.05)
     talks = Conversations(tmp_path / "c.sqlite3")

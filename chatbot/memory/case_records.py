@@ -1,0 +1,242 @@
+"""PURE: cases and the lines of JSON they are kept as, in the three shapes that are in use; opens no file, makes no vector."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from chatbot.errors import UsageError
+from chatbot.tokens import encodable
+
+__all__ = [
+    "LONGEST_LINE",
+    "SHAPES",
+    "Case",
+    "CasePage",
+    "case_fields",
+    "case_id",
+    "case_line",
+    "edited_line",
+    "read_case",
+    "read_reward",
+    "same_question",
+]
+
+# Bytes of one line. A question has 60,000 characters at most and an answer a few thousand; what is longer is a document.
+LONGEST_LINE = 1_000_000
+# Characters kept of what a user says about an answer, and of each quotation.
+LONGEST_WORD, LONGEST_QUOTE = 1_000, 500
+# The fields of question, answer and verdict, as the programs that write such files call them.
+SHAPES = (
+    ("question", "plan", "reward"),
+    ("case", "plan", "case_label"),
+    ("user_message", "assistant_response", "reward"),
+    ("query", "response", "reward"),
+)
+POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
+NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
+# The year 10000, which no calendar here can write.
+LATEST = 253_402_300_800.0
+# NaN and its like are texts here, which no verdict and no time can be. One decoder for all lines, which takes a third of the time.
+DECODER = json.JSONDecoder(parse_constant=str)
+# Line ends to others, though not to JSON: a program that cuts a file with them would see half lines.
+LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+@dataclass(frozen=True, slots=True)
+class CasePage:
+    """A page that an answer stood on. document_id: SHA-256 of its file; document: its name then; page: physical, 1-based; quote: what was cited."""
+
+    document_id: str
+    document: str
+    page: int
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, what was answered, and whether that was right. reward: 1 or 0. at: seconds since the epoch, 0.0 where it is not known.
+
+    id: of the question, so that a newer verdict on it takes the older one's place. document_ids: SHA-256 of the files it rests on. verified: every
+    citation of the answer was found on its page, and no figure stood against one. word: what the user said about it. by: who shares it, "" where
+    nobody does. line_index: 0-based in its file.
+    """
+
+    question: str
+    plan: str
+    reward: int = 1
+    at: float = 0.0
+    document_ids: tuple[str, ...] = ()
+    pages: tuple[CasePage, ...] = ()
+    word: str = ""
+    verified: bool = False
+    by: str = ""
+    line_index: int = -1
+    id: str = ""
+
+
+def same_question(question: str) -> str:
+    """What two writings of one question have in common: words whatever their case and blanks, without the marks at their end."""
+    return " ".join(question.casefold().split()).rstrip(" ?!.…")
+
+
+def case_id(question: str, by: str = "") -> str:
+    """16 hexadecimal digits, the same for every writing of a question; of what is shared another for everyone who shares it."""
+    return hashlib.sha256(f"{by}{same_question(question)}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+# --- reading --------------------------------------------------------------------------------------------------------------------
+
+
+def read_case(line: bytes, line_index: int) -> Case:
+    """The case that a line holds. Raises ValueError saying what is wrong with it."""
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"it has {len(line):,} bytes, at most {LONGEST_LINE:,} are read")
+    record = _record(line)
+    question_field, plan_field, reward_field = _shape(record)
+    question, plan = _text(record, question_field), _text(record, plan_field)
+    ids = record.get("document_ids")
+    document_ids = tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else ()
+    word, by = (value if isinstance(value, str) else "" for value in (record.get("word"), record.get("by")))
+    return Case(
+        question,
+        plan,
+        read_reward(record.get(reward_field)),
+        _seconds(record.get("timestamp")),
+        document_ids,
+        tuple(_pages(record.get("pages"), document_ids)) if record.get("pages") else (),
+        word,
+        record.get("verified") is True,
+        by,
+        line_index,
+        case_id(question, by),
+    )
+
+
+def read_reward(value: object) -> int:
+    """1 or 0. Missing means positive: files without verdicts hold what was worth keeping. Raises ValueError for what is neither."""
+    if value is None:
+        return 1
+    word = str(value).strip().casefold() if isinstance(value, bool | int | float | str) else ""
+    if word in POSITIVE or word in NEGATIVE:
+        return int(word in POSITIVE)
+    raise ValueError(f"its verdict {_short(value)} is neither positive (1, true) nor negative (0, false)")
+
+
+def _record(line: bytes) -> Mapping[str, Any]:
+    try:
+        record = DECODER.decode(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ValueError("it is no UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no JSON ({error.msg}, column {error.colno})") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"it is a JSON {type(record).__name__}, not an object")
+    return record
+
+
+def _shape(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    for shape in SHAPES:
+        if shape[0] in record and shape[1] in record:
+            return shape
+    known = ", ".join(f"{question}/{plan}" for question, plan, _ in SHAPES)
+    raise ValueError(f"it has none of the pairs of fields {known}")
+
+
+def _text(record: Mapping[str, Any], field: str) -> str:
+    value = record[field]
+    if not isinstance(value, str):
+        raise ValueError(f"its {field} is a {type(value).__name__}, not text")
+    if not value.strip():
+        raise ValueError(f"its {field} is empty")
+    return encodable(value)
+
+
+def _seconds(value: object) -> float:
+    """A timestamp, as a number or in ISO 8601, in seconds since the epoch; 0.0 for anything else."""
+    try:
+        if isinstance(value, str):
+            given = datetime.fromisoformat(value.strip())
+            return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+        seconds = float(value) if isinstance(value, int | float) else 0.0
+    except (ValueError, OverflowError):
+        return 0.0
+    return seconds if 0 < seconds < LATEST else 0.0
+
+
+def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
+    """Pages as this program writes them; plain numbers are pages of the one document there is. What is neither is left out."""
+    found = []
+    for one in value if isinstance(value, list) else []:
+        fields = one if isinstance(one, dict) else {"document_id": document_ids[0], "page": one} if len(document_ids) == 1 else {}
+        digest, page = fields.get("document_id"), fields.get("page")
+        if isinstance(digest, str) and isinstance(page, int) and page > 0:
+            found.append(CasePage(digest, str(fields.get("document", "")), page, str(fields.get("quote", ""))[:LONGEST_QUOTE]))
+    return found
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+# --- writing --------------------------------------------------------------------------------------------------------------------
+
+
+def case_fields(case: Case) -> dict[str, Any]:
+    """The case as a JSON object, what is not there left out."""
+    fields: dict[str, Any] = {"question": case.question, "plan": case.plan, "reward": case.reward}
+    if case.at:
+        fields["timestamp"] = datetime.fromtimestamp(case.at, UTC).isoformat(timespec="microseconds")
+    if case.document_ids:
+        fields["document_ids"] = list(case.document_ids)
+    if case.pages:
+        fields["pages"] = [
+            {"document_id": one.document_id, "document": one.document, "page": one.page, "quote": one.quote[:LONGEST_QUOTE]} for one in case.pages
+        ]
+    optional = {"word": case.word[:LONGEST_WORD], "verified": case.verified, "by": case.by}
+    return fields | {name: value for name, value in optional.items() if value}
+
+
+def case_line(case: Case) -> bytes:
+    """The case as one line with its end. Raises UsageError where it is longer than any reader takes, or empty."""
+    return _line(case_fields(_whole(case)))
+
+
+def edited_line(line: bytes, case: Case) -> bytes:
+    """The line with the question, answer, verdict and word of `case` in its own shape; what else another program wrote there is kept. Raises as case_line."""
+    record = dict(_record(line))
+    question_field, plan_field, reward_field = _shape(record)
+    verdict: object = case.reward
+    if reward_field == "case_label":
+        verdict = "positive" if case.reward else "negative"
+    record |= {question_field: _whole(case).question, plan_field: case.plan, reward_field: verdict}
+    for name, value in (("word", case.word[:LONGEST_WORD]), ("verified", case.verified)):
+        record.pop(name, None)
+        if value:
+            record[name] = value
+    return _line(record)
+
+
+def _whole(case: Case) -> Case:
+    if not case.question.strip() or not case.plan.strip():
+        raise UsageError("A case needs a question and an answer.", hint="Give both.")
+    return case
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    for end, escaped in LINE_ENDS.items():
+        text = text.replace(end, escaped)
+    line = encodable(text).encode("utf-8") + b"\n"
+    if len(line) > LONGEST_LINE:
+        raise UsageError(
+            f"The case has {len(line):,} bytes, at most {LONGEST_LINE:,} are kept.", hint="Shorten its answer, or add the text as a document."
+        )
+    return line
