@@ -275,7 +275,7 @@ def test_earlier_exchanges_come_above_and_what_one_reads_stays_where_it_is(brows
         page.get_by_role("button", name="Show 2 earlier").click()
         expect(page.locator(".question")).to_have_count(5)
         settled(page)
-        page.wait_for_timeout(1_700)  # by then nothing is held any more
+        page.wait_for_timeout(2_500)  # by then nothing is held any more
         after = third.bounding_box()
         assert before and after and abs(before["y"] - after["y"]) < 3, (before, after)
         expect(page.locator("[class*=st-key-how-3] details")).to_have_attribute("open", "")

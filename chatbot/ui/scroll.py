@@ -26,8 +26,8 @@ const look = (tries) => {
 };
 look(80);
 }"""
-# When "Show earlier" is pressed, where the first exchange stands is noted; while what comes above it is drawn, it is held there, at most for so long as
-# a busy machine takes to draw, and not against who scrolls meanwhile.
+# When "Show earlier" is pressed, where the first exchange stands is noted; while what comes above it is drawn, it is held there, until the page was still for a
+# while or after ten seconds, and not against who scrolls meanwhile.
 TO_PLACE = """{
 const named = (number) => document.querySelector(`[data-exchange="${number}"]`);
 if (!window.finpolicyPlace) {
@@ -41,12 +41,14 @@ const kept = window.finpolicyPlace, page = document.querySelector('[data-testid=
 window.finpolicyPlace = {};
 let free = false;
 for (const moved of ['wheel', 'touchmove', 'keydown', 'pointerdown']) document.addEventListener(moved, () => { free = true; }, {once: true, passive: true});
-const end = performance.now() + 1500;
+const last = performance.now() + 10000;
+let still = performance.now() + 1500;
 const hold = () => {
-  const there = named(kept.number);
+  const there = named(kept.number), now = performance.now();
   const by = there ? there.getBoundingClientRect().top - kept.top : 0;
   if (Math.abs(by) > 1) page.scrollTo({top: page.scrollTop + by, behavior: 'instant'});
-  if (!free && performance.now() < end) requestAnimationFrame(hold);
+  if (Math.abs(by) > 1 || !document.querySelector('[data-test-script-state="notRunning"]')) still = Math.max(still, now + 800);
+  if (!free && now < Math.min(still, last)) requestAnimationFrame(hold);
 };
 if (kept.number && page) hold();
 }"""
