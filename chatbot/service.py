@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -18,10 +18,16 @@ from chatbot.answer.extractive import Likeness, extract_answer
 from chatbot.answer.pages import forget_pages
 from chatbot.answer.passages import passages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
-from chatbot.errors import ModelError, NotFoundError, QuestionError
+from chatbot.errors import ModelError, NotFoundError, ProjectError, QuestionError, UsageError
 from chatbot.measures import Measure
-from chatbot.memory.conversations import Conversations
+from chatbot.memory.advice import advice_of
+from chatbot.memory.case_layer import CaseLayer
+from chatbot.memory.cases import Cases, Documents
+from chatbot.memory.conversations import PRIVATE, Conversations
+from chatbot.memory.rated import Rated
 from chatbot.memory.remembering import Before, Remembering
+from chatbot.memory.situation_layer import SituationLayer
+from chatbot.memory.situations import Situations
 from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Recall, Stage, Token, Understanding
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.newer import Listed, newer_notice, newer_of
@@ -61,6 +67,8 @@ NEAREST = 3
 MOST_OPERANDS, MOST_PAGES = 4, 5
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
+# What stands in the place of a model's name where a line was remembered and nothing was asked.
+MEMORY = "memory"
 # Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
 CALIBRATED = "minilm-"
 
@@ -123,11 +131,15 @@ class Chatbot:
         self.library = Library(settings, embedder or make_embedder(settings))
         try:
             self.conversations = Conversations(settings.store / "conversations.sqlite3")
-            self.memory = Remembering(settings, self.conversations, self.library.catalog, self.library.embedder)
+            self.cases = Cases(settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self._is_live))
+            self.situations = Situations(settings.store / "situations", self.library.embedder)
+            layers = (CaseLayer(self.cases), SituationLayer(self.situations))
+            self.memory = Remembering(settings, self.conversations, self.library.catalog, self.library.embedder, layers)
             self.memory.sweep()
         except BaseException:
-            if hasattr(self, "conversations"):
-                self.conversations.close()
+            for opened in (getattr(self, name, None) for name in ("conversations", "situations")):
+                if opened is not None:
+                    opened.close()
             self.library.close()
             raise
         self._retriever = Retriever(self.library)
@@ -136,6 +148,7 @@ class Chatbot:
     def close(self) -> None:
         """Give the store free."""
         self.conversations.close()
+        self.situations.close()
         self.library.close()
 
     def __enter__(self) -> Chatbot:
@@ -253,6 +266,20 @@ class Chatbot:
         """What may wait until an answer was given: to be called after `ask`, where nobody waits for it. Never fails."""
         if ask.conversation is not None:
             self.memory.settle(ask.conversation, ask.owner, self.model())
+            with suppress(ProjectError):  # the next one makes them
+                self.cases.catch_up(ask.owner)
+
+    def rate(self, conversation: str, number: int, owner: str, *, helpful: bool, word: str = "") -> None:
+        """Remember what its reader thinks of an answer: similar questions will follow it, or avoid it. word: why, in the reader's words.
+
+        Raises NotFoundError for an answer that is not kept, UsageError for one that is no example or stands in a private conversation, StoreError.
+        """
+        if conversation.startswith(PRIVATE):
+            raise UsageError("A private conversation is kept nowhere, nor are ratings in it.", hint="Ask in another conversation to rate the answer.")
+        answer = self.memory.answer(conversation, number, owner)
+        if answer is None:
+            raise NotFoundError("That answer is not kept any more.", hint="Ask again, and rate the new answer.")
+        self.cases.rate(owner, answer, int(helpful), word=word)
 
     def _events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
         """As ask, without `notices` in the answer."""
@@ -263,22 +290,31 @@ class Chatbot:
         yield Stage("searching")
         meant, lent = self.memory.gone_back(question, ask.conversation, ask.owner) if ask.conversation and ask.history is None else (question, ())
         query = yield from self._completed(meant, lent or exchanges, stop)
+        advice = self._advice(ask)
+        if advice is not None:
+            yield from advice
+            return
         understanding = understand(question, query)
         vector = yield from self._vector_or_notice(understanding.subject)
         mode = "hybrid" if vector is not None else "keyword"
         wanted = Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding)
         before = self._before(ask, query, vector)
         yield from before.notices
+        rated = self._rated(ask, query, vector)
         while True:
-            hits = yield from self._pages_of_whom(wanted, stop)
+            hits = rated.applied(
+                (yield from self._pages_of_whom(wanted, stop)), lambda names, k: self._retriever.search(replace(wanted, names=names, k=k))
+            )
             prompt = build_prompt(
                 Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.settings.context_tokens, before.earlier)
             )
             try:
-                asked = _Asked(
-                    prompt, understanding, vector, self._computed(prompt, understanding), known_terms(self.library, understanding, ask.names)
-                )
-                reason = self._why_not(asked)
+                remembered = rated.text(prompt)
+                computed = remembered or self._computed(prompt, understanding)
+                asked = _Asked(prompt, understanding, vector, computed, known_terms(self.library, understanding, ask.names))
+                reason = None if remembered else self._why_not(asked)
+                if remembered:
+                    yield Notice(rated.why)
                 break
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
@@ -325,6 +361,36 @@ class Chatbot:
         if ask.history is not None:
             return ask.history
         return self.memory.window(ask.conversation, ask.owner) if ask.conversation else ()
+
+    def _digest_of(self, version: int) -> str:
+        kept = self.library.catalog.version(version)
+        return kept.sha256 if kept else ""
+
+    def _is_live(self, digest: str) -> bool:
+        kept = self.library.catalog.holding(digest)
+        return kept is not None and kept.id in self.library.scope(())
+
+    def _rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Rated:
+        """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be read."""
+        if vector is None or ask.conversation is None or not self.memory.is_on(ask.conversation, ask.owner, CaseLayer.name):
+            return Rated()
+        try:
+            same = self.cases.of_question(ask.owner, query, vector) if self.model() is None else None
+            return Rated(self.cases.page_weights(ask.owner, vector), self._digest_of, same.case if same else None)
+        except ProjectError:  # the layer tells of it
+            return Rated()
+
+    def _advice(self, ask: Ask) -> Iterator[Event] | None:
+        """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and where situations are switched off."""
+        advice = advice_of(ask.question) if ask.conversation and ask.history is None else None
+        if advice is None or ask.conversation is None or not self.memory.is_on(ask.conversation, ask.owner, SituationLayer.name):
+            return None
+        text = f"Noted. When a question describes this, it will be recalled: {advice.situation} → {advice.recommendation}."
+        if ask.conversation.startswith(PRIVATE):
+            text = "Not noted: nothing of a private conversation is kept. Say it in another one, and it will be recalled."
+        else:
+            self.situations.add(ask.owner, [(advice.situation, advice.recommendation)])
+        return iter((Token(text), Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation)))
 
     def _before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt is given of what was said before."""

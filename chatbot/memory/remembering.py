@@ -55,7 +55,11 @@ class Before:
 class Remembering:
     """The memories of a store. Safe from several threads."""
 
-    def __init__(self, settings: Settings, conversations: Conversations, catalog: Catalog, embedder: Embedder) -> None:
+    def __init__(
+        self, settings: Settings, conversations: Conversations, catalog: Catalog, embedder: Embedder, layers: Sequence[MemoryLayer] = ()
+    ) -> None:
+        """layers: the memories beside the conversation's own, asked in this order."""
+        self._layers = tuple(layers)
         self._settings, self._conversations, self._catalog, self._embedder = settings, conversations, catalog, embedder
         self._sessions = Sessions(model=settings.chat_model)
         self._history = HistoryLayer(conversations, embedder)
@@ -110,11 +114,21 @@ class Remembering:
         if older and self._settings.compression and row.compresses and sum(tokens) > self._settings.compression_tokens:
             sent = sum(count_tokens(one.user, self._settings.chat_model) + count_tokens(one.assistant, self._settings.chat_model) for one in whole)
             shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, self._vectors(recall), self._settings)
-            layers: list[MemoryLayer] = [self._history] if row.recalls_others else []
-            notes, notices = self._notes(replace(recall, before=0), layers)
+            own: list[MemoryLayer] = [self._history] if row.recalls_others else []
+            notes, notices = self._notes(replace(recall, before=0), [*own, *self._on(row)])
             return Before(whole, shortened.context, notes, shortened.compression, notices)
-        notes, notices = self._notes(recall, [self._summary, self._history])
+        notes, notices = self._notes(recall, [self._summary, self._history, *self._on(row)])
         return Before(whole, (), notes, None, notices)
+
+    def _on(self, row: ConversationRow) -> list[MemoryLayer]:
+        return [layer for layer in self._layers if layer.name not in row.off]
+
+    def is_on(self, conversation: str, owner: str, memory: str) -> bool:
+        """Whether a memory is used in a conversation; not in one that is not there."""
+        try:
+            return memory not in self._conversations.get(conversation, owner).off
+        except (NotFoundError, StoreError):
+            return False
 
     def _notes(self, recall: Recall, layers: Sequence[MemoryLayer]) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
         """Notes of all memories; one that fails is named, and the answer goes on without it."""
