@@ -7,13 +7,16 @@ PORT ?= 8501
 export PYTHON
 PY := .venv/bin/python
 
-.PHONY: help setup setup-dev samples run test check lint format lock clean
+.PHONY: help setup setup-signals setup-dev samples run test check lint format lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv/ with everything needed to run, the embedded model built (PYTHON=... names the Python 3.11)
 	@bash .ci/setup.sh
+
+setup-signals: ## the same, with what the memory of news signals needs: the Postgres client and an embedded server
+	@bash .ci/setup.sh signals
 
 setup-dev: ## the same, with what the tests need
 	@bash .ci/setup.sh dev
@@ -50,6 +53,7 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements-setup.in -o requirements-setup.txt
 	$(COMPILE) requirements.in -o requirements.txt
 	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
+	$(COMPILE) requirements-signals.in -o requirements-signals.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt
 	$(COMPILE) --no-deps requirements-dev-model.in -o requirements-dev-model.txt
 	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt

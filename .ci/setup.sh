@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes .venv/ ready: packages as locked, the embedded model built, OCR looked for. `setup.sh dev` adds what the tests need.
+# Makes .venv/ ready: packages as locked, the embedded model built, OCR looked for. `setup.sh signals` adds what the memory of news signals needs,
+# `setup.sh dev` what the tests need, that among it.
 # Done twice it does nothing: a stamp in .venv/ remembers what it was made from. No root, nothing outside .venv/ and the caches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -106,6 +107,7 @@ is_ready() {
 }
 
 run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/minilm.py)
+signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt)
 
 mkdir -p "$venv"
@@ -121,6 +123,10 @@ if ! is_ready setup.stamp "$run_stamp"; then
     warm_up
     look_for_ocr
     echo "$run_stamp" >"$venv/setup.stamp"
+fi
+if [ "${1:-}" = signals ] && ! is_ready setup-signals.stamp "$signals_stamp"; then
+    install --require-hashes -r requirements-signals.txt
+    echo "$signals_stamp" >"$venv/setup-signals.stamp"
 fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then
     install --require-hashes -r requirements-dev.txt

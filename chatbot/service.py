@@ -26,6 +26,9 @@ from chatbot.memory.cases import Cases, Documents
 from chatbot.memory.conversations import PRIVATE, Conversations
 from chatbot.memory.rated import Rated
 from chatbot.memory.remembering import Before, Remembering
+from chatbot.memory.signals.layer import SignalLayer
+from chatbot.memory.signals.records import Options
+from chatbot.memory.signals.store import Signals
 from chatbot.memory.situation_layer import SituationLayer
 from chatbot.memory.situations import Situations
 from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Recall, Stage, Token, Understanding
@@ -133,11 +136,15 @@ class Chatbot:
             self.conversations = Conversations(settings.store / "conversations.sqlite3")
             self.cases = Cases(settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self._is_live))
             self.situations = Situations(settings.store / "situations", self.library.embedder)
-            layers = (CaseLayer(self.cases), SituationLayer(self.situations))
+            options = Options(
+                settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes
+            )
+            self.signals = Signals(settings.store / "signals", self.library.embedder, options)
+            layers = (CaseLayer(self.cases), SituationLayer(self.situations), SignalLayer(self.signals))
             self.memory = Remembering(settings, self.conversations, self.library.catalog, self.library.embedder, layers)
             self.memory.sweep()
         except BaseException:
-            for opened in (getattr(self, name, None) for name in ("conversations", "situations")):
+            for opened in (getattr(self, name, None) for name in ("conversations", "situations", "signals")):
                 if opened is not None:
                     opened.close()
             self.library.close()
@@ -149,6 +156,7 @@ class Chatbot:
         """Give the store free."""
         self.conversations.close()
         self.situations.close()
+        self.signals.close()
         self.library.close()
 
     def __enter__(self) -> Chatbot:

@@ -47,10 +47,21 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_SUMMARY": ("summary", "`0` spares the chat model from summarising what was said earlier: one short call for every five exchanges."),
     "FINPOLICY_RETENTION_DAYS": ("retention_days", "Days after which a conversation that nobody went on with is erased; 0 keeps it for ever."),
+    "MEMORY_DATABASE_URL": ("signals_database", "Postgres with pgvector that news signals stand in; unset, an embedded one (`make setup-signals`)."),
+    "MEMORY_SIMILARITY_THRESHOLD": (
+        "signals_threshold",
+        "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.40 others.",
+    ),
+    "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Least confidence of a signal that is recalled, 0 to 1."),
+    "MEMORY_LOOKBACK_HOURS": ("signals_hours", "How old recalled news may be, in hours."),
+    "MEMORY_MAX_NOTES": ("signals_notes", "Signals that one question recalls at most."),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
     "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
 }
+
+# Never shown: a key, and an address that may hold a password.
+SECRET = frozenset({"api_key", "signals_database"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +87,17 @@ class Settings:
     compression_ratio: float = 0.5
     summary: bool = True
     retention_days: float = 0.0
+    signals_database: str = ""
+    signals_threshold: float = 0.0
+    signals_confidence: float = 0.6
+    signals_hours: int = 168
+    signals_notes: int = 3
     max_upload_mb: int = 200
     workers: int = 0
     model_cache: Path = Path()
 
     def __repr__(self) -> str:
-        shown = (f"{f.name}={'***' if f.name == 'api_key' and self.api_key else repr(getattr(self, f.name))}" for f in fields(self))
+        shown = (f"{f.name}={'***' if f.name in SECRET and getattr(self, f.name) else repr(getattr(self, f.name))}" for f in fields(self))
         return f"Settings({', '.join(shown)})"
 
     @property
@@ -114,6 +130,9 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")
     if settings.compression_ratio > 1:
         raise SettingsError(f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.", hint="Set it to a share from 0 to 1.")
+    for name, share in (("MEMORY_MIN_CONFIDENCE", settings.signals_confidence), ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold)):
+        if share > 1:
+            raise SettingsError(f"{name} is {share}.", hint="Set it to a number from 0 to 1.")
     if not 1 <= settings.prompt_exchanges <= settings.window:
         raise SettingsError(
             f"FINPOLICY_PROMPT_EXCHANGES is {settings.prompt_exchanges}, of a window of {settings.window}.",

@@ -31,7 +31,20 @@ BELOW |= {shell: {"service", *BELOW["service"]} for shell in ("ui", "cli", "api"
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("app", "__main__")}
 
 # What answers --help must not wait for these.
-HEAVY = ("anthropic", "chromadb", "langchain", "langchain_core", "langchain_text_splitters", "mcp", "onnxruntime", "openai", "pandas", "streamlit")
+HEAVY = (
+    "anthropic",
+    "chromadb",
+    "langchain",
+    "langchain_core",
+    "langchain_text_splitters",
+    "mcp",
+    "onnxruntime",
+    "openai",
+    "pandas",
+    "pgvector",
+    "psycopg",
+    "streamlit",
+)
 
 # The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads any.
 MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reader.py"}
@@ -206,7 +219,8 @@ def test_every_requirement_asked_for_is_locked(path: Path) -> None:
 
 def test_every_imported_package_is_asked_for() -> None:
     """What is imported but only came along with another package may be gone after the next lock."""
-    asked = {word.replace("_", "-").lower() for word in re.findall(r"(?m)^([\w.-]+)", (ROOT / "requirements.in").read_text(encoding="utf-8"))}
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("requirements.in", "requirements-signals.in")]
+    asked = {word.replace("_", "-").lower() for word in re.findall(r"(?m)^([\w.-]+)", "\n".join(texts))}
     given = metadata.packages_distributions()
     wrong = set()
     for path in house():

@@ -19,6 +19,7 @@ from chatbot.memory.history import CALLED, HistoryLayer
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.sessions import CompressionStats, Sessions
 from chatbot.memory.shortening import Long, fit_exchanges, shorten
+from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.summary import SummaryLayer, summarise
 from chatbot.models import LLM
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
@@ -136,7 +137,12 @@ class Remembering:
         notices: list[Notice] = []
         for layer in layers:
             try:
-                notes += layer.recall(recall, NOTES_EACH)
+                if isinstance(layer, SignalLayer):  # it has notes of its own where its database failed, and tells of that
+                    told = layer.told(recall, NOTES_EACH)
+                    notes += told.notes
+                    notices += told.notices
+                else:
+                    notes += layer.recall(recall, NOTES_EACH)
             except ProjectError as error:
                 notices.append(Notice(f"Answered without its memory of the {layer.name}: {error.message}", error.hint))
         return tuple(notes), tuple(notices)

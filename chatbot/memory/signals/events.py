@@ -1,0 +1,245 @@
+"""Events, tellings and signals in their tables: written, searched, listed, counted; embeds, reads and decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.scripts import keywords_of
+from chatbot.memory.signals.sources import news_hash
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+__all__ = [
+    "Kept",
+    "Search",
+    "change_signal",
+    "count_events",
+    "keep_items",
+    "keep_readings",
+    "keep_vectors",
+    "list_events",
+    "pending_events",
+    "remove_event",
+    "search_by_keywords",
+    "search_by_vector",
+    "timeline",
+    "unread_events",
+    "vector_text",
+]
+
+FOUND = "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, confidence, analyser"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for beside likeness. count: most rows. confidence: least. hours: before as_of. assets: any of these, () for all."""
+
+    count: int
+    confidence: float
+    hours: int
+    as_of: datetime
+    assets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What keep_items did: new events and tellings, items known before, and those whose number was known with another text."""
+
+    events: int
+    tellings: int
+    known: int
+    changed: int
+
+
+def keep_items(connection: Connection, items: Sequence[NewsItem]) -> Kept:
+    """Keep what is new of these, as told first; one text is one event with all its tellings."""
+    if not items:
+        return Kept(0, 0, 0, 0)
+    unique = {(item.source, item.number): item for item in reversed(items)}
+    told = _told(connection, unique)
+    new = [item for key, item in reversed(unique.items()) if key not in told]
+    changed = sum(told.get((item.source, item.number)) not in (None, news_hash(item.text)) for item in items)
+    if not new:
+        return Kept(0, 0, len(items) - changed, changed)
+    columns = [
+        list(column)
+        for column in zip(*((item.source, item.number, item.text, news_hash(item.text), item.at, item.link) for item in new), strict=True)
+    ]
+    keywords = [" ".join(keywords_of(item.text)) for item in new]
+    events = connection.execute(
+        """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at, found_by, keywords)
+        SELECT s, n, c, h, a, CASE WHEN c = '' THEN 'nothing' ELSE 'pending' END, string_to_array(k, ' ')
+        FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s, n, c, h, a, k)
+        ON CONFLICT DO NOTHING""",
+        [*columns[:5], keywords],
+    ).rowcount
+    tellings = connection.execute(
+        """INSERT INTO news_sources (source, source_message_id, news_event_id, link, published_at)
+        SELECT i.s, i.n, e.id, i.l, i.a FROM unnest(%s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s, n, h, a, l)
+        JOIN news_events e ON e.content_hash = i.h ON CONFLICT DO NOTHING""",
+        [columns[0], columns[1], columns[3], columns[4], columns[5]],
+    ).rowcount
+    # News are as old as their first telling, in whichever order they are imported.
+    connection.execute(
+        """UPDATE news_events e SET published_at = i.a
+        FROM (SELECT h, min(a) AS a FROM unnest(%s::text[], %s::timestamptz[]) AS u (h, a) GROUP BY h) AS i
+        WHERE e.content_hash = i.h AND i.a < e.published_at""",
+        [columns[3], columns[4]],
+    )
+    return Kept(events, tellings, len(items) - tellings - changed, changed)
+
+
+def pending_events(connection: Connection, most: int) -> list[tuple[int, str]]:
+    """(event, text) of those that wait to be embedded, oldest first."""
+    rows = connection.execute("SELECT id, content_text FROM news_events WHERE found_by = 'pending' ORDER BY id LIMIT %s", [most]).fetchall()
+    return [(int(number), str(text)) for number, text in rows]
+
+
+def keep_vectors(connection: Connection, vectors: Mapping[int, NDArray[np.float32] | None]) -> None:
+    """Keep the vectors of events; None for those that are found by keywords. Raises SignalsError for a vector of no length or with NaN."""
+    for event, vector in vectors.items():
+        text = None if vector is None else vector_text(vector)
+        state = "keywords" if vector is None else "vector"
+        connection.execute("UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s", [text, state, event])
+
+
+def unread_events(connection: Connection, most: int, *, after: int = 0, but: str = "") -> list[tuple[int, NewsItem]]:
+    """Events with words that no analyser has read, by number after that one. but: with it, those that this analyser has not read."""
+    rows = connection.execute(
+        """SELECT id, source, source_message_id, content_text, published_at FROM news_events e WHERE found_by <> 'nothing' AND id > %s
+        AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id AND (%s = '' OR s.analyser = %s)) ORDER BY id LIMIT %s""",
+        [after, but, but, most],
+    ).fetchall()
+    return [(int(row[0]), NewsItem(str(row[1]), str(row[2]), str(row[3]), _time(row[4]))) for row in rows]
+
+
+def keep_readings(connection: Connection, readings: Iterable[tuple[int, Reading]]) -> None:
+    """Keep readings of events; a second one by the same analyser takes the place of its first, one by a model that of the rules."""
+    for event, one in readings:
+        connection.execute(
+            """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser) VALUES (%s, %s, %s, %s, %s, %s)
+            ON CONFLICT (news_event_id, analyser) DO UPDATE SET summary = excluded.summary, assets = excluded.assets, action = excluded.action,
+            confidence = excluded.confidence, created_at = now()""",
+            [event, one.summary, list(one.assets), one.action, one.confidence, one.analyser],
+        )
+        if not one.analyser.startswith("rules-"):
+            connection.execute("DELETE FROM ai_signals WHERE news_event_id = %s AND analyser LIKE 'rules-%%'", [event])
+
+
+def search_by_vector(connection: Connection, vector: NDArray[np.float32], threshold: float, search: Search) -> list[Found]:
+    """The function search_memory_events. threshold: least cosine similarity. Raises SignalsError for a vector of no length or with NaN."""
+    given = [vector_text(vector), threshold, search.count, search.confidence, search.hours, list(search.assets), search.as_of]
+    # The type of the argument is the column's; a bare text takes it.
+    rows = connection.execute(f"SELECT {FOUND} FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)", given).fetchall()
+    return [_found(row, "vector") for row in rows]
+
+
+def search_by_keywords(connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False) -> list[Found]:
+    """The function search_memory_keywords. threshold: least share of the text's keywords. all_events: those that have a vector too."""
+    wanted = keywords_of(text)
+    if not wanted:
+        return []
+    given = [wanted, threshold, search.count, search.confidence, search.hours, list(search.assets), search.as_of, not all_events]
+    rows = connection.execute(f"SELECT {FOUND} FROM search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)", given).fetchall()
+    return [_found(row, "keywords") for row in rows]
+
+
+def list_events(connection: Connection, most: int, *, start: int = 0, event: int | None = None) -> list[Row]:
+    """Events with all their tellings and readings, latest first; the one of that number where it is given."""
+    rows = connection.execute(
+        """SELECT e.id, e.content_text, e.published_at, e.found_by,
+            (SELECT array_agg(array[t.source, t.source_message_id, t.link] ORDER BY t.published_at, t.source, t.source_message_id)
+                FROM news_sources t WHERE t.news_event_id = e.id),
+            (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence, s.analyser) ORDER BY s.confidence DESC, s.id DESC)
+                FROM ai_signals s WHERE s.news_event_id = e.id)
+        FROM news_events e WHERE %s::bigint IS NULL OR e.id = %s ORDER BY e.published_at DESC, e.id DESC LIMIT %s OFFSET %s""",
+        [event, event, most, start],
+    ).fetchall()
+    return [_row(row) for row in rows]
+
+
+def change_signal(connection: Connection, event: int, reading: Reading) -> bool:
+    """Put this in the place of all readings of an event; False where there is none of that number."""
+    if not connection.execute("SELECT 1 FROM news_events WHERE id = %s FOR UPDATE", [event]).fetchone():
+        return False
+    connection.execute("DELETE FROM ai_signals WHERE news_event_id = %s", [event])
+    keep_readings(connection, [(event, reading)])
+    return True
+
+
+def remove_event(connection: Connection, event: int) -> bool:
+    """Erase an event with its tellings and signals; False where there is none of that number."""
+    return connection.execute("DELETE FROM news_events WHERE id = %s", [event]).rowcount > 0
+
+
+def count_events(connection: Connection) -> dict[str, int]:
+    """How many "events", "signals", events "pending" and found by "keywords"."""
+    row = connection.execute(
+        """SELECT count(*), count(*) FILTER (WHERE found_by = 'pending'), count(*) FILTER (WHERE found_by = 'keywords'),
+        (SELECT count(*) FROM ai_signals) FROM news_events"""
+    ).fetchone()
+    return dict(zip(("events", "pending", "keywords", "signals"), map(int, row or (0, 0, 0, 0)), strict=True))
+
+
+def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:
+    """Signals by day and asset, each event's best one of at least that confidence, oldest first."""
+    rows = connection.execute(
+        """SELECT to_char(e.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, a.asset, count(*), avg(s.confidence)
+        FROM news_events e
+            CROSS JOIN LATERAL (
+                SELECT g.assets_folded, g.confidence FROM ai_signals g WHERE g.news_event_id = e.id ORDER BY g.confidence DESC, g.id DESC LIMIT 1
+            ) AS s
+            CROSS JOIN LATERAL unnest(CASE WHEN s.assets_folded = '{}' THEN ARRAY[''] ELSE s.assets_folded END) AS a (asset)
+        WHERE s.confidence >= %s GROUP BY day, a.asset ORDER BY day, a.asset""",
+        [confidence],
+    ).fetchall()
+    return [TimelinePoint(str(day), str(asset), int(signals), float(mean)) for day, asset, signals, mean in rows]
+
+
+def vector_text(vector: NDArray[np.float32]) -> str:
+    """A vector as pgvector reads it. Raises SignalsError for one of no length, or with NaN or infinity: its likeness to anything is not a number."""
+    from pgvector import Vector
+
+    values = np.asarray(vector, np.float32)
+    if values.ndim != 1 or not np.isfinite(values).all() or not values.any():
+        hint = "The embedder is at fault; signals are matched by keywords instead."
+        raise SignalsError("A vector of length zero, or with NaN, is like nothing.", kind="vector", hint=hint)
+    return str(Vector(values).to_text())
+
+
+def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Hash of the text of each telling that is known."""
+    sources, numbers = zip(*keys, strict=True)
+    rows = connection.execute(
+        """SELECT t.source, t.source_message_id, e.content_hash FROM unnest(%s::text[], %s::text[]) AS i (s, n)
+        JOIN news_sources t ON t.source = i.s AND t.source_message_id = i.n JOIN news_events e ON e.id = t.news_event_id""",
+        [list(sources), list(numbers)],
+    ).fetchall()
+    return {(str(source), str(number)): str(digest) for source, number, digest in rows}
+
+
+def _found(row: Sequence[Any], by: str) -> Found:
+    event, similarity, text, at, source, link, summary, assets, action, confidence, analyser = row
+    reading = Reading(str(summary), tuple(assets), str(action), float(confidence), str(analyser))
+    return Found(int(event), float(similarity), by, str(source), str(link), str(text), _time(at), reading)
+
+
+def _row(row: Sequence[Any]) -> Row:
+    number, text, at, state, sources, readings = row
+    read = tuple(Reading(one[0], tuple(one[1]), one[2], float(one[3]), one[4]) for one in readings or ())
+    return Row(int(number), str(text), _time(at), str(state), tuple((one[0], one[1], one[2]) for one in sources or ()), read)
+
+
+def _time(value: Any) -> datetime:
+    at: datetime = value
+    return at.astimezone(UTC)

@@ -1,0 +1,130 @@
+"""What a failure of the signal database means, in the project's words; never shows a password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from chatbot.memory.signals.records import SignalsError
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["explain", "parse_address", "shown_address"]
+
+# Enough for a server's own sentence.
+MOST_CHARACTERS = 200
+SECRETS = ("password", "sslpassword", "passfile")
+HINTS = {
+    "down": "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers.",
+    "slow": "Look at what keeps it busy; signals come back by themselves once it answers in time.",
+    "login": "Check user, password and database in MEMORY_DATABASE_URL.",
+    "read-only": "Signals can be recalled; to import, make the database writable.",
+    "denied": "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them.",
+    "full": "Free space on the database's disk; what was imported until then is kept.",
+    "no-vector": "Have its administrator run: CREATE EXTENSION vector; then import again.",
+    "schema": "Any import brings the tables up to date: python -m chatbot memory signals import FILE",
+    "vector": "Embed with the model that the signals were embedded with, or embed them anew.",
+    "other": "",
+}
+# SQLSTATE, or its first two characters: kind.
+STATES = {
+    "57014": "slow",
+    "55P03": "slow",
+    "25P03": "slow",
+    "28": "login",
+    "3D": "login",
+    "25006": "read-only",
+    "42501": "denied",
+    "53100": "full",
+    "53": "down",
+    "57P": "down",
+    "08": "down",
+    "58P01": "no-vector",
+    "0A000": "no-vector",
+    "42P01": "schema",
+    "42703": "schema",
+    "42883": "schema",
+    "22": "vector",
+}
+# What a server says at the door, where no SQLSTATE comes with it.
+REFUSALS = ("authentication failed", "no password supplied", '" does not exist', "no pg_hba.conf entry")
+WORDS = {
+    "slow": "did not answer in time",
+    "login": "refused the login",
+    "read-only": "is read-only",
+    "denied": "does not allow that",
+    "full": "has no space left",
+    "no-vector": "has no vector extension (pgvector)",
+    "schema": "has not the tables that this version needs",
+    "vector": "refused a value",
+    "down": "cannot be reached",
+    "other": "failed",
+}
+
+
+def parse_address(address: str) -> dict[str, str]:
+    """The parts of a connection string. Raises SignalsError, which quotes none of it: a misspelt one may hold a password anywhere."""
+    from psycopg import Error
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        parts = conninfo_to_dict(address)
+    except Error:
+        hint = "Write it as postgresql://user:password@host:5432/database."
+        raise SignalsError("MEMORY_DATABASE_URL is not a Postgres connection string.", kind="address", hint=hint) from None
+    return {name: str(value) for name, value in parts.items() if value is not None}
+
+
+def shown_address(address: str) -> str:
+    """Where an address leads, for display: user, host, port and database; never a password."""
+    try:
+        parts = parse_address(address)
+    except SignalsError:
+        return "an unreadable address"
+    host = parts.get("host", "this machine")
+    user = f"{parts['user']}@" if "user" in parts else ""
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"{user}{host}{port}/{parts.get('dbname', '')}"
+
+
+def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:
+    """The failure in our words. address: whose secrets are cut out. late: it was given up because it took too long. Raise it `from None`."""
+    kind = "slow" if late else _kind(error)
+    said = _clean(str(error), address)
+    message = f"The signal database {WORDS[kind]} ({shown_address(address)})"
+    if kind not in {"slow", "read-only"} and said:
+        message = f"{message}: {said}"
+    return SignalsError(message, kind=kind, hint=HINTS[kind], retryable=kind in {"down", "slow"})
+
+
+def _kind(error: psycopg.Error) -> str:
+    from psycopg import OperationalError, errors
+
+    state = error.sqlstate or ""
+    said = str(error)
+    if '"vector"' in said or '"halfvec"' in said:
+        # A missing type, an extension that is not there, or one that only a superuser may add.
+        return "no-vector"
+    if isinstance(error, errors.ConnectionTimeout):
+        return "slow"
+    for known in (state, state[:3], state[:2]):
+        if known and known in STATES:
+            return STATES[known]
+    if isinstance(error, OperationalError):
+        return "login" if any(words in said for words in REFUSALS) else "down"
+    return "other"
+
+
+def _clean(text: str, address: str) -> str:
+    """One printable line without any secret of the address, as it stands or percent-encoded."""
+    line = "".join(character for character in " ".join(text.split()) if character.isprintable())
+    try:
+        parts = parse_address(address)
+    except SignalsError:
+        return ""
+    for name in SECRETS:
+        secret = parts.get(name, "")
+        for form in {secret, quote(secret, safe="")}:
+            line = line.replace(form, "***") if form else line
+    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…"

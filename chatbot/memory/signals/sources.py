@@ -1,0 +1,243 @@
+"""Reads news from files: Telegram Desktop exports, Bot API updates, lists of text, link and date, CSV; opens no connection and keeps nothing."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from chatbot.errors import QuestionError
+from chatbot.memory.signals.records import NewsItem
+from chatbot.tokens import encodable
+
+__all__ = ["LONGEST_TEXT", "News", "news_hash", "read_news"]
+
+# A year of a busy channel with all its formatting is some 50 MB.
+MOST_BYTES = 200 * 2**20
+# A Telegram message has at most 4,096 characters, a caption 1,024; longer news are articles, whose beginning tells.
+LONGEST_TEXT = 20_000
+LONGEST_NAME = 200
+MOST_REFUSED = 20
+POST = re.compile(r"https?://(?:t|telegram)\.me/(?:c/)?(?:s/)?([\w-]{1,64})/(\d{1,12})(?:/(\d{1,12}))?(?:[?#].*)?")
+TEXT_NAMES = ("text", "content_text", "content", "body", "message", "title")
+TIME_NAMES = ("date", "published_at", "published", "datetime", "time", "timestamp", "created_at")
+LINK_NAMES = ("link", "url", "href")
+SOURCE_NAMES = ("source", "channel", "publisher")
+NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
+# Kinds of Bot API update that bring a post; edits come with the number of the post they change.
+UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")
+HINT = "It takes a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, or a CSV with such columns."
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a file holds. items: in its order. refused: why others could not be read, at most 20 sentences and a count."""
+
+    items: tuple[NewsItem, ...]
+    refused: tuple[str, ...] = field(default=())
+
+
+class _UnreadableError(ValueError):
+    """One item cannot be read; the message says why."""
+
+
+def read_news(file: Path | BinaryIO, name: str = "") -> News:
+    """The news of a file or stream. name: what items are said to come from that name no source themselves; by default the file's.
+
+    Raises QuestionError for a file that cannot be read as any of the formats; single items that cannot be are refused and named.
+    """
+    name = name or (file.stem if isinstance(file, Path) else "stdin")
+    data, shown = _bytes(file)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT) from error
+    items: list[NewsItem] = []
+    refused: list[str] = []
+    try:
+        for number, row in enumerate(_rows(text, shown, name), 1):
+            try:
+                items.append(_item(row, name))
+            except _UnreadableError as error:
+                refused.append(f"{shown}, item {number}: {error}")
+    except RecursionError as error:
+        raise QuestionError(f"{shown} is nested too deep.", hint=HINT) from error
+    if len(refused) > MOST_REFUSED:
+        refused = [*refused[:MOST_REFUSED], f"{shown}: {len(refused) - MOST_REFUSED} more"]
+    return News(tuple(items), tuple(refused))
+
+
+def news_hash(text: str) -> str:
+    """SHA-256 of the text with its white space evened out: the same news told with other line breaks is the same news."""
+    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()
+
+
+def _bytes(file: Path | BinaryIO) -> tuple[bytes, str]:
+    if not isinstance(file, Path):
+        data = file.read(MOST_BYTES + 1)
+        shown = "The input"
+    else:
+        shown = str(file)
+        try:
+            with file.open("rb") as opened:
+                data = opened.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise QuestionError(f"{shown} cannot be read: {error.strerror}.", hint="Name a file of news.") from error
+    if len(data) > MOST_BYTES:
+        raise QuestionError(f"{shown} is larger than {MOST_BYTES // 2**20} MiB.", hint="Split it.")
+    return data, shown
+
+
+def _rows(text: str, shown: str, name: str) -> Iterator[object]:
+    """What may be items, by the look of the whole."""
+    begin = text.lstrip()[:1]
+    if begin not in {"{", "["}:
+        yield from _table(text, shown)
+        return
+    try:
+        whole = json.loads(text)
+    except ValueError as error:
+        yield from _lines(text, shown, error)
+        return
+    yield from _unfold(whole, name)
+
+
+def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
+    """Objects a line; the line a crash cut short is refused like any other broken one."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2:
+        raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
+    read: list[object] = []
+    for line in lines:
+        try:
+            read.append(json.loads(line))
+        except (ValueError, RecursionError):
+            read.append(None)
+    if all(one is None for one in read):
+        raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
+    yield from (row for one in read for row in (_unfold(one, "") if isinstance(one, dict) else [one]))
+
+
+def _unfold(whole: object, name: str) -> Iterator[object]:
+    """The items of an export of one chat or of all, of Bot API updates, of a list, or the one item itself."""
+    if isinstance(whole, list):
+        yield from (row for one in whole for row in (_unfold(one, name) if isinstance(one, dict) else [one]))
+        return
+    if not isinstance(whole, dict):
+        yield whole
+        return
+    chats = whole.get("chats")
+    if isinstance(chats, dict) and isinstance(chats.get("list"), list):
+        for chat in chats["list"]:
+            yield from _unfold(chat, name)
+    elif isinstance(whole.get("messages"), list):
+        channel = whole.get("name") or whole.get("id") or name
+        # Service messages tell who joined and what was pinned.
+        yield from ({"chat_name": channel, **one} if isinstance(one, dict) else one for one in whole["messages"] if _is_post(one))
+    elif isinstance(whole.get("result"), list):
+        for one in whole["result"]:
+            yield from _unfold(one, name)
+    elif "update_id" in whole:
+        yield from (_update(whole[kind]) for kind in UPDATES if isinstance(whole.get(kind), dict))
+    else:
+        yield whole
+
+
+def _is_post(row: object) -> bool:
+    return not isinstance(row, dict) or row.get("type", "message") == "message"
+
+
+def _update(message: dict[str, object]) -> dict[str, object]:
+    """A message of the Bot API under the names of an item."""
+    chat = message.get("chat")
+    chat = chat if isinstance(chat, dict) else {}
+    user, number = chat.get("username"), message.get("message_id")
+    link = f"https://t.me/{user}/{number}" if isinstance(user, str) and user else ""
+    source = user or chat.get("title") or chat.get("id")
+    text = message.get("text") or message.get("caption") or ""
+    return {"text": text, "date": message.get("date"), "link": link, "chat_name": source, "id": number}
+
+
+def _table(text: str, shown: str) -> Iterator[object]:
+    begin = text[:4_096]
+    separator = max(",;\t", key=begin.split("\n")[0].count)
+    csv.field_size_limit(MOST_BYTES)
+    try:
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+        names = [str(one).strip().casefold() for one in rows.fieldnames or ()]
+        if not any(one in TEXT_NAMES for one in names):
+            raise QuestionError(f"{shown} has no column of text: {', '.join(names)[:LONGEST_NAME] or 'it is empty'}.", hint=HINT)
+        rows.fieldnames = names
+        yield from rows
+    except csv.Error as error:
+        raise QuestionError(f"{shown} is not a CSV: {error}.", hint=HINT) from error
+
+
+def _item(row: object, name: str) -> NewsItem:
+    if not isinstance(row, dict):
+        raise _UnreadableError("it is not an object")
+    text = _text(next((row[one] for one in TEXT_NAMES if row.get(one) not in (None, "")), ""))
+    if not any(one in row for one in TEXT_NAMES):
+        raise _UnreadableError(f"it has none of {', '.join(TEXT_NAMES)}")
+    at = _time(next((row[one] for one in ("date_unixtime", *TIME_NAMES) if row.get(one) not in (None, "")), None))
+    link = _word(row, LINK_NAMES)
+    post = POST.fullmatch(link)
+    source = post[1] if post else (_word(row, ("chat_name", *SOURCE_NAMES)) or _host(link) or name)
+    number = (post[3] or post[2]) if post else _word(row, NUMBER_NAMES)
+    if not number:
+        # Nothing tells it from others but what it says, where and when: told again it is known again.
+        number = hashlib.sha256(f"{link}\0{at.isoformat()}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
+    return NewsItem(source[:LONGEST_NAME], number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME])
+
+
+def _text(value: object) -> str:
+    """Text of a post: plain, or as Telegram Desktop has it, a list of plain and formatted pieces."""
+    if isinstance(value, list):
+        value = "".join(one if isinstance(one, str) else str(one.get("text", "")) if isinstance(one, dict) else "" for one in value)
+    if not isinstance(value, str):
+        raise _UnreadableError(f"its text is of the wrong kind ({type(value).__name__})")
+    return encodable(value.replace("\0", "")).strip()[:LONGEST_TEXT]
+
+
+def _word(row: Fields, names: tuple[str, ...]) -> str:
+    """The first of these that the row has, one line; numbers as they are written."""
+    for name in names:
+        value = row.get(name)
+        if (isinstance(value, str) and value.strip()) or (isinstance(value, int) and not isinstance(value, bool)):
+            return "".join(mark for mark in " ".join(encodable(str(value)).split()) if mark.isprintable())
+    return ""
+
+
+def _host(link: str) -> str:
+    """Of a web address, "" where it is none."""
+    try:
+        parts = urlsplit(link)
+        return str(parts.hostname or "") if parts.scheme in {"http", "https"} else ""
+    except ValueError:
+        return ""
+
+
+def _time(value: object) -> datetime:
+    """When it was published; a time without a zone is taken for UTC. News of no time would count as fresh for ever."""
+    try:
+        if isinstance(value, bool) or value is None:
+            raise _UnreadableError("it has no date")
+        if isinstance(value, int | float) or (isinstance(value, str) and value.strip().isascii() and value.strip().isdigit()):
+            at = datetime.fromtimestamp(float(value), UTC)
+        else:
+            at = datetime.fromisoformat(str(value).strip())
+        at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except _UnreadableError:
+        raise
+    except (ValueError, OverflowError, OSError):
+        raise _UnreadableError(f"its date cannot be read: {str(value)[:40]!r}") from None
+    return at

@@ -1,0 +1,296 @@
+"""The store of signals: imports news, embeds and analyses them, searches, lists, corrects, and tells how it is; writes no notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.errors import ModelError, NotFoundError, UsageError
+from chatbot.memory.signals import events
+from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
+from chatbot.memory.signals.breaker import Breaker
+from chatbot.memory.signals.database import Database
+from chatbot.memory.signals.likeness import own_threshold, reads_english_only
+from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, NewsItem, Options, Reading, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.scripts import is_foreign
+from chatbot.memory.signals.server import EmbeddedServer
+from chatbot.memory.signals.sources import News
+from chatbot.memory.signals.state import read_state, write_state
+from chatbot.memory.signals.tables import StoreState, check_tables, embedder_differs, migrate, store_state, use_embedder
+from chatbot.memory.signals.templates import load_templates
+from chatbot.models import LLM
+from chatbot.store.embedders import Embedder
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+__all__ = ["Signals"]
+
+# Items and vectors of one transaction: what a kill costs, done again by the next import.
+BATCH, EMBEDDED_AT_ONCE, READ_AT_ONCE = 500, 64, 50
+# An import may wait for others' locks, and re-indexing takes what it takes.
+IMPORT_SECONDS, REBUILD_SECONDS = 60.0, 3_600.0
+# A model that failed so often in a row is left alone for the rest of an import.
+MOST_MODEL_FAILURES = 3
+WAITING = "Not all news could be embedded; they are found by keywords until the next import."
+# Least share of a question's keywords that news must hold.
+KEYWORD_SHARE = 0.5
+
+
+class Signals:
+    """News and their signals in one Postgres. Safe from several threads. Connects to nothing and starts nothing until it is used."""
+
+    def __init__(self, folder: Path, embedder: Embedder, options: Options | None = None) -> None:
+        """folder: of the embedded server's data and of the switch. embedder: whose vectors count."""
+        self.options, self.breaker = options or Options(), Breaker()
+        self._folder, self._embedder = folder, embedder
+        self._database = Database(self.options.address or EmbeddedServer(folder))
+        # What the tables said when they were last asked; asked again after a failure and after whatever changes it.
+        self._known: StoreState | None = None
+
+    # --- whether it is in use -----------------------------------------------------------------------------------------------
+
+    @property
+    def off(self) -> str:
+        """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it says otherwise."""
+        state = read_state(self._folder)
+        if not state.on:
+            return "Signals are switched off."
+        return "" if state.imported or self.options.address else "No news has been imported."
+
+    def switch(self, *, on: bool) -> None:
+        """Use it, or leave it as it is and recall nothing."""
+        try:
+            write_state(self._folder, on=on)
+        except OSError as error:
+            raise SignalsError(
+                f"The switch cannot be kept in {self._folder}: {error.strerror}.", kind="full", hint="Check space and rights there."
+            ) from error
+
+    def close(self) -> None:
+        """Close its connections, and stop the embedded server."""
+        self._database.close()
+
+    @property
+    def threshold(self) -> float:
+        """Least cosine similarity of a recall."""
+        return self.options.threshold or own_threshold(self._embedder.fingerprint)
+
+    # --- news in ------------------------------------------------------------------------------------------------------------
+
+    def add(self, news: News, model: LLM | None = None, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
+        """Keep what is new of the news, then embed and analyse whatever waits for it, of earlier imports too. Done twice it changes nothing.
+
+        model: None for the rules. progress: told "kept", "embedded", "analysed" and how many. Raises SignalsError; what was kept until then stays.
+        """
+        with self._writing() as connection:
+            state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
+        self._known = None
+        self._refuse_other(state)
+        done = Imported(read=len(news.items) + len(news.refused), refused=news.refused, without_text=sum(not item.text for item in news.items))
+        for start in range(0, len(news.items), BATCH):
+            with self._writing() as connection:
+                kept = events.keep_items(connection, news.items[start : start + BATCH])
+            done = replace(
+                done,
+                events=done.events + kept.events,
+                tellings=done.tellings + kept.tellings,
+                known=done.known + kept.known,
+                changed=done.changed + kept.changed,
+            )
+            progress("kept", min(start + BATCH, len(news.items)))
+        self._switch_imported()
+        done = self._embed(done, progress)
+        return self._analyse(done, model, progress)
+
+    def reembed(self, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
+        """Drop the vectors of another embedder and make this one's. Signals stay, and are found by keywords until each has its vector."""
+        with self._writing(REBUILD_SECONDS) as connection:
+            migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
+            use_embedder(connection, self._embedder.fingerprint, self._embedder.dimension)
+        self._known = None
+        return self._embed(Imported(), progress)
+
+    def analyse_again(self, model: LLM | None, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
+        """Have everything read by this model, or by the rules, that it has not read yet."""
+        return self._analyse(Imported(), model, progress, again=True)
+
+    # --- signals out --------------------------------------------------------------------------------------------------------
+
+    def find(
+        self, text: str, vector: NDArray[np.float32] | None, n: int, *, as_of: datetime | None = None, assets: tuple[str, ...] = ()
+    ) -> list[Found]:
+        """At most n events that are like the question, by meaning first, then by keywords where meaning is not to be had.
+
+        vector: the question's, None where it could not be embedded; one of no length is passed over. as_of: news after it do not count; default now.
+        Raises SignalsError.
+        """
+        search = events.Search(n, self.options.confidence, self.options.hours, as_of or datetime.now(UTC), assets)
+        if n < 1:
+            return []
+        try:
+            return self._find(text, vector, search)
+        except SignalsError:
+            self._known = None
+            raise
+
+    def _find(self, text: str, vector: NDArray[np.float32] | None, search: events.Search) -> list[Found]:
+        with self._database.transaction(seconds=self.options.seconds) as connection:
+            state = self._checked(connection)
+            usable = vector is not None and vector.shape == (state.dimension,) and bool(np.isfinite(vector).all() and vector.any())
+            usable = usable and not embedder_differs(state, self._embedder.fingerprint)
+            found = events.search_by_vector(connection, vector, self.threshold, search) if usable and vector is not None else []
+            if len(found) < search.count:
+                share = replace(search, count=search.count - len(found))
+                found += events.search_by_keywords(connection, text, KEYWORD_SHARE, share, all_events=not usable)
+        return found
+
+    def listed(self, most: int = 50, *, start: int = 0) -> list[Row]:
+        """Events with their tellings and readings, latest first. Raises SignalsError."""
+        with self._reading() as connection:
+            return events.list_events(connection, most, start=start)
+
+    def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
+        """Signals by day and asset, of at least that confidence. Raises SignalsError."""
+        with self._reading() as connection:
+            return events.timeline(connection, confidence)
+
+    def correct(self, event: int, reading: Reading) -> None:
+        """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError and SignalsError."""
+        if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
+            raise UsageError(f"The signal is {reading.action!r} at {reading.confidence}.", hint="It is buy, sell or observe, at 0 to 1.")
+        with self._writing() as connection:
+            if not events.change_signal(connection, event, reading):
+                raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
+
+    def remove(self, event: int) -> None:
+        """Erase an event with its tellings and signals. Raises NotFoundError and SignalsError."""
+        with self._writing() as connection:
+            if not events.remove_event(connection, event):
+                raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
+
+    def health(self) -> Health:
+        """How the store is, asked now: a database that is back closes the breaker. Starts nothing and connects to nothing while it is off."""
+        told = Health("off", database=self._database.shown, embedder=self._embedder.fingerprint, threshold=self.threshold)
+        if why := self.off:
+            return replace(told, message=why, hint="Import news: python -m chatbot memory signals import FILE")
+        try:
+            with self._database.transaction(seconds=self.options.seconds) as connection:
+                state = store_state(connection)
+                check_tables(state)
+                counts = events.count_events(connection)
+        except SignalsError as error:
+            return self._unwell(told, error)
+        self.breaker.succeeded()
+        told = replace(told, events=counts["events"], signals=counts["signals"], pending=counts["pending"], by_keywords=counts["keywords"])
+        told = replace(told, last_success=self.breaker.last_success)
+        if embedder_differs(state, self._embedder.fingerprint):
+            message = f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
+            return replace(told, state="fallback", message=message, hint="Embed them anew: python -m chatbot memory signals reembed")
+        if not counts["signals"]:
+            return replace(told, state="empty", message="The database answers and holds no signal.", hint="Import news.")
+        return replace(told, state="normal", message="The database answers.")
+
+    def _unwell(self, told: Health, error: SignalsError) -> Health:
+        if error.kind == "off":
+            return replace(told, message=error.message, hint=error.hint)
+        state = "fallback" if self.breaker.retry_at else "failed"
+        known = replace(told, failures=self.breaker.failures, retry_at=self.breaker.retry_at, last_success=self.breaker.last_success)
+        return replace(known, state=state, message=error.message, hint=error.hint)
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+
+    def _embed(self, done: Imported, progress: Callable[[str, int], None]) -> Imported:
+        """Embed what waits, a batch a transaction; a failing embedder leaves the rest waiting, found by keywords."""
+        english = reads_english_only(self._embedder.fingerprint)
+        while True:
+            with self._writing() as connection:
+                waiting = events.pending_events(connection, EMBEDDED_AT_ONCE)
+            if not waiting:
+                return done
+            known = [(event, text) for event, text in waiting if not (english and is_foreign(text))]
+            try:
+                # No transaction is held while an embedder works.
+                rows = self._embedder.embed([text for _, text in known]) if known else ()
+                vectors = dict.fromkeys((event for event, _ in waiting), None) | {event: row for (event, _), row in zip(known, rows, strict=True)}
+                with self._writing() as connection:
+                    events.keep_vectors(connection, vectors)
+            except ModelError as error:
+                return replace(done, problem=f"{WAITING} {error}")
+            except SignalsError as error:
+                if error.kind != "vector":
+                    raise
+                return replace(done, problem=f"{WAITING} {error}")
+            done = replace(done, embedded=done.embedded + len(known), by_keywords=done.by_keywords + len(waiting) - len(known))
+            progress("embedded", done.embedded + done.by_keywords)
+
+    def _analyse(self, done: Imported, model: LLM | None, progress: Callable[[str, int], None], *, again: bool = False) -> Imported:
+        but, after, failures = ((model.name if model else RULES) if again else ""), 0, 0
+        analysed = dict(done.analysed)
+        while True:
+            with self._writing() as connection:
+                waiting = events.unread_events(connection, READ_AT_ONCE, after=after, but=but)
+            if not waiting:
+                return replace(done, analysed=analysed)
+            # No transaction is held while a model thinks.
+            readings: list[tuple[int, Reading]] = []
+            for event, item in waiting:
+                reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
+                failures = failures + 1 if failure else (0 if reading.analyser != RULES else failures)
+                done = replace(done, problem=f"Some news were read by rules. {failure}") if failure else done
+                readings.append((event, reading))
+                analysed[reading.analyser] = analysed.get(reading.analyser, 0) + 1
+            with self._writing() as connection:
+                events.keep_readings(connection, readings)
+            after = waiting[-1][0]
+            progress("analysed", sum(analysed.values()))
+
+    def _checked(self, connection: Connection) -> StoreState:
+        """The tables' state, asked once and again after any failure."""
+        state = self._known or store_state(connection)
+        check_tables(state)
+        self._known = state
+        return state
+
+    def _refuse_other(self, state: StoreState) -> None:
+        if embedder_differs(state, self._embedder.fingerprint):
+            message = f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
+            raise SignalsError(message, kind="embedder", hint="Set that one again, or embed them anew: python -m chatbot memory signals reembed")
+
+    def _switch_imported(self) -> None:
+        if not read_state(self._folder).imported:
+            write_state(self._folder, imported=True)
+
+    @contextmanager
+    def _writing(self, seconds: float = IMPORT_SECONDS) -> Iterator[Connection]:
+        with self._database.transaction(seconds=seconds) as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """For pages and commands: nothing is there to be read where nothing was imported."""
+        if why := self.off:
+            raise SignalsError(why, kind="off", hint="Import news: python -m chatbot memory signals import FILE")
+        with self._database.transaction(seconds=IMPORT_SECONDS) as connection:
+            check_tables(store_state(connection))
+            yield connection
+
+
+def _read(item: NewsItem, model: LLM | None) -> tuple[Reading, str]:
+    """(a reading, why it is not the model's)."""
+    failure = ""
+    if model is not None:
+        try:
+            return read_by_model(item, model), ""
+        except ModelError as error:
+            failure = str(error)
+    return read_by_rules(item, load_templates()), failure

@@ -1,0 +1,112 @@
+"""The tables of the signal store: brought up to date by migrations that can be run again, and checked before use; reads and writes no event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatbot.memory.signals.records import SignalsError
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[object, ...]]
+
+__all__ = ["VERSION", "StoreState", "check_tables", "embedder_differs", "migrate", "store_state", "use_embedder"]
+
+MIGRATIONS = tuple(sorted((Path(__file__).parent / "migrations").glob("*.sql")))
+VERSION = len(MIGRATIONS)
+# Two imports at once must not both make the tables; any number does that is nobody else's.
+LOCK = 7_105_662
+# What pgvector's index takes of each type.
+MOST_DIMENSIONS, MOST_HALF_DIMENSIONS = 2_000, 4_000
+UPDATE_HINT = "Any import brings it up to date: python -m chatbot memory signals import FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """What the database says of itself. version: 0 for no tables. embedder, dimension: of the vectors, "" and 0 before the first import."""
+
+    version: int = 0
+    embedder: str = ""
+    dimension: int = 0
+
+
+def store_state(connection: Connection) -> StoreState:
+    """Its version and embedder; version 0 where there is no store."""
+    there = connection.execute("SELECT to_regclass('signal_store') IS NOT NULL").fetchone()
+    if there is None or not there[0]:
+        return StoreState()
+    row = connection.execute("SELECT version, embedder, dimension FROM signal_store").fetchone()
+    return StoreState(int(str(row[0])), str(row[1]), int(str(row[2]))) if row else StoreState()
+
+
+def check_tables(state: StoreState) -> None:
+    """Raises SignalsError where the tables are not there ("off"), older ("schema") or newer ("newer-schema") than this program's."""
+    if state.version == 0:
+        raise SignalsError("No news has been imported.", kind="off", hint="Import some: python -m chatbot memory signals import FILE")
+    if state.version < VERSION:
+        raise SignalsError(f"The signal tables are of version {state.version}, older than {VERSION}.", kind="schema", hint=UPDATE_HINT)
+    if state.version > VERSION:
+        message = f"The signal tables are of version {state.version}, newer than {VERSION}."
+        raise SignalsError(message, kind="newer-schema", hint="Use the version of the chatbot that made them.")
+
+
+def embedder_differs(state: StoreState, fingerprint: str) -> bool:
+    """Whether vectors of that embedder must not be compared with those in the store."""
+    return bool(state.embedder) and state.embedder != fingerprint
+
+
+def migrate(connection: Connection, fingerprint: str, dimension: int, *, migrations: Sequence[Path] = MIGRATIONS) -> StoreState:
+    """Make or update the tables, in the caller's transaction; nothing changes where they are up to date.
+
+    The vectors' dimension is the embedder's where the store has none yet; a store of another embedder keeps its own. Raises SignalsError for a newer store.
+    """
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    state = store_state(connection)
+    if state.version > VERSION:
+        check_tables(state)
+    if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    size = state.dimension or dimension
+    for path in migrations:
+        _run(connection, path, size)
+    connection.execute(
+        "UPDATE signal_store SET version = %s, dimension = %s, embedder = CASE embedder WHEN '' THEN %s ELSE embedder END",
+        [len(migrations), size, fingerprint],
+    )
+    return store_state(connection)
+
+
+def use_embedder(connection: Connection, fingerprint: str, dimension: int) -> None:
+    """Drop all vectors, of another embedder, and take this one's from now on; every event waits for its new vector."""
+    state = store_state(connection)
+    check_tables(state)
+    for kind in {_type(state.dimension)[0], _type(dimension)[0]}:
+        connection.execute(
+            f"DROP FUNCTION IF EXISTS nearest_signals({kind}, double precision, integer, double precision, integer, text[], timestamptz)"
+        )
+        connection.execute(
+            f"DROP FUNCTION IF EXISTS search_memory_events({kind}, double precision, integer, double precision, integer, text[], timestamptz)"
+        )
+    connection.execute("ALTER TABLE news_events DROP COLUMN embedding")
+    connection.execute("UPDATE news_events SET found_by = 'pending' WHERE found_by <> 'nothing'")
+    connection.execute("UPDATE signal_store SET embedder = %s, dimension = %s", [fingerprint, dimension])
+    migrate(connection, fingerprint, dimension)
+
+
+def _run(connection: Connection, path: Path, dimension: int) -> None:
+    kind, norm = _type(dimension)
+    filled = path.read_text("utf-8").format(vector=f"{kind}({dimension})", argument=kind, norm=norm, operators=f"{kind}_cosine_ops")
+    connection.execute(filled.encode())
+
+
+def _type(dimension: int) -> tuple[str, str]:
+    """(type, its norm) for vectors of that dimension; from 2,001 numbers on in half precision, for the index takes no more of whole ones."""
+    if not 0 < dimension <= MOST_HALF_DIMENSIONS:
+        raise SignalsError(
+            f"Vectors of {dimension} numbers cannot be indexed.", kind="embedder", hint="Set FINPOLICY_EMBEDDING_DIMENSION to 4000 or less."
+        )
+    return ("vector", "vector_norm") if dimension <= MOST_DIMENSIONS else ("halfvec", "l2_norm")

@@ -1,0 +1,196 @@
+"""A signal database that is down, slow, frozen, read-only, forbidden, without its extension or killed: named, with nothing lost and no password shown."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+
+from chatbot.memory.signals.failures import explain, shown_address
+from chatbot.memory.signals.records import SignalsError
+from chatbot.memory.signals.server import EmbeddedServer
+from chatbot.memory.signals.store import Signals
+from tests.chatbot.memory.signals.postgres import NOW, connect, news, store
+from tests.fakes import HashEmbedder
+
+SECRET = "s3cret p@ss/word"
+ENCODED = "s3cret%20p%40ss%2Fword"
+
+
+def find(signals: Signals) -> SignalsError:
+    """What a search fails with."""
+    with pytest.raises(SignalsError) as failed:
+        signals.find("key rate", None, 3, as_of=NOW)
+    assert failed.value.hint
+    return failed.value
+
+
+def test_a_database_that_is_down_is_named(tmp_path: Path) -> None:
+    error = find(store(tmp_path, f"host='{tmp_path}' user=me dbname=news"))
+    assert error.kind == "down" and error.retryable and f"me@{tmp_path}/news" in error.message
+
+
+def test_a_database_that_never_answers_is_named_in_time(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        started = time.monotonic()
+        error = find(store(tmp_path, f"host=127.0.0.1 port={silent.getsockname()[1]} sslmode=disable gssencmode=disable", seconds=0.5))
+    assert error.kind == "slow" and time.monotonic() - started < 10
+
+
+def test_a_slow_database_is_named_in_time_and_used_again_after(database: str, tmp_path: Path) -> None:
+    signals = store(tmp_path, database, seconds=0.3)
+    signals.add(news("The key rate rose."))
+    with connect(database) as other, other.transaction():
+        other.execute("LOCK TABLE news_events IN ACCESS EXCLUSIVE MODE")
+        started = time.monotonic()
+        assert find(signals).kind == "slow" and time.monotonic() - started < 3
+    assert len(signals.find("key rate", None, 3, as_of=NOW)) == 1
+
+
+def test_a_frozen_database_is_hung_up_on_in_time(database: str, tmp_path: Path) -> None:
+    signals = store(tmp_path, database, seconds=0.3)
+    signals.add(news("The key rate rose."))
+    signals.find("key rate", None, 3, as_of=NOW)
+    with connect(database) as other:
+        rows = other.execute(
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'finpolicy signals' AND datname = current_database()"
+        ).fetchall()
+        for (pid,) in rows:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            started = time.monotonic()
+            assert find(signals).kind == "slow" and time.monotonic() - started < 5
+        finally:
+            for (pid,) in rows:
+                os.kill(pid, signal.SIGCONT)
+        assert len(signals.find("key rate", None, 3, as_of=NOW)) == 1
+
+
+def test_a_read_only_database_is_recalled_from_and_named_at_import(database: str, tmp_path: Path) -> None:
+    signals = store(tmp_path, database)
+    signals.add(news("The key rate rose."))
+    with connect(database) as administrator:
+        name = administrator.info.dbname
+        administrator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    again = store(tmp_path, database)
+    vector = HashEmbedder(dimension=64).embed(["key rate"])[0]
+    assert len(again.find("key rate", vector, 3, as_of=NOW)) == 1 and again.health().state == "normal"
+    with pytest.raises(SignalsError, match="is read-only") as failed:
+        again.add(news("The key rate rose.", "More."))
+    assert failed.value.kind == "read-only" and len(again.listed()) == 1
+
+
+def plain_address(database: str) -> str:
+    """The same database as a user without any rights."""
+    with connect(database) as administrator:
+        with suppress(psycopg.errors.DuplicateObject):
+            administrator.execute("CREATE ROLE plain LOGIN")
+        administrator.execute(f"GRANT CREATE ON DATABASE {administrator.info.dbname} TO plain")
+        administrator.execute("GRANT CREATE ON SCHEMA public TO plain")
+    return database.replace("user=finpolicy", "user=plain")
+
+
+def test_a_database_without_the_vector_extension_is_named(database: str, tmp_path: Path) -> None:
+    with pytest.raises(SignalsError, match="has no vector extension") as failed:
+        store(tmp_path, plain_address(database)).add(news("The key rate rose."))
+    assert failed.value.kind == "no-vector" and "CREATE EXTENSION vector" in failed.value.hint
+    missing = psycopg.errors.FeatureNotSupported('extension "vector" is not available')
+    assert explain(missing, address=database).kind == "no-vector"
+
+
+def test_an_extension_that_was_dropped_takes_no_news_with_it(database: str, tmp_path: Path) -> None:
+    signals = store(tmp_path, database)
+    signals.add(news("The key rate rose."))
+    with connect(database) as administrator:
+        administrator.execute("DROP EXTENSION vector CASCADE")
+    vector = HashEmbedder(dimension=64).embed(["key rate"])[0]
+    with pytest.raises(SignalsError) as failed:
+        signals.find("key rate", vector, 3, as_of=NOW)
+    assert failed.value.kind in {"schema", "no-vector"}
+    assert signals.add(news("The key rate rose.", "More.")).embedded == 2
+    assert [one.text for one in signals.find("key rate", vector, 3, as_of=NOW)] == ["The key rate rose."]
+
+
+def test_a_user_without_rights_is_named(database: str, tmp_path: Path) -> None:
+    mine = store(tmp_path, database)
+    mine.add(news("The key rate rose."))
+    other = store(tmp_path, plain_address(database))
+    assert find(other).kind == "denied"
+
+
+def test_an_unknown_user_and_database_are_named(database: str, tmp_path: Path) -> None:
+    assert find(store(tmp_path, database.replace("user=finpolicy", "user=nobody"))).kind == "login"
+    with connect(database) as administrator:
+        name = administrator.info.dbname
+    assert find(store(tmp_path, database.replace(name, "nowhere"))).kind == "login"
+
+
+class Killing(HashEmbedder):
+    """Kills the server as it embeds, once."""
+
+    server: EmbeddedServer | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.server is not None:
+            pid, self.server = self.server.pid(), None
+            os.kill(pid, signal.SIGKILL)
+        return super().embed(texts)
+
+
+def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_and_the_next_one_ends_it(reachable: Path) -> None:
+    folder, embedder = reachable / "killed", Killing()
+    server, told = EmbeddedServer(folder), news(*(f"The key rate rose in town {number}." for number in range(600)))
+    signals = Signals(folder, embedder)
+    embedder.server = server
+    try:
+        with pytest.raises(SignalsError) as failed:
+            signals.add(told)
+        assert failed.value.kind == "down"
+        for _ in range(100):
+            with suppress(SignalsError):
+                done = signals.add(told)
+                break
+            time.sleep(0.1)
+        assert (done.events, done.embedded, sum(done.analysed.values()), done.problem) == (0, 600, 600, "")
+        assert signals.health().state == "normal" and signals.health().events == 600
+    finally:
+        signals.close()
+    assert server.pid() == 0
+
+
+# --- passwords --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [f"postgresql://me:{ENCODED}@127.0.0.1:1/news", f"host=127.0.0.1 port=1 user=me dbname=news password='{SECRET}'"])
+def test_a_password_is_never_shown_or_logged(form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    signals = store(tmp_path, form, seconds=0.5)
+    error = find(signals)
+    refused = psycopg.OperationalError(f'connection failed: password "{SECRET}" refused, {ENCODED}')
+    shown = [
+        str(error),
+        repr(error),
+        repr(signals.options),
+        repr(signals.health()),
+        str(explain(refused, address=form)),
+        shown_address(form),
+        caplog.text,
+    ]
+    assert error.kind == "down" and shown_address(form) == "me@127.0.0.1:1/news"
+    assert error.__suppress_context__
+    assert not [text for text in shown if "s3cret" in text]
+
+
+def test_an_address_that_cannot_be_read_is_quoted_nowhere(tmp_path: Path) -> None:
+    error = find(store(tmp_path, "postgresql//me:s3cret@host/news"))
+    assert error.kind == "address" and "s3cret" not in str(error) and shown_address("postgresql//me:s3cret@host") == "an unreadable address"

@@ -1,0 +1,116 @@
+"""The embedded Postgres: starts on demand, ends with its process however that ends, keeps its data to itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from chatbot.memory.signals.records import SignalsError
+from chatbot.memory.signals.server import EmbeddedServer
+from tests.chatbot.memory.signals.postgres import connect
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from chatbot.memory.signals.server import EmbeddedServer
+server = EmbeddedServer(Path(sys.argv[1]))
+print(server.address(), flush=True)
+print(server.pid(), flush=True)
+if sys.argv[2] == "stay":
+    time.sleep(60)
+"""
+
+
+def gone(pid: int) -> bool:
+    """Whether that process ends within ten seconds."""
+    for _ in range(200):
+        if not Path(f"/proc/{pid}").exists():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("end", ["by itself", "killed"])
+def test_the_server_ends_with_its_process(reachable: Path, root: Path, end: str) -> None:
+    command = [sys.executable, "-c", OWNER, str(reachable / "owned"), "stay" if end == "killed" else "go"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as owner:
+        assert owner.stdout is not None
+        address, pid = owner.stdout.readline().strip(), int(owner.stdout.readline())
+        if end == "killed":
+            with connect(address) as connection:
+                assert connection.execute("SELECT 1").fetchone() == (1,)
+            owner.send_signal(signal.SIGKILL)
+    assert gone(pid)
+    with pytest.raises(psycopg.OperationalError):
+        connect(address)
+
+
+def test_data_survive_a_stop_and_a_kill(reachable: Path) -> None:
+    server = EmbeddedServer(reachable / "survivor")
+    try:
+        with connect(server.address()) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 1 AS one")
+        server.stop()
+        assert server.pid() == 0
+        with connect(server.address()) as connection:
+            assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
+        os.kill(server.pid(), signal.SIGKILL)
+        while server.pid():
+            time.sleep(0.01)
+        with pytest.raises(SignalsError, match="being started again"):
+            server.address()
+        with connect(server.address()) as connection:
+            assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
+    finally:
+        server.stop()
+
+
+def test_only_its_own_user_reaches_data_and_socket_and_nothing_listens_on_the_network(server: EmbeddedServer, reachable: Path) -> None:
+    assert (reachable / "session" / "data").stat().st_mode & 0o077 == 0
+    with connect(server.address()) as connection:
+        assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+        assert connection.execute("SHOW unix_socket_directories").fetchone() == (str(reachable / "session" / "data"),)
+
+
+def test_a_path_too_long_for_a_socket_is_no_hindrance(reachable: Path) -> None:
+    server = EmbeddedServer(reachable / ("long" * 30))
+    try:
+        with connect(server.address()) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        server.stop()
+
+
+def test_a_start_cut_short_is_begun_again(reachable: Path) -> None:
+    (reachable / "cut" / "data.new").mkdir(parents=True)
+    (reachable / "cut" / "data.new" / "PG_VERSION").write_text("18\n")
+    server = EmbeddedServer(reachable / "cut")
+    try:
+        assert server.address() and server.pid()
+    finally:
+        server.stop()
+
+
+def test_data_of_another_version_are_named_and_left_alone(reachable: Path) -> None:
+    (reachable / "old" / "data").mkdir(parents=True)
+    (reachable / "old" / "data" / "PG_VERSION").write_text("9\n")
+    with pytest.raises(SignalsError, match="of Postgres 9, and 18"):
+        EmbeddedServer(reachable / "old").address()
+    assert (reachable / "old" / "data" / "PG_VERSION").read_text() == "9\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for the server")
+def test_a_folder_closed_to_the_servers_user_is_named_and_stays_closed(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(SignalsError, match="does not run as root") as named:
+        EmbeddedServer(closed / "signals").address()
+    assert named.value.kind == "denied" and f"chmod o+x {closed}" in named.value.hint.replace(f"{closed / 'signals'} ", "")
+    assert closed.stat().st_mode & 0o777 == 0o700
