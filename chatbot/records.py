@@ -107,13 +107,14 @@ class Recall:
 @dataclass(frozen=True, slots=True)
 class Compression:
     """How the conversation before a question was shortened for its prompt. original_tokens: of all before; compressed_tokens: of what was kept, the last
-    exchanges among it, which are whole. chunks_compressed: turns that lost something. kept: by exchange, the offsets kept of question and of answer, each
-    (start, end); an exchange that is not among them was left out."""
+    exchanges among it. chunks_compressed: turns that lost something. kept: by exchange, the offsets kept of question and of answer, each (start, end); an
+    exchange before whole_from that is not among them was left out. whole_from: number of the first that the prompt has as it is, 0 where that is not known."""
 
     original_tokens: int
     compressed_tokens: int
     chunks_compressed: int
     kept: Mapping[int, tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+    whole_from: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from chatbot.measures import Measure
 from chatbot.memory.advice import advice_of
 from chatbot.memory.case_layer import CaseLayer
 from chatbot.memory.cases import Cases, Documents
-from chatbot.memory.conversations import PRIVATE, Conversations
+from chatbot.memory.conversations import PRIVATE, open_conversations
 from chatbot.memory.rated import Rated
 from chatbot.memory.remembering import Before, Remembering
 from chatbot.memory.signals.layer import SignalLayer
@@ -133,7 +133,7 @@ class Chatbot:
         self._model_chosen = self._model_given = model is not None
         self.library = Library(settings, embedder or make_embedder(settings))
         try:
-            self.conversations = Conversations(settings.store / "conversations.sqlite3")
+            self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
             self.cases = Cases(settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self._is_live))
             self.situations = Situations(settings.store / "situations", self.library.embedder)
             options = Options(

@@ -32,6 +32,7 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
     try:
         kept = Conversations(settings.store / "conversations.sqlite3")
         try:
+            kept.sweep(settings.retention_days)
             return _run(options, kept)
         finally:
             kept.close()

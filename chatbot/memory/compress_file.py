@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ __all__ = ["Asked", "compress_file", "result_line", "result_text"]
 
 # Messages that are embedded at about 10 ms each; beyond that one would wait longer than the better choice is worth.
 MOST_EMBEDDED = 3_000
+# The names of options as the command has them.
+OPTION = re.compile(r"^[a-z_]+")
+OPTIONS = {"compression_ratio": "--ratio"}
 MESSAGE_HINT = 'A line is {"id": text or whole number, "role": text, "content": text}, each id once.'
 QUERY_HINT = 'A line is {"id": text or whole number, "query": text}.'
 
@@ -42,7 +46,7 @@ def compress_file(asked: Asked, options: dict[str, Any], settings: Settings) -> 
     try:
         chosen = Options(**options)
     except ValueError as error:
-        raise UsageError(f"{str(error).capitalize()}.", hint="See python -m chatbot compress --help.") from error
+        raise UsageError(f"{OPTION.sub(_as_option, str(error))}.", hint="See python -m chatbot compress --help.") from error
     messages = _messages(asked.file)
     queries: list[tuple[object, str]] = [(None, asked.query)] if asked.queries is None else _queries(asked.queries)
     conversation = Conversation(messages)
@@ -52,6 +56,10 @@ def compress_file(asked: Asked, options: dict[str, Any], settings: Settings) -> 
             yield number, conversation.compress(Question(query), chosen)
         return
     yield from _with_vectors(messages, queries, chosen, settings)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    return OPTIONS.get(found[0], f"--{found[0].replace('_', '-')}")
 
 
 def result_line(number: object, result: Compressed) -> dict[str, Any]:

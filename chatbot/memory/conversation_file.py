@@ -13,7 +13,7 @@ from typing import Any
 from chatbot.errors import StoreError
 from chatbot.store.database import LITTLE_SPACE, disk_is_full
 
-__all__ = ["ConversationFile"]
+__all__ = ["ConversationFile", "DamagedError"]
 
 # Seconds to wait for another program that holds the file; the answer waits as long.
 BUSY_SECONDS = 3
@@ -37,6 +37,10 @@ create table if not exists summary (conversation text not null references conver
 """
 
 
+class DamagedError(StoreError):
+    """The file is no database, or broken: nothing of it can be read here."""
+
+
 class ConversationFile:
     """One SQLite connection for all threads, one statement or transaction at a time; path: None for one that lives in memory only."""
 
@@ -44,6 +48,9 @@ class ConversationFile:
         self._path, self._lock = path, threading.RLock()
         try:
             self._connection = sqlite3.connect(path or ":memory:", timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        try:
             # Bytes that are no text must not keep the other rows from being read.
             self._connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             self._connection.executescript(
@@ -51,7 +58,11 @@ class ConversationFile:
             )
             self._upgrade()
         except sqlite3.Error as error:
+            self.close()
             raise self._unusable(error) from error
+        except StoreError:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._connection.close()
@@ -123,4 +134,6 @@ class ConversationFile:
             )
         if "readonly" in text or "unable to open" in text:
             return StoreError(f"The conversations cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
-        return StoreError(f"The conversations ({name}) cannot be used: {text}.", hint=f"Move {name} away; the documents are not touched by that.")
+        hint = f"Move {self._path or name} away; the documents are not touched by that."
+        kind = DamagedError if "not a database" in text or "malformed" in text else StoreError
+        return kind(f"The conversations ({name}) cannot be used: {text}.", hint=hint)

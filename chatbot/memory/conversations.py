@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,13 @@ from numpy.typing import NDArray
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.answer_records import cited_text, pack_answer, unpack_answer, without_versions
-from chatbot.memory.conversation_file import ConversationFile
+from chatbot.memory.conversation_file import ConversationFile, DamagedError
 from chatbot.records import Answer, Exchange
 from chatbot.tokens import encodable
 
-__all__ = ["KEPT_DAYS", "PRIVATE", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary"]
+__all__ = ["KEPT_DAYS", "PRIVATE", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary", "open_conversations"]
+
+log = logging.getLogger(__name__)
 
 # Exchanges that a conversation's sliding window keeps live.
 WINDOW = 10
@@ -39,10 +43,10 @@ UNFINISHED = {
     "interrupted": "interrupted, unchecked",
     "answering": "still being written",
 }
-# Casts, so that a damaged value is odd text or 0 and not the end of reading.
+# Casts and bounds, so that a damaged value is odd text or 0 and not the end of reading; beyond 2096 no calendar here is sure.
 ROW = """select id, owner, cast(coalesce(title, (select substr(user, 1, 400) from exchange where conversation = id order by number limit 1), '') as text),
-    cast(begun_at as real), cast(changed_at as real),
-    (select count(*) from exchange where conversation = id), cast(deleted_at as real), cast(compresses as integer),
+    min(max(cast(begun_at as real), 0), 4e9), min(max(cast(changed_at as real), 0), 4e9),
+    (select count(*) from exchange where conversation = id), min(max(cast(deleted_at as real), 0), 4e9), cast(compresses as integer),
     cast(recalls_others as integer), cast(off as text)
     from conversation"""
 
@@ -268,7 +272,7 @@ class Conversations:
         lower number."""
         rows = self._file(conversation).read(
             "select conversation, number, cast(user as text), cast(assistant as text), cast(state as text), cast(coalesce(cited, assistant) as text),"
-            " cast(at as real) from exchange join conversation on id = conversation"
+            " min(max(cast(at as real), 0), 4e9) from exchange join conversation on id = conversation"
             " where conversation = ? and owner = ? and deleted_at is null and number < ? order by number desc limit ?",
             (conversation, owner, 2**62 if before is None else before, -1 if last is None else last),
         )
@@ -300,7 +304,9 @@ class Conversations:
         return [
             (float(at), int(full), int(kept), int(chunks))
             for at, full, kept, chunks in self._file(conversation).read(
-                "select at, full_tokens, kept_tokens, chunks from exchange join conversation on id = conversation where conversation = ? and owner = ?"
+                "select min(max(cast(at as real), 0), 4e9), cast(full_tokens as integer), coalesce(cast(kept_tokens as integer), 0),"
+                " coalesce(cast(chunks as integer), 0)"
+                " from exchange join conversation on id = conversation where conversation = ? and owner = ?"
                 " and full_tokens is not null order by number",
                 (conversation, owner),
             )
@@ -372,6 +378,19 @@ class Conversations:
 
     def _file(self, conversation: str) -> ConversationFile:
         return self._memory if conversation.startswith(PRIVATE) else self._disk
+
+
+def open_conversations(path: Path) -> tuple[Conversations, Path | None]:
+    """(the conversations, where a damaged file was set aside so that documents can be asked all the same; None where it is sound). Raises StoreError."""
+    try:
+        return Conversations(path), None
+    except DamagedError as error:
+        aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        for part in ("-wal", "-shm", ""):  # what SQLite keeps beside it would be taken to belong to the new one
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
+        log.warning("%s It was set aside as %s.", error.message, aside.name)
+        return Conversations(path), aside
 
 
 def _row(row: Iterable[Any]) -> ConversationRow:

@@ -20,9 +20,10 @@ STATES = {
     "failed": "No answer was given: an error came instead.",
     "interrupted": "This answer was interrupted: the program ended.",
 }
-# What begins a structure of Markdown or HTML, within a line and at its beginning, is escaped, so that text of documents stays text; no more, for the file is
-# read as it stands too.
-PUNCTUATION = re.compile(r"([\\`*_\[\]<>|~$&]|:(?=//)|(?<=www)\.|(?<=^)[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)])", re.I)
+# What begins a structure of Markdown or HTML is escaped, so that text of documents stays text; no more, for the file is read as it stands too. At the
+# beginning of a line that is more.
+PUNCTUATION = re.compile(r"([\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.)", re.I)
+LINE_START = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
 
 
 def export_conversation(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None], form: str) -> str:
@@ -61,16 +62,16 @@ def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answ
         blocks += [f"## {one.number}. {_plain(one.user)}", f"*{_time(one.at)}*"]
         blocks += [_paragraphs(one.assistant)] if one.assistant.strip() else []
         blocks += [STATES[one.state]] if one.state in STATES else []
-        blocks += ["\n".join(_checked(answer))] if answer and (answer.citations or answer.numbers) else []
+        blocks += ["\n".join(_checked(answer))] if answer else []
     return "\n\n".join(blocks) + "\n"
 
 
 def _checked(answer: Answer) -> list[str]:
     citations = {(citation.key, citation.page, citation.quote): citation for citation in answer.citations}
     lines = [_citation_line(citation) for citation in citations.values()]
-    lines += [_number_line(number) for number in dict.fromkeys(answer.numbers)]
+    lines += dict.fromkeys(map(_number_line, answer.numbers))
     by = "in the documents' own words" if answer.model == "extractive" else f"by {answer.model}"
-    return [*lines, f"- Searched: {_plain(answer.search_query)}. Answered {_plain(by)}."]
+    return [*lines, f"- Searched: “{_plain(answer.search_query)}”. Answered {_plain(by)}."]
 
 
 def _citation_line(citation: Citation) -> str:
@@ -90,13 +91,17 @@ def _number_line(number: NumberCheck) -> str:
 
 def _paragraphs(text: str) -> str:
     return "\n\n".join(
-        "  \n".join(_plain(line) for line in block.splitlines() if line.strip()) for block in re.split(r"\n\s*\n", text) if block.strip()
+        "  \n".join(_line_start(_plain(line)) for line in block.splitlines() if line.strip()) for block in re.split(r"\n\s*\n", text) if block.strip()
     )
 
 
 def _plain(text: str) -> str:
     """On one line, so that it is shown as it stands."""
     return PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+
+
+def _line_start(line: str) -> str:
+    return LINE_START.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line)
 
 
 def _time(at: float) -> str:

@@ -90,7 +90,7 @@ def shorten(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], NDArra
         if spans[f"{one.number}u"] or spans[f"{one.number}a"]
     }
     left_out = 2 * (len(long.older) - len(older))
-    compression = Compression(long.whole, long.sent + stats.compressed_tokens, stats.chunks_compressed + left_out, kept)
+    compression = Compression(long.whole, long.sent + stats.compressed_tokens, stats.chunks_compressed + left_out, kept, recall.before)
     return Shortened(tuple((message.role, message.content) for message in result.context if message.content.strip()), compression)
 
 

@@ -20,10 +20,10 @@ from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, sh
 from chatbot.ui.conversation_menu import draw_menu
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_question, stopped_html
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.scroll import scroll_to_end
+from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
-from chatbot.ui.text import answer_html, notice_html, paragraphs_html
+from chatbot.ui.text import answer_html, notice_html, paragraphs_html, plain_markdown
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
@@ -104,10 +104,11 @@ def _row(house: House) -> ConversationRow | None:
 def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: House) -> None:
     _draw_notes(row, house)
     there = row is not None and row.deleted_at is None
-    if not documents and not (there and row and row.exchanges):
-        _teach()
-    elif not left and not (there and row and row.exchanges):
-        _invite(documents)
+    with st.empty().container():  # what stood here before a question is gone while it is answered
+        if not documents and not (there and row and row.exchanges):
+            _teach()
+        elif not left and not (there and row and row.exchanges):
+            _invite(documents)
     if row is not None and there:
         first = session.first_shown(row, house.settings.window)
         said = house.chatbot.conversations.said(row.id, session.owner(), last=max(1, row.exchanges - first + 1))
@@ -122,8 +123,12 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
 
 def _draw_notes(row: ConversationRow | None, house: House) -> None:
     """What must be known of the conversation itself."""
+    if house.chatbot.set_aside is not None:
+        text = f"The conversations kept until now could not be read. They were set aside as {house.chatbot.set_aside.name}, and new ones are kept."
+        st.html(notice_html(text, "A backup of conversations.sqlite3 brings them back: stop the server, and put it in its place."))
     shown, problem = session.conversation(), session.told()
     if problem is not None:
+        st.toast(plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:")  # one may read far from where the notice stands
         st.html(notice_html(problem.message, problem.hint))
     if row is not None and row.deleted_at is not None:
         st.html(notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one."))
@@ -172,6 +177,7 @@ def _follow(asking: Asking, house: House) -> None:
         raise
     with body.container():
         _draw_end(asking, house)
+        scroll_to_answer(asking.number)
 
 
 def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator) -> None:

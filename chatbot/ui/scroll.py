@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-__all__ = ["SCRIPTS", "keep_place", "scroll_to_end", "scroll_to_mark"]
+__all__ = ["SCRIPTS", "keep_place", "scroll_to_answer", "scroll_to_end", "scroll_to_mark"]
 
 # All are constant, so that the server's policy can allow them by their hashes and no others.
 TO_END = """{
@@ -52,7 +52,21 @@ const hold = () => {
 };
 if (kept.number && page) hold();
 }"""
-SCRIPTS = (TO_END, TO_MARK, TO_PLACE)
+# Once an answer is there whole, its question to the top where the answer reaches below the page; not against who scrolls meanwhile.
+TO_ANSWER = """{
+const page = document.querySelector('[data-testid="stAppScrollToBottomContainer"]');
+let left = 5, free = false;
+for (const moved of ['wheel', 'touchmove', 'pointerdown']) document.addEventListener(moved, () => { free = true; }, {once: true, passive: true});
+const look = () => {
+  const asked = [...document.querySelectorAll('.question')].pop();
+  if (free || !page || !asked) return;
+  const by = asked.getBoundingClientRect().top - page.getBoundingClientRect().top - 100;
+  if (by > 1) page.scrollBy({top: by, behavior: 'instant'});
+  if (--left) setTimeout(look, 120);
+};
+look();
+}"""
+SCRIPTS = (TO_END, TO_MARK, TO_PLACE, TO_ANSWER)
 
 
 def scroll_to_end(what: str) -> None:
@@ -63,6 +77,11 @@ def scroll_to_end(what: str) -> None:
 def keep_place(first: int) -> None:
     """Stay where one is as `first` becomes a lower number: that of the first exchange that is shown, each marked by data-exchange."""
     st.html(f'<span data-scroll="from-{first}"></span><script>{TO_PLACE}</script>', unsafe_allow_javascript=True)
+
+
+def scroll_to_answer(number: int) -> None:
+    """Bring the last question and its answer, which is whole now, into sight. number: of the question, unique in this process."""
+    st.html(f'<span data-scroll="answered-{number}"></span><script>{TO_ANSWER}</script>', unsafe_allow_javascript=True)
 
 
 def scroll_to_mark(top: float) -> None:

@@ -16,7 +16,7 @@ from chatbot.ui import session
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
 
-__all__ = ["kept_html", "shortened_text", "show_shortened", "stats_rows"]
+__all__ = ["in_prompt", "kept_html", "shortened_text", "show_shortened", "stats_rows"]
 
 # Exchanges on one page of the view: some hundred screens of text are no view.
 EXCHANGES_SHOWN = 25
@@ -40,18 +40,22 @@ def _draw(house: House) -> None:
     owner, chatbot = session.owner(), house.chatbot
     try:
         answer = chatbot.memory.answer(conversation, number, owner)
-        said = [one for one in chatbot.conversations.said(conversation, owner, before=number) if one.state == "complete"]
+        said = [one for one in chatbot.conversations.said(conversation, owner, before=number) if one.state != "answering"]
     except StoreError as error:
         st.html(notice_html(error.message, error.hint))
         return
     if answer is None or answer.compression is None:
         st.html(quiet_html("What was kept for this answer is not known any more."))
         return
-    st.html(quiet_html(shortened_text(answer.compression) + " What is struck out did not reach the model; it stays in the conversation."))
+    st.html(quiet_html(shortened_text(answer.compression) + " What is struck out did not reach the prompt; it stays in the conversation."))
+    compression = answer.compression
+    left_out = [one for one in said if not in_prompt(one, compression)]
+    if left_out and not st.toggle(f"Show the {len(left_out):,} exchanges that were left out whole", key=f"kept-all-{number}"):
+        said = [one for one in said if in_prompt(one, compression)]
     first = 0
     if len(said) > EXCHANGES_SHOWN:
         first = EXCHANGES_SHOWN * (st.pagination(-(-len(said) // EXCHANGES_SHOWN), key=f"kept-page-{number}") - 1)
-    st.html("".join(kept_html(one, answer.compression) for one in said[first : first + EXCHANGES_SHOWN]))
+    st.html("".join(kept_html(one, compression) for one in said[first : first + EXCHANGES_SHOWN]))
     stats = chatbot.memory.stats(conversation, owner)
     st.html(table_html("This conversation until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]))
     st.html(table_html("When it was shortened", ("Time", "Tokens", "Kept", "Turns shortened"), stats_rows(stats)[1:]))
@@ -71,11 +75,19 @@ def _shortening(timestamp: float, original_tokens: float, compressed_tokens: flo
 
 def kept_html(said: Said, compression: Compression) -> str:
     """One earlier exchange: what was kept plain, what was left out struck, and named so for those who do not see it."""
+    if 0 < compression.whole_from <= said.number:
+        head = f'<p class="quiet strong">Exchange {said.number}: among the last, as it is</p>'
+        return f'<section class="kept">{head}<p class="asked">{plain_html(said.user)}</p><p>{plain_html(said.cited)}</p></section>'
     question, answer = compression.kept.get(said.number, ((), ()))
     parts = (_part(said.user, question), _part(said.cited, answer))
     how = _how(((said.user, question), (said.cited, answer)))
     head = f'<p class="quiet strong">Exchange {said.number}: {how}</p>'
     return f'<section class="kept">{head}<p class="asked">{parts[0]}</p><p>{parts[1]}</p></section>'
+
+
+def in_prompt(said: Said, compression: Compression) -> bool:
+    """Whether anything of an exchange reached the prompt."""
+    return said.number in compression.kept or 0 < compression.whole_from <= said.number
 
 
 def _part(text: str, spans: Spans) -> str:

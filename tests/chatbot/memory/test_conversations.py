@@ -13,7 +13,7 @@ import pytest
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory import conversation_file
-from chatbot.memory.conversations import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
+from chatbot.memory.conversations import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary, open_conversations
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 
 DIGEST = "a" * 64
@@ -130,6 +130,8 @@ def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path)
         "exchange set user = x'00ff'",
         "exchange set at = 'yesterday'",
         "conversation set changed_at = 'never'",
+        "conversation set begun_at = 1e300",
+        "exchange set full_tokens = 'abc'",
         "detail set vector = x'000102'",
     ):
         with talks._disk.write() as connection:
@@ -137,6 +139,7 @@ def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path)
     assert isinstance(talks.said(talk, "me")[0].user, str) and isinstance(talks.window(talk, "me")[0].user, str)
     assert talks.said(talk, "me")[0].at == 0 and talks.listed("me")[0].changed_at == 0
     assert talks.vectors([talk], "f") == {}
+    assert talks.listed("me")[0].begun_at == 4e9 and len(talks.compressions(talk, "me")) == 1
     talks.close()
 
 
@@ -267,8 +270,29 @@ def test_a_file_that_is_no_database_is_named_with_the_fix(tmp_path: Path) -> Non
     (tmp_path / "c.sqlite3").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="not a database") as raised:
         Conversations(tmp_path / "c.sqlite3")
-    assert "Move c.sqlite3 away" in raised.value.hint
+    assert f"Move {tmp_path / 'c.sqlite3'} away" in raised.value.hint
     assert (tmp_path / "c.sqlite3").read_bytes().startswith(b"no database")
+
+
+def test_a_damaged_file_is_set_aside_whole_and_new_conversations_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite3"
+    path.write_bytes(b"no database at all" * 100)
+    talks, aside = open_conversations(path)
+    assert aside is not None and aside.read_bytes() == b"no database at all" * 100
+    tell(talks, talks.begin("me"))
+    talks.close()
+    again, nothing = open_conversations(path)
+    assert nothing is None and len(again.listed("me")) == 1
+    again.close()
+
+
+def test_a_file_that_is_only_held_or_newer_is_not_set_aside(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "c.sqlite3") as connection:
+        connection.execute("pragma user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="version 99"):
+        open_conversations(tmp_path / "c.sqlite3")
+    assert [path.name for path in tmp_path.iterdir()] == ["c.sqlite3"]
 
 
 def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:

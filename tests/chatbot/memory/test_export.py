@@ -31,12 +31,18 @@ def test_markdown_reads_as_the_conversation_did() -> None:
     assert text.startswith("# Bridge costs: what is \\<b\\>known\\</b\\>?\n")
     assert "## 1. What does it cost?" in text
     assert "It costs \\$4.5 million \\[S1\\]." in text
-    assert "- \\[S1\\] Rules\\_2024.pdf, page 8 (printed 6), verified: “The cost is \\$4.5 million.”" in text
+    assert "- \\[S1\\] Rules_2024.pdf, page 8 (printed 6), verified: “The cost is \\$4.5 million.”" in text
     assert "- \\[S9\\] no such source" in text
     assert "- Figure \\$4.5 million: supported" in text
-    assert "Searched: What does the bridge cost?" in text
+    assert "Searched: “What does the bridge cost?”." in text
     assert "This answer was stopped." in text
     assert "## 2. And \\[this\\](http\\://evil.example)?" in text
+
+
+def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
+    said = [Said("abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0)]
+    text = export_conversation(ROW, said, [None], "markdown")
+    assert "3\\. of 4  \n\\# 5  \n3\\.0 per cent  \n\\- and \\_this\\_ of a_b" in text
 
 
 def test_json_holds_everything_that_was_checked() -> None:

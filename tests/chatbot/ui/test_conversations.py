@@ -295,7 +295,7 @@ def test_a_private_conversation_is_marked_and_stays_in_memory(house: House, stor
     assert "Private: nothing" not in shown(app)
 
 
-SHORTENED = Compression(24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))})
+SHORTENED = Compression(24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))}, whole_from=4)
 
 
 def test_a_shortened_conversation_is_told_and_shown(house: House, store: Conversations) -> None:
@@ -313,7 +313,9 @@ def test_a_shortened_conversation_is_told_and_shown(house: House, store: Convers
     assert "left out" not in shown(app)
     assert keys(app, "shortened-") == ["shortened-5"]
     text = click(app, "shortened-5")
-    assert [re.search(rf"Exchange {one}: ([\w ]+)<", text)[1] for one in (1, 2, 3, 4)] == ["left out", "kept in part", "kept whole", "left out"]  # type: ignore[index]
+    assert re.findall(r"Exchange (\d): ([\w, ]+)<", text) == [("2", "kept in part"), ("3", "kept whole"), ("4", "among the last, as it is")]
+    app.toggle(key="kept-all-5").set_value(True).run()
+    assert re.findall(r"Exchange (\d): ([\w, ]+)<", shown(app))[0] == ("1", "left out")
     assert "12,040 (50%)" in text
     assert "Exchange 5" not in text
 
