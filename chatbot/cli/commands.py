@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.cli import conversations, documents, questions
+from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain, printable
 from chatbot.errors import ProjectError, StoreError, UsageError
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
         command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
     _add_conversations(commands)
+    _add_memory(commands)
     _add_compress(commands)
     return parser
 
@@ -93,6 +95,21 @@ def _add_conversations(commands: Any) -> None:
     change.add_argument("--rename", metavar="TITLE")
     change.add_argument("--delete", action="store_true", help="hide it; it can be restored for 7 days")
     change.add_argument("--restore", action="store_true", help="bring a deleted one back")
+
+
+def _add_memory(commands: Any) -> None:
+    kept = _command(commands, "memory", memories.memory, "show and change what is remembered: rated answers, situations with advice, news signals")
+    kept.add_argument("memory", choices=memories.MEMORIES)
+    kept.add_argument("action", choices=list(memories.ACTIONS))
+    kept.add_argument(
+        "texts", nargs="*", metavar="TEXT", help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in memories.ACTIONS.items() if t)
+    )
+    kept.add_argument("-k", type=_page_count, default=10, help="how many at most (default 10)")
+    kept.add_argument("--scope", default="", help="the name, symbol or topic that a situation belongs to")
+    kept.add_argument(
+        "--strategy", choices=STRATEGIES, default="per_chunk", help="how the pieces of a long situation are searched (default per_chunk)"
+    )
+    kept.add_argument("--not-helpful", action="store_true", help="add the answer as one to avoid")
 
 
 def _add_compress(commands: Any) -> None:

@@ -134,7 +134,7 @@ class SituationIndex:
                 continue
             # Chroma keeps a collection's first space and says nothing when asked for another: what it was made with is checked.
             opened = client.get_collection(collection.name, embedding_function=None)
-            if metadata | {"shelf": ""} == made_so and (opened.configuration["hnsw"] or {}).get("space") == "cosine":
+            if metadata | {"shelf": ""} == made_so and (opened.configuration_json.get("hnsw") or {}).get("space") == "cosine":
                 self._shelves[metadata["shelf"]] = opened
             else:
                 client.delete_collection(collection.name)

@@ -1,0 +1,248 @@
+"""The command that shows and changes what is remembered beside documents: rated answers, situations with their advice, news signals."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chatbot.cli.conversations import OWNER
+from chatbot.cli.exits import DONE, FAILED, open_chatbot
+from chatbot.cli.output import emit, printable
+from chatbot.errors import UsageError
+from chatbot.settings import Settings
+
+if TYPE_CHECKING:
+    from chatbot.memory.case_records import Case
+    from chatbot.memory.signals.records import Imported
+    from chatbot.service import Chatbot
+
+__all__ = ["ACTIONS", "MEMORIES", "memory"]
+
+MEMORIES = ("cases", "situations", "signals")
+# What each action takes; an action that a memory does not know is wrong usage.
+ACTIONS = {
+    "list": "",
+    "add": "TEXT TEXT",
+    "import": "FILE",
+    "export": "",
+    "search": "TEXT",
+    "remove": "KEY",
+    "health": "",
+    "reembed": "",
+    "on": "",
+    "off": "",
+}
+Run = Callable[["Chatbot", argparse.Namespace], int]
+
+
+def memory(options: argparse.Namespace, settings: Settings) -> int:
+    """Run one action on one memory."""
+    run = RUNS[options.memory].get(options.action)
+    if run is None:
+        raise UsageError(f"The memory of {options.memory} has no {options.action!r}.", hint=f"It has {', '.join(RUNS[options.memory])}.")
+    wanted = len(ACTIONS[options.action].split())
+    if len(options.texts) != wanted:
+        takes = ACTIONS[options.action] or "nothing more"
+        raise UsageError(f"`memory {options.memory} {options.action}` takes {takes}.", hint="Put texts of several words in quotation marks.")
+    with open_chatbot(settings) as chatbot:
+        return run(chatbot, options)
+
+
+# --- rated answers --------------------------------------------------------------------------------------------------------------
+
+
+def _case_line(case: Case) -> dict[str, Any]:
+    from chatbot.memory.case_records import case_fields
+
+    return {"key": case.id, **case_fields(case)}
+
+
+def _case_text(case: Case) -> str:
+    verdict = "helpful    " if case.reward else "not helpful"
+    return f"{case.id}  {verdict}  {case.question}\n    {' '.join(case.plan.split())[:300]}"
+
+
+def _list_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for row in chatbot.cases.listed(OWNER):
+        mark = " (stale: a document it rests on was changed or removed)" if row.stale else ""
+        emit({**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark, as_json=options.json)
+    return DONE
+
+
+def _add_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.case_records import Case
+
+    case = chatbot.cases.add(OWNER, Case(options.texts[0], options.texts[1], 0 if options.not_helpful else 1))
+    emit(_case_line(case), f"Added {case.id}.", as_json=options.json)
+    return DONE
+
+
+def _import_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    done = chatbot.cases.import_file(OWNER, Path(options.texts[0]))
+    for problem in done.problems:
+        print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
+    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
+    emit(line, f"{done.added} added, {done.known} known, {len(done.problems)} lines unreadable.", as_json=options.json)
+    return FAILED if done.problems else DONE
+
+
+def _export_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for line in chatbot.cases.export(OWNER):
+        sys.stdout.write(line.decode("utf-8", "replace"))
+    return DONE
+
+
+def _search_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for found in chatbot.cases.find(OWNER, options.texts[0]):
+        emit(
+            {"rank": found.rank, "score": found.score, **_case_line(found.case)}, f"{found.score:.2f}  {_case_text(found.case)}", as_json=options.json
+        )
+    return DONE
+
+
+def _remove_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    chatbot.cases.delete(OWNER, options.texts[0])
+    emit({"key": options.texts[0], "status": "removed"}, "Removed.", as_json=options.json)
+    return DONE
+
+
+def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    health = chatbot.cases.health(OWNER)
+    line = {**dataclasses.asdict(health), "path": health.path.name}
+    text = f"{health.cases} rated answers ({health.positive} helpful, {health.negative} not), {health.stale} stale, {health.waiting} without a vector yet."
+    emit(line, "\n".join([text, *(f"Line {problem.line}: {problem.reason}" for problem in health.problems)]), as_json=options.json)
+    return FAILED if health.problems else DONE
+
+
+# --- situations -----------------------------------------------------------------------------------------------------------------
+
+
+def _list_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for one in chatbot.situations.listed(OWNER):
+        line = {"key": one.key, "scope": one.scope, "situation": one.situation, "recommendations": list(one.recommendations), "at": one.at}
+        of = f" [{one.scope}]" if one.scope else ""
+        emit(line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}", as_json=options.json)
+    return DONE
+
+
+def _add_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for key in chatbot.situations.add(OWNER, [(options.texts[0], options.texts[1])], scope=options.scope):
+        emit({"key": key, "status": "added"}, f"Added {key}.", as_json=options.json)
+    return DONE
+
+
+def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.situations import SituationMemory
+
+    memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
+    for found in memory.get_memories(options.texts[0], options.k, strategy=options.strategy):
+        text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
+        emit(found, text, as_json=options.json)
+    return DONE
+
+
+def _remove_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    chatbot.situations.remove(OWNER, options.texts[0])
+    emit({"key": options.texts[0], "status": "removed"}, "Removed.", as_json=options.json)
+    return DONE
+
+
+def _health_of_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    health = chatbot.situations.health(OWNER)
+    emit(dataclasses.asdict(health), f"{health.situations} situations, {health.waiting} without vectors yet.", as_json=options.json)
+    return DONE
+
+
+# --- news signals ---------------------------------------------------------------------------------------------------------------
+
+
+def _list_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for row in chatbot.signals.listed(options.k):
+        readings = [dataclasses.asdict(reading) for reading in row.readings]
+        line = {"event": row.event, "at": row.at.isoformat(), "state": row.state, "text": row.text, "sources": row.sources, "signals": readings}
+        best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
+        emit(line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{best}  {' '.join(row.text.split())[:200]}", as_json=options.json)
+    return DONE
+
+
+def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.sources import read_news
+
+    name = options.texts[0]
+    news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
+    return _told(chatbot.signals.add(news, chatbot.model()), options)
+
+
+def _told(done: Imported, options: argparse.Namespace) -> int:
+    for reason in done.refused:
+        print(printable(f"Not read: {reason}"), file=sys.stderr)
+    text = f"{done.read} read, {done.events} new events, {done.known} known; {sum(done.analysed.values())} analysed."
+    emit(dataclasses.asdict(done), f"{text} {done.problem}".strip(), as_json=options.json)
+    return FAILED if done.problem or done.refused else DONE
+
+
+def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    query = options.texts[0]
+    for found in chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k):
+        line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
+        text = f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} {found.reading.confidence:.2f}  {found.reading.summary}"
+        emit(line, text, as_json=options.json)
+    return DONE
+
+
+def _remove_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    if not options.texts[0].isdigit():
+        raise UsageError(f"{options.texts[0][:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
+    chatbot.signals.remove(int(options.texts[0]))
+    emit({"event": int(options.texts[0]), "status": "removed"}, "Removed.", as_json=options.json)
+    return DONE
+
+
+def _health_of_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    health = chatbot.signals.health()
+    text = f"{health.state}: {health.events} events, {health.signals} signals. {health.message} {health.hint}".strip()
+    emit(dataclasses.asdict(health), text, as_json=options.json)
+    return FAILED if health.state in {"failed", "fallback"} else DONE
+
+
+def _reembed(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    return _told(chatbot.signals.reembed(), options)
+
+
+def _switch(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    chatbot.signals.switch(on=options.action == "on")
+    return _health_of_signals(chatbot, options)
+
+
+RUNS: dict[str, dict[str, Run]] = {
+    "cases": {
+        "list": _list_cases,
+        "add": _add_case,
+        "import": _import_cases,
+        "export": _export_cases,
+        "search": _search_cases,
+        "remove": _remove_case,
+        "health": _health_of_cases,
+    },
+    "situations": {
+        "list": _list_situations,
+        "add": _add_situation,
+        "search": _search_situations,
+        "remove": _remove_situation,
+        "health": _health_of_situations,
+    },
+    "signals": {
+        "list": _list_signals,
+        "import": _import_signals,
+        "search": _search_signals,
+        "remove": _remove_signal,
+        "health": _health_of_signals,
+        "reembed": _reembed,
+        "on": _switch,
+        "off": _switch,
+    },
+}
