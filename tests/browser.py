@@ -16,9 +16,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 __all__ = ["Listener", "Server", "Visitor", "add", "ask", "chromium", "open_browser", "open_page", "settled"]
+
+# A busy machine draws a page in seconds; what never comes is told just as well a little later.
+expect.set_options(timeout=15_000)
 
 ROOT = Path(__file__).resolve().parent.parent
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --disable-component-update --disable-sync

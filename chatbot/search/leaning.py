@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from chatbot.numbers import find_periods
 from chatbot.terms import MONTHS, content_terms, terms
 
 __all__ = [
+    "asks_of_document",
     "computes",
+    "found_at",
+    "is_courtesy",
     "mentions",
     "months_in",
     "names_by_pronoun",
@@ -19,6 +22,7 @@ __all__ = [
     "own_terms",
     "points_back",
     "relates",
+    "stands_alone",
     "with_years",
     "without_conjunction",
     "years_in",
@@ -100,6 +104,33 @@ _LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
 # "2025-26", "2025/2026": one year under two numbers.
 FISCAL_YEAR = re.compile(r"(?<!\d)(?P<first>(?:19|20)\d{2})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{2}){1,2})(?!\d)")
 _END = " \t\r\n?.!"
+# What is said for manners' sake, or that something was understood; what may follow it; neither asks for anything. The longer of two comes first.
+_MANNERS = (
+    r"thank you|thanks|thank|thx|cheers|okay|ok|great|perfect|excellent|cool|nice|good (?:morning|afternoon|evening|day|bye)|good|fine|all right|alright"
+    r"|hello|hi|hey|goodbye|bye|got it|i see|understood|see you|(?:very )?helpful|that(?:['’]?s| is) (?:all|great|good|fine|(?:very )?(?:helpful|clear))"
+)
+_AFTER_MANNERS = r"a lot|lots|so much|very much|again|indeed|then|there|all|everyone|for (?:that|this|now|the help|your help)"
+_COURTESY = re.compile(rf"\W*+(?:{_MANNERS})\b\W*+(?:(?:{_MANNERS}|{_AFTER_MANNERS})\b\W*+)*+", re.I)
+# What a document does, and no rule, sum or body: "Which risks does it name?", "What risks are listed in it?".
+_OF_DOCUMENT = re.compile(
+    r"(?:and |so |but )?(?:which|what|how many) (?P<named>(?:[\w'’-]+ ){1,5}?)"
+    r"(?:(?:does|do|did) (?:it|they) (?:also )?(?:name|list|mention|identify|describe|discuss|cite|report|highlight|flag|outline|set out|warn of)"
+    r"|(?:is|are|was|were) (?:named|listed|mentioned|identified|described|discussed|cited|reported|highlighted|flagged|outlined|set out) (?:in|by) (?:it|them))"
+    r"[\s?.!]*",
+    re.I,
+)
+# What is the rest of something that was said, or a case of it: "everybody else", "when it is exceeded".
+_REST = re.compile(
+    r"\b(?:else|others?|another|rest|remaining|remainder|alternatives?)\b|^(?:if|when|where|while|unless|until|why|how|who|whether)\b", re.I
+)
+# What is asked of something: "and the reasons?" leans on what was said.
+_ASPECTS = frozenset(
+    terms(
+        """reason cause impact effect consequence detail source implication background purpose context breakdown definition trend outlook forecast
+        projection estimate target limit ceiling floor level rate actual risk result evidence example exception condition deadline assumption decision
+        page"""
+    )
+)
 
 
 def own_terms(question: str) -> frozenset[str]:
@@ -127,6 +158,23 @@ def mentions(question: str, before: Sequence[str]) -> bool:
         return False
     years = len(years_in(question))
     return not own or not years or (years == 1 and bool(_BARE_COMPUTATION.search(question) or _OPERATION.search(question)))
+
+
+def is_courtesy(question: str) -> bool:
+    """Whether it says thanks, welcome or farewell, or that it has understood, and asks nothing."""
+    return bool(_COURTESY.fullmatch(question))
+
+
+def asks_of_document(question: str) -> bool:
+    """Whether it asks what the document names, so that "it" stands for the document: "Which risks does it name?"."""
+    found = _OF_DOCUMENT.fullmatch(question.strip())
+    return bool(found and own_terms(found["named"]))
+
+
+def stands_alone(topic: str) -> bool:
+    """Whether what a follow-up names says what it is about: no pronoun, and not the rest of what was said, a case or an aspect
+    of it."""
+    return bool(own_terms(topic) - _ASPECTS) and not points_back(topic) and not _REST.search(topic)
 
 
 def points_back(question: str) -> bool:
@@ -159,6 +207,11 @@ def years_in(text: str) -> list[tuple[int, int]]:
 def months_in(text: str) -> list[tuple[int, int]]:
     """Where its months stand."""
     return [match.span() for match in _MONTH.finditer(text)]
+
+
+def found_at(places: Callable[[str], list[tuple[int, int]]], text: str) -> list[str]:
+    """What stands at these places of a text, once each."""
+    return list(dict.fromkeys(text[start:end] for start, end in places(text)))
 
 
 def dates_in(text: str) -> list[tuple[int, int]]:

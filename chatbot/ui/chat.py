@@ -177,7 +177,7 @@ def _follow(asking: Asking, house: House) -> None:
         raise
     with body.container():
         _draw_end(asking, house)
-        scroll_to_answer(asking.number)
+    scroll_to_answer(asking.number)
 
 
 def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator) -> None:

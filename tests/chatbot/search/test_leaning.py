@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from chatbot.search.leaning import dates_in, mentions, own_terms, points_back, relates, with_years
+from chatbot.search.leaning import asks_of_document, dates_in, is_courtesy, mentions, own_terms, points_back, relates, stands_alone, with_years
 from chatbot.service import LONGEST_QUESTION
 
 
@@ -50,6 +50,14 @@ def test_a_computation_leans_only_where_it_names_nothing_new() -> None:
     assert not mentions("What was the change in the reserve from 2009 to 2010?", said)
 
 
+@pytest.mark.parametrize(
+    ("topic", "alone"),
+    [("education", True), ("the risks to health", True), ("the reasons", False), ("its schools", False), ("everybody else", False), ("2024", False)],
+)
+def test_a_topic_stands_alone_unless_it_is_part_of_what_was_said(topic: str, alone: bool) -> None:
+    assert stands_alone(topic) == alone
+
+
 def test_a_change_takes_one_measure_and_a_share_two() -> None:
     assert relates("What percentage does this represent?", "What was the debt?")
     assert not relates("What is the percentage change?", "What was the debt?")
@@ -78,11 +86,28 @@ def test_months_belong_to_their_year() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["those ", "of that ", "concerning a, ", "is that", "what is the total ", "June ", "March 2020, ", "the change ", "   ", "(and "]
+    "unit",
+    [
+        "those ",
+        "of that ",
+        "concerning a, ",
+        "is that",
+        "what is the total ",
+        "June ",
+        "March 2020, ",
+        "the change ",
+        "   ",
+        "(and ",
+        "thanks ",
+        "which a ",
+    ],
 )
 def test_a_question_of_any_length_is_read_in_time(unit: str) -> None:
     text = unit * (LONGEST_QUESTION // len(unit))
     started = time.process_time()
     points_back(text)
+    is_courtesy(text)
+    asks_of_document(text)
+    stands_alone(text)
     mentions(text, ["What was the debt in 2020?"])
     assert time.process_time() - started < 1

@@ -13,10 +13,19 @@ SAID = [Exchange("What is the infrastructure budget for 2025?", "50 million."), 
 
 @pytest.mark.parametrize(
     "question",
-    ["What about health?", "How do they compare?", "Why?", "and in 2026", "How does that compare with the year before?", "Has that been decided?"],
+    [
+        "What about everybody else?",
+        "How do they compare?",
+        "Why?",
+        "and in 2026",
+        "How does that compare with the year before?",
+        "Has that been decided?",
+    ],
 )
 def test_follow_ups_carry_the_last_standalone_question(question: str) -> None:
-    query = standalone_query(question, SAID)
+    query = standalone_query(
+        question, [Exchange("Who approves the infrastructure budget for 2025?", "Parliament."), Exchange("And the reasons?", "")]
+    )
     assert "infrastructure budget for 2025" in query
     assert query.endswith(question)
 
@@ -146,6 +155,73 @@ def test_subject_and_period_are_carried_apart(talk: list[str], expected: str) ->
 
 
 @pytest.mark.parametrize(
+    ("talk", "expected"),
+    [
+        (["What is the deficit ceiling?", "what about education?"], "education"),
+        (["What was capital expenditure in 2024?", "What about Education?"], "Education, 2024"),
+        (["What is the deficit ceiling?", "and for education?"], "education"),
+        (["What is the total budget in June 2024?", "and the local libraries?"], "local libraries, June 2024"),
+        (["What was Valmora's deficit in 2024?", "what about schools?"], "schools, Valmora, 2024"),
+        (["What is the Contingency Reserve in 2025?", "and pensions in 2030?"], "pensions in 2030"),
+        (["What is the deficit ceiling in 2024?", "Why?", "what about education?"], "education, 2024"),
+        (["What is the deficit ceiling in 2024?", "what about education?", "And in 2023?"], "education, 2023"),
+        (["What is the deficit ceiling in 2024?", "what about education?", "and health?"], "health, 2024"),
+        # What names no topic leans on all that was asked.
+        (["What is the health budget?", "And the auditors?"], "What is the health budget? And the auditors?"),
+        (["What is the health budget?", "And the deficit?"], "deficit"),
+        (["What is the deficit?", "and the reasons?"], "What is the deficit? and the reasons?"),
+        (["What is the deficit?", "What about when it is exceeded?"], "What is the deficit? What about when it is exceeded?"),
+        (["What is the deficit?", "and on which page?"], "What is the deficit? and on which page?"),
+        (["What is GDP growth?", "and in Malaysia?"], "What is GDP growth? and in Malaysia?"),
+        (["What was revenue in 2022?", "What about Costalan?"], "What was revenue in 2022? What about Costalan?"),
+        # What a budget is for.
+        (["What is the health budget?", "what about education?"], "What is the education budget?"),
+        (["What is the infrastructure budget for 2025?", "And education?", "What about health?"], "What is the health budget for 2025?"),
+        (["How much health spending is planned for 2026?", "and roads?"], "How much roads spending is planned for 2026?"),
+        (["What is the health budget of Valmora?", "and the library budget?"], "What is the library budget of Valmora?"),
+        (["What is the health budget in 2025?", "what about auditors?"], "auditors, 2025"),
+        (["What is health spending in 2024?", "what about education spending?"], "What is education spending in 2024?"),
+        # The whole name of a measure gives way.
+        (["What is projected CPI inflation?", "and GDP growth?"], "What is projected GDP growth?"),
+        (["What is headline CPI inflation in 2025?", "and unemployment?"], "What is unemployment in 2025?"),
+    ],
+)
+def test_a_topic_without_its_like_is_searched_alone(talk: list[str], expected: str) -> None:
+    *before, last = talk
+    assert standalone_query(last, [Exchange(question, "") for question in before]) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which risks does it name?", "Which risks does it name (Valmora, 2024)?"),
+        ("Which risks are named in it?", "Which risks are named in it (Valmora, 2024)?"),
+        ("Which amount does it name?", "What was Valmora's deficit in 2024? Which amount does it name?"),
+        ("Which taxes does it raise?", "What was Valmora's deficit in 2024? Which taxes does it raise?"),
+    ],
+)
+def test_what_a_document_names_is_asked_of_the_document(question: str, expected: str) -> None:
+    assert standalone_query(question, [Exchange("What was Valmora's deficit in 2024?", "")]) == expected
+    assert standalone_query("Which risks does it name?", [Exchange("What is the deficit ceiling?", "")]) == "Which risks does it name?"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["thanks", "Thank you.", "thanks a lot!", "ok", "Great, thanks!", "hello", "Hi there", "good morning", "got it", "bye", "That's all, thank you"],
+)
+def test_manners_lean_on_nothing_and_are_leant_on_by_nothing(said: str) -> None:
+    deficit = Exchange("What is the deficit ceiling in 2024?", "3%")
+    assert standalone_query(said, [deficit]) == said
+    assert not is_follow_up(said, [deficit])
+    assert standalone_query("And in 2025?", [deficit, Exchange(said, "")]) == "What is the deficit ceiling in 2025?"
+
+
+@pytest.mark.parametrize("question", ["OK, and in 2025?", "ok why?", "Then?"])
+def test_manners_before_a_question_do_not_hide_it(question: str) -> None:
+    assert is_follow_up(question, SAID)
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "And what was the credit loss of lenders in 2016?",
@@ -188,7 +264,24 @@ def test_an_earlier_question_of_blanks_costs_no_more_than_another(said: str) -> 
     assert time.process_time() - started < 0.5
 
 
-@pytest.mark.parametrize("unit", ["and ", "(and ", "What about ", "in ", "it is that, ", "1,234.5 million 2.3% ", "2019-20 ", "a-", "("])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "and ",
+        "(and ",
+        "What about ",
+        "in ",
+        "it is that, ",
+        "1,234.5 million 2.3% ",
+        "2019-20 ",
+        "a-",
+        "(",
+        "thanks ",
+        "the a ",
+        "of b budget ",
+        "which a ",
+    ],
+)
 def test_a_follow_up_of_any_length_is_read_in_time(unit: str) -> None:
     started = time.process_time()
     standalone_query(unit * (LONGEST_QUESTION // len(unit)), SAID)
