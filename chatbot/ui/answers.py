@@ -10,6 +10,7 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef, Understanding
+from chatbot.service import MEMORY
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.asking import Given
@@ -217,6 +218,8 @@ def _draw_account(given: Given, settings: Settings) -> None:
 
 
 def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
+    if answer.model == MEMORY:
+        return [("Noted", "on this machine; no page was searched and no model was asked")]
     by_model = answer.model != "extractive"
     excerpts = len(answer.prompt.sources) if answer.prompt else 0
     who = f"{answer.model} at {endpoint_host(settings)}" if by_model else "in the documents' own words, on this machine, without a model"

@@ -20,6 +20,7 @@ from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, sh
 from chatbot.ui.conversation_menu import draw_menu
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_question, stopped_html
 from chatbot.ui.page_view import show_open_page
+from chatbot.ui.ratings import draw_rating
 from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
@@ -198,6 +199,7 @@ def stage_html(stage: Stage) -> str:
 def _draw_end(asking: Asking, house: House) -> None:
     if asking.given is not None:
         draw_given(asking.given, house.settings)
+        draw_rating(asking.given, house)
         return
     if asking.stopped:
         st.html(stopped_html(asking.text))

@@ -1,4 +1,4 @@
-"""What can be done with one conversation, as a menu: its title, two switches, files to take away, deletion; draws no list."""
+"""What can be done with one conversation, as a menu: its title, its switches, files to take away, deletion; draws no list."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from functools import partial
 import streamlit as st
 
 from chatbot.errors import NotFoundError, StoreError
+from chatbot.memory.case_layer import CaseLayer
 from chatbot.memory.conversations import ConversationRow
 from chatbot.memory.export import export_conversation, file_name
+from chatbot.memory.situation_layer import SituationLayer
 from chatbot.records import Answer
 from chatbot.ui import session
 from chatbot.ui.shared import House
@@ -18,6 +20,12 @@ from chatbot.ui.text import plain_markdown, short
 __all__ = ["draw_menu", "export", "title_text"]
 
 FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export as JSON", "application/json"))
+
+# Memories that a conversation can do without: their names, the labels of their switches and what these do.
+MEMORIES = (
+    (CaseLayer.name, "Use my ratings", "Answers you rated guide those to similar questions here. Rating stays possible without."),
+    (SituationLayer.name, "Use my advice", "What you advised in a situation is recalled when a question describes it, and “when … then …” is noted."),
+)
 
 
 def title_text(row: ConversationRow, most: int = 60) -> str:
@@ -78,6 +86,13 @@ def _draw_switches(row: ConversationRow, house: House) -> None:
         on_change=_choose,
         args=switches,
     )
+    for memory, label, told in MEMORIES:
+        key = f"{memory}-{row.id}"
+        st.toggle(label, memory not in row.off, key=key, help=told, on_change=_switch, args=(row, house, memory, key))
+
+
+def _switch(row: ConversationRow, house: House, memory: str, key: str) -> None:
+    _try(partial(house.chatbot.conversations.switch, on=st.session_state[key]), row.id, session.owner(), memory)
 
 
 def _choose(row: ConversationRow, house: House, shortens: str, recalls: str) -> None:

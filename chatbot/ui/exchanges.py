@@ -13,6 +13,7 @@ from chatbot.records import Notice
 from chatbot.ui import session
 from chatbot.ui.answers import draw_given
 from chatbot.ui.asking import Given
+from chatbot.ui.ratings import draw_rating
 from chatbot.ui.scroll import keep_place
 from chatbot.ui.shared import House
 from chatbot.ui.text import answer_html, notice_html, paragraphs_html, quiet_html
@@ -94,4 +95,6 @@ def _draw_complete(one: Said, house: House) -> None:
         st.html(answer_html(one.assistant))
         st.caption(ONLY_WORDS)
     else:
-        draw_given(Given(one.number, answer, tuple(map(Notice, answer.notices))), house.settings)
+        given = Given(one.number, answer, tuple(map(Notice, answer.notices)))
+        draw_given(given, house.settings)
+        draw_rating(given, house)

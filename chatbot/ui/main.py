@@ -22,7 +22,8 @@ def show() -> None:
     st.html(HERE / "style.css")
     chat = st.Page("chat.py", title="Chat", icon=":material/chat:", default=True)
     documents = st.Page("documents.py", title="Documents", icon=":material/folder_open:")
-    page = st.navigation([chat, documents])
+    memory = st.Page("memory.py", title="Memory", icon=":material/bookmarks:")
+    page = st.navigation([chat, documents, memory])
     current = opening()
     current.wait(PATIENCE_SECONDS)
     if current.error is not None:

@@ -39,11 +39,13 @@ __all__ = [
     "list_more",
     "listed_most",
     "lying_open",
+    "note_rated",
     "open_conversation",
     "open_page",
     "owner",
     "password_for",
     "put_undo_away",
+    "rated_last",
     "restore_conversation",
     "show_earlier",
     "tell",
@@ -229,6 +231,20 @@ def told() -> ProjectError | None:
     """What went wrong in a change, once; None where nothing did."""
     found: ProjectError | None = st.session_state.pop("problem", None)
     return found
+
+
+def note_rated(conversation: str, number: int, problem: ProjectError | None) -> None:
+    """An answer was rated, or could not be: the one whose rating is spoken of until another is."""
+    st.session_state["rated"] = (conversation, number, problem)
+
+
+def rated_last(conversation: str, number: int) -> tuple[bool, ProjectError | None]:
+    """(whether this answer was rated last, in this session; what went wrong in that, told once)."""
+    *place, problem = st.session_state.get("rated", ("", 0, None))
+    if place != [conversation, number]:
+        return False, None
+    st.session_state["rated"] = (conversation, number, None)
+    return True, problem
 
 
 def ask_dialog(kind: str, conversation: str, number: int = 0) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from chatbot.answer.citations import KEYS_IN_BRACKETS
+from chatbot.memory.case_records import Case
+from chatbot.memory.situation_file import Situation
 from chatbot.records import Citation, PageRef
 
 __all__ = [
+    "VERDICTS",
     "answer_html",
+    "case_html",
     "notice_html",
     "page_text",
     "paragraphs_html",
@@ -18,6 +23,7 @@ __all__ = [
     "plain_markdown",
     "quiet_html",
     "short",
+    "situation_html",
     "spoken",
     "table_html",
     "visible",
@@ -32,6 +38,10 @@ ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
 # Control and bidirectional characters must not rearrange what a reader sees.
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# What a rating is called, by its reward.
+VERDICTS = ("Not helpful", "Helpful")
+# Characters of a question, an answer, an advice and a word that a list shows.
+LISTED_QUESTION, LISTED_TEXT, LISTED_WORD = 300, 400, 300
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 
@@ -112,3 +122,29 @@ def page_text(page: PageRef) -> str:
     """ "p. 12 (printed 8)": the physical page, and the printed number where it is another."""
     printed = page.page_label
     return f"p. {page.page}" + (f" (printed {printed})" if printed and printed != str(page.page) else "")
+
+
+def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -> str:
+    """A rated answer: question, answer, and the verdict with its day and word. remarks: what else must be known of it. whole: its answer uncut."""
+    said = [VERDICTS[case.reward], *([_day(case.at)] if case.at else []), *([f"“{short(case.word, LISTED_WORD)}”"] if case.word else [])]
+    answer = case.plan if whole else short(" ".join(case.plan.split()), LISTED_TEXT)
+    return _remembered_html(short(case.question, LISTED_QUESTION), paragraphs_html(answer), " · ".join(said), remarks)
+
+
+def situation_html(one: Situation) -> str:
+    """A situation with what was advised in it, the newest first, its subject and its day."""
+    advice = "".join(
+        f"<p>{'also: ' if at else 'then '}{plain_html(short(' '.join(text.split()), LISTED_TEXT))}</p>" for at, text in enumerate(one.recommendations)
+    )
+    said = [*([f"Only for questions that name {one.scope}"] if one.scope else []), _day(one.at)]
+    return _remembered_html(f"When {short(' '.join(one.situation.split()), LISTED_QUESTION)}", advice, " · ".join(said))
+
+
+def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] = ()) -> str:
+    """body: HTML; the rest is anybody's text."""
+    more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks)
+    return f'<section class="memory"><p class="asked">{plain_html(heading)}</p>{body}<p class="quiet">{plain_html(said)}</p>{more}</section>'
+
+
+def _day(seconds: float) -> str:
+    return time.strftime("%d %B %Y", time.localtime(seconds))

@@ -1,0 +1,65 @@
+"""A file of rated answers on its way in, in a thread of its own, for vectors of a thousand take seconds; draws nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from chatbot.errors import ProjectError
+from chatbot.memory.cases import Cases, Imported
+
+__all__ = ["CaseImport", "outcome_lines"]
+
+log = logging.getLogger(__name__)
+
+# Unreadable lines that are told one by one.
+MOST_LINES = 10
+
+
+class CaseImport:
+    """One import, begun when it is made. Written by its own thread, read by the page. imported, error: what came of it, both None until finished."""
+
+    def __init__(self, cases: Cases, owner: str, name: str, data: bytes) -> None:
+        """name: of the file, for its reader."""
+        self.name = name
+        # Done and total in one, for they are read together.
+        self.progress = (0, 0)
+        self.imported: Imported | None = None
+        self.error: ProjectError | None = None
+        self._thread = threading.Thread(target=self._run, args=(cases, owner, data), name="case-import", daemon=True)
+        self._thread.start()
+
+    @property
+    def finished(self) -> bool:
+        """It has ended, one way or another."""
+        return self.imported is not None or self.error is not None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it is finished, at most `seconds`."""
+        self._thread.join(seconds)
+
+    def _run(self, cases: Cases, owner: str, data: bytes) -> None:
+        try:
+            with TemporaryDirectory(prefix="finpolicy-") as folder:
+                path = Path(folder, "import.jsonl")
+                path.write_bytes(data)
+                self.imported = cases.import_file(owner, path, progress=self._tell)
+        except ProjectError as error:
+            self.error = error
+        except Exception:
+            log.exception("the import failed")
+            self.error = ProjectError("The file could not be imported.", hint="The server's log says why.")
+
+    def _tell(self, done: int, total: int) -> None:
+        self.progress = (done, total)
+
+
+def outcome_lines(name: str, imported: Imported) -> list[str]:
+    """What came of an import, and each line that could not be read."""
+    known = f", {imported.known:,} left out that you have rated as lately" if imported.known else ""
+    count = len(imported.problems)
+    unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
+    more = [f"⚠ And {count - MOST_LINES:,} more lines were not read."] if count > MOST_LINES else []
+    return [f"✓ {name}: {imported.added:,} rated answer{'' if imported.added == 1 else 's'} imported{known}.", *unread, *more]

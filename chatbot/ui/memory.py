@@ -1,0 +1,48 @@
+"""The Memory page: a tab for each memory, and what all have in common; each tab is drawn in a module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from chatbot.errors import ProjectError
+from chatbot.ui import session
+from chatbot.ui.memory_advice import draw_advice
+from chatbot.ui.memory_cases import draw_cases
+from chatbot.ui.memory_dialogs import show_dialog
+from chatbot.ui.shared import House, opening
+from chatbot.ui.text import notice_html, quiet_html
+
+# Each memory with what draws it, in the order of the tabs.
+TABS: tuple[tuple[str, Callable[[House], None]], ...] = (("Rated answers", draw_cases), ("Advice", draw_advice))
+WHOSE = (
+    "What guides later answers, beside the documents: seen and used in this browser only, but for what you share. "
+    "Each conversation's menu switches it off there."
+)
+
+
+def show(house: House) -> None:
+    """The page."""
+    st.title("Memory", anchor=False)
+    st.html(quiet_html(WHOSE))
+    problem = session.told()
+    if problem is not None:
+        st.html(notice_html(problem.message, problem.hint))
+    tabs = st.tabs([label for label, _ in TABS], key="memory-tab", on_change="rerun")
+    for tab, (_, draw) in zip(tabs, TABS, strict=True):
+        if tab.open:
+            with tab:
+                _draw(draw, house)
+    show_dialog(house)
+
+
+def _draw(draw: Callable[[House], None], house: House) -> None:
+    try:
+        draw(house)
+    except ProjectError as error:  # one memory that cannot be read leaves the others as they are
+        st.html(notice_html(error.message, error.hint))
+
+
+if __name__ == "__main__" and (house := opening().house) is not None:
+    show(house)

@@ -1,0 +1,96 @@
+"""Advice on the Memory page: the form that adds it, the list and how it fares; what is recalled of it is the memory's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from chatbot.errors import ProjectError
+from chatbot.memory.situation_file import Situation
+from chatbot.memory.situations import SituationHealth
+from chatbot.ui import session
+from chatbot.ui.memory_dialogs import ask_for
+from chatbot.ui.shared import House
+from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
+
+__all__ = ["draw_advice", "health_text"]
+
+ROWS = 20
+# The search waits until typing pauses.
+PAUSE = "300ms"
+# Characters that the form takes; what is longer is a document.
+LONGEST_SITUATION, LONGEST_RECOMMENDATION, LONGEST_SUBJECT = 10_000, 2_000, 60
+EMPTY = (
+    "No advice is recorded yet. Write on the Chat page “When inflation rises above target, then shorten duration.”, or fill in the form below. "
+    "When a question describes such a situation, the advice is recalled beside the documents, with its day, and never mixed with what they say."
+)
+NOTHING_FOUND = "No advice holds all of these words."
+ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
+
+
+def draw_advice(house: House) -> None:
+    """The tab. Raises StoreError where the situations cannot be read."""
+    situations, owner = house.chatbot.situations, session.owner()
+    health = situations.health(owner)
+    st.html(quiet_html(health_text(health)) if health.situations else paragraphs_html(EMPTY))
+    if health.situations:
+        wanted = _search_box()
+        rows = situations.listed(owner, search=wanted)
+        _draw_rows(rows)
+        if not rows:
+            st.html(quiet_html(NOTHING_FOUND))
+    _draw_form(house)
+
+
+def health_text(health: SituationHealth) -> str:
+    """One line on how much there is, and on what is not recalled now."""
+    subjects = len([scope for scope in health.scopes if scope])
+    counted = f"{health.situations:,} situation{'' if health.situations == 1 else 's'} with advice"
+    counted += f", on {subjects:,} subject{'' if subjects == 1 else 's'}{' and in general' if '' in health.scopes else ''}." if subjects else "."
+    return counted + (f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made." if health.waiting else "")
+
+
+def _search_box() -> str:
+    typed: str | None = st.text_input(
+        "Search advice",
+        key="find-advice",
+        type="search",
+        placeholder="Search advice",
+        label_visibility="collapsed",
+        icon=":material/search:",
+        live=PAUSE,
+    )
+    return (typed or "").strip()
+
+
+def _draw_rows(rows: Sequence[Situation]) -> None:
+    first = 0
+    if len(rows) > ROWS:
+        first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="advice-page") - 1)
+    for one in rows[first : first + ROWS]:
+        with st.container(key=f"advice-{one.key}", gap=None):
+            st.html(situation_html(one))
+            told = f"Delete this advice: {plain_markdown(short(one.situation, 60))}"
+            st.button("Delete", key=f"delete-{one.key}", type="tertiary", help=told, on_click=ask_for, args=("delete", one))
+
+
+def _draw_form(house: House) -> None:
+    number = st.session_state.setdefault("advice_form", 0)
+    with st.form(f"advice-{number}"):
+        situation = st.text_area(
+            "When …", key=f"situation-{number}", max_chars=LONGEST_SITUATION, height=68, placeholder="inflation rises above target"
+        )
+        advice = st.text_input("then …", key=f"recommendation-{number}", max_chars=LONGEST_RECOMMENDATION, placeholder="shorten duration")
+        subject = st.text_input("Subject (optional)", key=f"subject-{number}", max_chars=LONGEST_SUBJECT, help=ABOUT_SUBJECT)
+        added = st.form_submit_button("Add advice", key="add-advice")
+    if not added:
+        return
+    try:
+        house.chatbot.situations.add(session.owner(), [(situation or "", advice or "")], scope=subject or "")
+    except ProjectError as error:
+        told = "Say both when and then what." if not ((situation or "").strip() and (advice or "").strip()) else error.message
+        st.html(notice_html(told, error.hint))
+        return
+    st.session_state["advice_form"] = number + 1
+    st.rerun()

@@ -1,0 +1,180 @@
+"""Rated answers on the Memory page: how they fare, the list with what can be done, files in and out; a rating itself is given on the Chat page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import streamlit as st
+
+from chatbot.memory.case_records import case_id
+from chatbot.memory.cases import CaseHealth, CaseRow
+from chatbot.ui import session
+from chatbot.ui.case_import import CaseImport, outcome_lines
+from chatbot.ui.memory_dialogs import ask_for, attempt
+from chatbot.ui.shared import House
+from chatbot.ui.text import case_html, notice_html, paragraphs_html, plain_html, plain_markdown, quiet_html, short
+
+__all__ = ["draw_cases", "health_text", "remarks"]
+
+ROWS = 20
+POLL_SECONDS = 0.5
+# The search waits until typing pauses.
+PAUSE = "300ms"
+IMPORTING = "case_import"
+EMPTY = (
+    "No answer is rated yet. Below an answer on the Chat page, press thumb up or thumb down. "
+    "A helpful answer comes back first when you ask the same again, looked up and checked anew; one rated down is avoided, and its pages count a little less."
+)
+NOTHING_FOUND = "No rated answer holds all of these words."
+STALE = "⚠ A document it rests on was changed or removed: it is left out until that is undone."
+UNVERIFIED = "An example only: its citations were not checked here, so it does not come back as an answer."
+SHARED = "Shared: everybody who uses this chatbot here has it."
+BY_OTHERS = "Shared by somebody else here."
+
+
+def draw_cases(house: House) -> None:
+    """The tab. Raises StoreError where the cases cannot be read."""
+    cases, owner = house.chatbot.cases, session.owner()
+    health = cases.health(owner)
+    shared = cases.listed(owner, shared=True) if health.shared else []
+    mine = health.path.stem
+    st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
+    if health.problems:
+        st.html(_lines_html([f"Line {one.line} cannot be read, and stays as it is: {one.reason}." for one in health.problems[:ROWS]]))
+    if health.cases:
+        wanted = _search_box()
+        rows = cases.listed(owner, search=wanted)
+        _draw_rows(rows, {row.case.id for row in shared}, mine, house)
+        if not rows:
+            st.html(quiet_html(NOTHING_FOUND))
+    _draw_files(house, empty=not health.cases)
+    if shared:
+        _draw_shared(shared, mine, house)
+
+
+def health_text(health: CaseHealth) -> str:
+    """One line on how many there are, and on those that do not count now."""
+    counted = f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, {health.negative:,} not."
+    stale = [f"{health.stale:,} left out, for a document changed or went."] if health.stale else []
+    waiting = [f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with each answer."] if health.waiting else []
+    unread = [f"{len(health.problems):,} line{'' if len(health.problems) == 1 else 's'} of the file cannot be read."] if health.problems else []
+    return " ".join([counted, *stale, *waiting, *unread])
+
+
+def remarks(row: CaseRow, *, shared: bool) -> list[str]:
+    """What must be known of a case of one's own beside its verdict. shared: whether everybody has it."""
+    said = [STALE] if row.stale else []
+    said += [UNVERIFIED] if row.case.reward and not row.case.verified else []
+    return said + ([SHARED] if shared else [])
+
+
+def _search_box() -> str:
+    typed: str | None = st.text_input(
+        "Search rated answers",
+        key="find-cases",
+        type="search",
+        placeholder="Search rated answers",
+        label_visibility="collapsed",
+        icon=":material/search:",
+        live=PAUSE,
+    )
+    return (typed or "").strip()
+
+
+def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, house: House) -> None:
+    first = 0
+    if len(rows) > ROWS:
+        first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="cases-page") - 1)
+    for row in rows[first : first + ROWS]:
+        there = case_id(row.case.question, mine)
+        with st.container(key=f"case-{row.case.id}", gap=None):
+            st.html(case_html(row.case, remarks(row, shared=there in shared)))
+            with st.container(horizontal=True, gap="small"):
+                _draw_buttons(row, there if there in shared else "", house)
+
+
+def _draw_buttons(row: CaseRow, shared: str, house: House) -> None:
+    """shared: its id among the shared ones, "" where it is not there."""
+    case, cases, owner = row.case, house.chatbot.cases, session.owner()
+    of = plain_markdown(short(case.question, 60))
+    st.button("Correct", key=f"edit-{case.id}", type="tertiary", help=f"Correct verdict and word: {of}", on_click=ask_for, args=("edit", case))
+    if shared:
+        told, change = f"Nobody else has it then: {of}", lambda: cases.unshare(owner, shared)
+        st.button("Stop sharing", key=f"unshare-{case.id}", type="tertiary", help=told, on_click=attempt, args=(change,))
+    else:
+        told, share = f"Everybody who uses this chatbot here then has it, without your name: {of}", lambda: cases.share(owner, case.id)
+        st.button("Share", key=f"share-{case.id}", type="tertiary", help=told, on_click=attempt, args=(share,))
+    st.button("Delete", key=f"delete-{case.id}", type="tertiary", help=f"Delete the rating: {of}", on_click=ask_for, args=("delete", case))
+
+
+def _draw_shared(rows: Sequence[CaseRow], mine: str, house: House) -> None:
+    opened = st.expander(f"Shared with everybody here ({len(rows):,})", key="shared-cases", on_change="rerun")
+    if not opened.open:
+        return
+    with opened:
+        for row in rows[:ROWS]:
+            own = row.case.by == mine
+            st.html(case_html(row.case, [SHARED if own else BY_OTHERS, *([STALE] if row.stale else [])]))
+            if own:
+                _stop_button(row.case.id, house)
+        if len(rows) > ROWS:
+            st.html(quiet_html(f"And {len(rows) - ROWS:,} more."))
+
+
+def _stop_button(key: str, house: House) -> None:
+    cases, owner = house.chatbot.cases, session.owner()
+    st.button("Stop sharing", key=f"stop-{key}", type="tertiary", on_click=attempt, args=(lambda: cases.unshare(owner, key),))
+
+
+# --- files ----------------------------------------------------------------------------------------------------------------------
+
+
+def _draw_files(house: House, *, empty: bool) -> None:
+    running: CaseImport | None = st.session_state.get(IMPORTING)
+    with st.expander("Import or export", key="files-of-cases", expanded=running is not None):
+        _draw_import(house)
+        polled = running is not None and not running.finished
+        st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(polled)
+        if not empty:
+            owner = session.owner()
+            st.download_button(
+                "Export as JSON lines",
+                lambda: b"".join(house.chatbot.cases.export(owner)),
+                "rated_answers.jsonl",
+                "application/jsonl",
+                key="export-cases",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def _draw_import(house: House) -> None:
+    number = st.session_state.setdefault("case_upload", 0)
+    file = st.file_uploader(
+        "Import a file of JSON lines: a question, an answer and a verdict on each", type=["jsonl", "json"], key=f"cases-upload-{number}"
+    )
+    if file is not None and st.button("Import this file", key="import-cases", type="primary"):
+        st.session_state[IMPORTING] = CaseImport(house.chatbot.cases, session.owner(), file.name, file.getvalue())
+        st.session_state["case_upload"] = number + 1
+        st.rerun()
+
+
+def _draw_progress(polled: bool) -> None:
+    running: CaseImport | None = st.session_state.get(IMPORTING)
+    if running is None:
+        return
+    name = short(running.name, 60)
+    if not running.finished:
+        done, total = running.progress
+        st.progress(done / total if total else 0.0, text=f"{plain_markdown(name)}: {f'{done:,} of {total:,} prepared' if total else 'reading'}")
+    elif polled:  # the list has more now
+        st.rerun()
+    elif running.error is not None:
+        st.html(notice_html(f"{name}: {running.error.message}", running.error.hint))
+    elif running.imported is not None:
+        st.html(_lines_html(outcome_lines(name, running.imported)))
+
+
+def _lines_html(lines: Sequence[str]) -> str:
+    return f'<ul class="quiet lines" role="status">{"".join(f"<li>{plain_html(line)}</li>" for line in lines)}</ul>'

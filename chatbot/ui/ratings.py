@@ -1,0 +1,102 @@
+"""The two buttons under an answer, and what was said with them; what a rating changes in later answers is the service's."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from chatbot.errors import NotFoundError, ProjectError, StoreError
+from chatbot.memory.answer_records import cited_text
+from chatbot.memory.case_records import Case
+from chatbot.service import MEMORY
+from chatbot.ui import session
+from chatbot.ui.asking import Given
+from chatbot.ui.shared import House
+from chatbot.ui.text import VERDICTS, notice_html, plain_html, short
+
+__all__ = ["LONGEST_WORD", "draw_rating", "is_ratable"]
+
+# By reward.
+ICONS = (":material/thumb_down:", ":material/thumb_up:")
+TAKE_BACK = "Take the rating back"
+# Characters of a word on an answer: a line, not a letter.
+LONGEST_WORD = 300
+
+
+def is_ratable(given: Given) -> bool:
+    """Whether there is something to rate: a whole answer from the documents, kept on disk. Refusals and lines that were only noted are not answers, and one
+    that stands in for a model that failed is no example."""
+    answer = given.answer
+    kept = answer.conversation is not None and not session.is_private(answer.conversation) and given.number > 0
+    return kept and answer.answered and not answer.error and answer.model != MEMORY
+
+
+def draw_rating(given: Given, house: House) -> None:
+    """Below an answer: the buttons, the verdict as it stands, and the line for a word on it. Nothing where there is nothing to rate."""
+    if not is_ratable(given):
+        return
+    answer, number = given.answer, given.number
+    conversation = answer.conversation or ""
+    try:
+        case = house.chatbot.cases.rated(session.owner(), answer)
+    except StoreError as error:
+        st.html(notice_html(error.message, error.hint))
+        return
+    # A verdict on an earlier answer to this question says nothing of this one.
+    case = case if case is not None and case.plan == cited_text(answer) else None
+    pressed, problem = session.rated_last(conversation, number)
+    with st.container(key=f"rating-{number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        for reward in (1, 0):
+            _button(reward, case, (conversation, number), house)
+        if case is not None:
+            word = f": “{plain_html(short(case.word, LONGEST_WORD))}”" if case.word else ""
+            st.html(f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated {VERDICTS[case.reward].lower()}{word}</p>')
+    if case is not None and pressed and not case.word:
+        _ask_why(case, (conversation, number), house)
+    if problem is not None:
+        st.html(notice_html(problem.message, problem.hint))
+
+
+def _button(reward: int, case: Case | None, place: tuple[str, int], house: House) -> None:
+    given = case is not None and case.reward == reward
+    st.button(
+        VERDICTS[reward],
+        key=f"{'helpful' if reward else 'unhelpful'}-{place[1]}",
+        icon=ICONS[reward],
+        type="tertiary",
+        help=TAKE_BACK if given else VERDICTS[reward],
+        on_click=_take_back if given and case else _rate,
+        args=(case.id, place, house) if given and case else (reward, place, house),
+    )
+
+
+def _ask_why(case: Case, place: tuple[str, int], house: House) -> None:
+    key = f"why-{case.reward}-{place[1]}"
+    asked = "Why? (optional)"
+    st.text_input(
+        asked,
+        key=key,
+        max_chars=LONGEST_WORD,
+        placeholder=asked,
+        label_visibility="collapsed",
+        on_change=lambda: _rate(case.reward, place, house, word=st.session_state[key]),
+    )
+
+
+def _rate(reward: int, place: tuple[str, int], house: House, *, word: str = "") -> None:
+    problem: ProjectError | None = None
+    try:
+        house.chatbot.rate(*place, session.owner(), helpful=bool(reward), word=word)
+    except ProjectError as error:
+        problem = error
+    session.note_rated(*place, problem)
+
+
+def _take_back(case: str, place: tuple[str, int], house: House) -> None:
+    problem: ProjectError | None = None
+    try:
+        house.chatbot.cases.delete(session.owner(), case)
+    except NotFoundError:  # in another tab
+        pass
+    except ProjectError as error:
+        problem = error
+    session.note_rated(*place, problem)

@@ -1,0 +1,421 @@
+"""Ratings under answers, the switches of the memories and the Memory page, over a real store and without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from chatbot.errors import StoreError
+from chatbot.memory.case_records import Case, CasePage
+from chatbot.memory.case_rows import CaseHealth, CaseRow, Imported
+from chatbot.memory.case_shelf import Problem
+from chatbot.memory.cases import Cases
+from chatbot.memory.conversations import PRIVATE, Conversations
+from chatbot.memory.situation_file import Situation
+from chatbot.memory.situations import SituationHealth, Situations
+from chatbot.records import Answer
+from chatbot.service import MEMORY, Ask
+from chatbot.store.library import Upload
+from chatbot.ui import memory_advice, memory_cases, shared
+from chatbot.ui.asking import Given
+from chatbot.ui.case_import import CaseImport, outcome_lines
+from chatbot.ui.ratings import is_ratable
+from chatbot.ui.shared import House
+from chatbot.ui.text import case_html, situation_html
+from tests.pdfs import make_pdf
+
+MAIN = str(Path(shared.__file__).with_name("main.py"))
+ME, OTHER = "m" * 22, "o" * 22
+CEILING = "What is the deficit ceiling?"
+HOSTILE = "<b>bold</b> $x$ :red[y]"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house with one document."""
+    folder = tmp_path_factory.mktemp("house")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
+        opening = shared.opening()
+        opening.wait(60)
+        assert opening.house is not None, opening.error
+        path = make_pdf(folder / "Rules.pdf", ["The deficit ceiling is three per cent of output."])
+        list(opening.house.chatbot.add([Upload(path)]))
+        yield opening.house
+        shared.close()
+
+
+@pytest.fixture
+def store(house: House) -> Iterator[Conversations]:
+    """Its conversations; nothing that anybody said, rated or advised is left afterwards."""
+    chatbot = house.chatbot
+    yield chatbot.conversations
+    for owner in (ME, OTHER):
+        for row in [*chatbot.conversations.listed(owner), *chatbot.conversations.listed(owner, deleted=True)]:
+            chatbot.conversations.erase(row.id, owner)
+        mine = chatbot.cases.health(owner).path.stem
+        for shown in chatbot.cases.listed(owner, shared=True):
+            if shown.case.by == mine:
+                chatbot.cases.unshare(owner, shown.case.id)
+        for shown in chatbot.cases.listed(owner):
+            chatbot.cases.delete(owner, shown.case.id)
+        for one in chatbot.situations.listed(owner):
+            chatbot.situations.remove(owner, one.key)
+
+
+@pytest.fixture
+def cases(house: House, store: Conversations) -> Cases:
+    return house.chatbot.cases
+
+
+@pytest.fixture
+def situations(house: House, store: Conversations) -> Situations:
+    return house.chatbot.situations
+
+
+def answered(house: House, conversation: str = "mine", question: str = CEILING) -> Answer:
+    """A question of ME that was asked and answered in a conversation."""
+    house.chatbot.conversations.begin(ME, conversation)
+    list(house.chatbot.ask(Ask(question, conversation=conversation, owner=ME)))
+    answer = house.chatbot.memory.answer(conversation, 1, ME)
+    assert answer is not None
+    return answer
+
+
+def run(page: str = "", address: str = "") -> AppTest:
+    """A page of the browser ME."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["owner"] = ME
+    if address:
+        app.query_params["c"] = address
+    app.run()
+    if page:
+        app.switch_page(page).run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    """Everything that the page says."""
+    kinds = ("html", "caption", "title")
+    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
+
+
+def keys(app: AppTest, beginning: str) -> list[str]:
+    return [button.key for button in app.button if button.key and button.key.startswith(beginning)]
+
+
+def click(app: AppTest, key: str) -> str:
+    """What the page says after a click."""
+    app.button(key=key).click().run()
+    assert not app.exception
+    return shown(app)
+
+
+def advice_tab() -> AppTest:
+    app = run("memory.py")
+    app.session_state["memory-tab"] = "Advice"
+    app.run()
+    assert not app.exception
+    return app
+
+
+# --- under answers --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: House, cases: Cases) -> None:
+    answered(house)
+    app = run(address="mine")
+    assert app.button(key="helpful-1").label == "Helpful" and app.button(key="unhelpful-1").label == "Not helpful"
+    assert "Rated" not in shown(app) and not [box for box in app.text_input if box.label == "Why? (optional)"]
+    assert "Rated helpful<" in click(app, "helpful-1")
+    assert [row.case.reward for row in cases.listed(ME)] == [1]
+    assert "Rated not helpful<" in click(app, "unhelpful-1")
+    app.text_input(key="why-0-1").set_value(HOSTILE).run()
+    (row,) = cases.listed(ME)
+    assert (row.case.reward, row.case.word) == (0, HOSTILE)
+    assert "“&lt;b&gt;bold&lt;/b&gt; $x$ :red[y]”" in shown(app)
+    assert not [box for box in app.text_input if box.label == "Why? (optional)"]
+    assert "Rated not helpful" in shown(run(address="mine"))
+    assert "Rated" not in click(app, "unhelpful-1")
+    assert cases.listed(ME) == []
+
+
+def test_a_remembered_answer_says_so_and_is_marked(house: House, cases: Cases) -> None:
+    answered(house)
+    app = run(address="mine")
+    click(app, "helpful-1")
+    app.chat_input[0].set_value(CEILING).run()
+    assert not app.exception
+    assert "Remembered: you rated this answer helpful on" in shown(app)
+    assert shown(app).count("Rated helpful<") == 2
+    assert shown(run(address="mine")).count("Rated helpful<") == 2
+
+
+def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(house: House, cases: Cases) -> None:
+    answer = answered(house)
+    cases.rate(ME, replace(answer, text="Another answer, of before."), 0)
+    app = run(address="mine")
+    assert "Rated" not in shown(app)
+    click(app, "helpful-1")
+    assert [row.case.reward for row in cases.listed(ME)] == [1]
+
+
+def test_what_is_no_answer_has_no_buttons(house: House, store: Conversations) -> None:
+    answered(house, "refused", "Who won the football world cup?")
+    answered(house, "noted", "When inflation rises above target, then shorten duration.")
+    store.begin(ME, "stopped")
+    store.write("stopped", store.start("stopped", CEILING), "Words", state="stopped", owner=ME)
+    for address in ("refused", "noted", "stopped"):
+        assert keys(run(address=address), "helpful-") == []
+    assert "no page was searched" in shown(run(address="noted"))
+    private = store.begin(ME, private=True)
+    list(house.chatbot.ask(Ask(CEILING, conversation=private, owner=ME)))
+    app = run(address=private)
+    assert keys(app, "cite-1-") and not keys(app, "helpful-")
+
+
+@pytest.mark.parametrize(
+    ("changes", "number", "ratable"),
+    [
+        ({}, 1, True),
+        ({}, -1, False),
+        ({"answered": False}, 1, False),
+        ({"error": "It failed."}, 1, False),
+        ({"model": MEMORY}, 1, False),
+        ({"conversation": None}, 1, False),
+        ({"conversation": f"{PRIVATE}x"}, 1, False),
+    ],
+)
+def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: bool) -> None:
+    answer = Answer("?", "?", "Said.", True, conversation="mine")
+    assert is_ratable(Given(number, replace(answer, **changes))) == ratable  # type: ignore[arg-type]
+
+
+def test_a_rating_that_fails_is_told_once_at_its_answer(house: House, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(house)
+    app = run(address="mine")
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("The disk is full.", hint="Make room.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(house.chatbot, "rate", full)
+        assert click(app, "helpful-1").count("The disk is full.") == 1
+        app.run()
+        assert "The disk is full." not in shown(app)
+    assert "The disk is full." not in click(app, "helpful-1")
+    with monkeypatch.context() as patch:
+        patch.setattr(house.chatbot.cases, "delete", full)
+        assert "Make room." in click(app, "helpful-1")
+    (row,) = cases.listed(ME)
+    cases.delete(ME, row.case.id)  # in another tab
+    text = click(app, "helpful-1")
+    assert "Rated" not in text and 'class="notice"' not in text
+    assert cases.listed(ME) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(house.chatbot.cases, "rated", full)
+        app.run()
+        assert not app.exception and "The disk is full." in shown(app) and keys(app, "cite-1-")
+
+
+def test_a_conversation_does_without_a_memory(house: House, store: Conversations, cases: Cases) -> None:
+    answered(house)
+    app = run(address="mine")
+    click(app, "helpful-1")
+    app.session_state["menu-open-mine"] = True
+    app.run()
+    assert app.toggle(key="cases-mine").label == "Use my ratings"
+    app.toggle(key="cases-mine").set_value(False).run()
+    assert store.get("mine", ME).off == {"cases"}
+    app.toggle(key="situations-mine").set_value(False).run()
+    assert store.get("mine", ME).off == {"cases", "situations"}
+    app.chat_input[0].set_value(CEILING).run()
+    assert "Remembered:" not in shown(app)
+    app.toggle(key="cases-mine").set_value(True).run()
+    assert store.get("mine", ME).off == {"situations"}
+    assert not app.exception
+
+
+# --- rated answers --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
+    app = run("memory.py")
+    assert "No answer is rated yet." in shown(app)
+    assert "No advice" not in shown(app)  # a tab that is not open is not drawn
+    assert not [box for box in app.text_input if box.key == "find-cases"]
+    app = advice_tab()
+    assert "No advice is recorded yet." in shown(app)
+    assert not [box for box in app.text_input if box.key == "find-advice"]
+
+
+def test_rated_answers_are_searched_and_only_ones_own(cases: Cases) -> None:
+    for number in range(22):
+        cases.add(ME, Case(f"About {HOSTILE} {number}?", "Said.", number % 2))
+    cases.add(OTHER, Case("Their question?", "Their answer."))
+    app = run("memory.py")
+    assert "22 rated answers: 11 helpful, 11 not." in shown(app)
+    assert "Their question" not in shown(app) and "<b>bold" not in shown(app)
+    assert len(keys(app, "delete-")) == 20
+    app.text_input(key="find-cases").set_value("about 7?").run()
+    assert len(keys(app, "delete-")) == 2  # 7 and 17
+    app.text_input(key="find-cases").set_value("nowhere").run()
+    assert memory_cases.NOTHING_FOUND in shown(app)
+
+
+def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
+    case = cases.add(ME, Case("One?", "Said of one.", 1, verified=True))
+    app = run("memory.py")
+    click(app, f"edit-{case.id}")
+    app.radio(key="edit-verdict").set_value(0)
+    app.text_input(key="edit-word").set_value("Wrong year")
+    click(app, "edit-save")
+    (row,) = cases.listed(ME)
+    assert (row.case.reward, row.case.word, row.case.at, row.case.verified) == (0, "Wrong year", case.at, True)
+    assert "“Wrong year”" in shown(app) and "1 rated answer: 0 helpful, 1 not." in shown(app)
+    click(app, f"delete-{case.id}")
+    click(app, "dialog-no")
+    assert len(cases.listed(ME)) == 1
+    click(app, f"delete-{case.id}")
+    assert "No answer is rated yet." in click(app, "dialog-yes")
+    assert cases.listed(ME) == []
+
+
+def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
+    case = cases.add(ME, Case("One?", "Said of one."))
+    theirs = cases.share(OTHER, cases.add(OTHER, Case("Theirs?", "Said of theirs.")).id)
+    app = run("memory.py")
+    assert memory_cases.SHARED not in shown(app)
+    assert memory_cases.SHARED in click(app, f"share-{case.id}")
+    app.session_state["shared-cases"] = True
+    app.run()
+    assert "Theirs?" in shown(app) and memory_cases.BY_OTHERS in shown(app)
+    assert f"stop-{theirs.id}" not in keys(app, "stop-") and len(keys(app, "stop-")) == 1
+    click(app, f"edit-{case.id}")
+    app.radio(key="edit-verdict").set_value(0)
+    click(app, "edit-save")
+    assert {row.case.question: row.case.reward for row in cases.listed(ME, shared=True)} == {"One?": 0, "Theirs?": 1}
+    click(app, f"unshare-{case.id}")
+    assert [row.case.question for row in cases.listed(ME, shared=True)] == ["Theirs?"]
+    click(app, f"share-{case.id}")
+    click(app, f"delete-{case.id}")
+    click(app, "dialog-yes")
+    assert [row.case.question for row in cases.listed(ME, shared=True)] == ["Theirs?"]
+    assert cases.listed(ME) == []
+
+
+def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> None:
+    lines = [json.dumps({"question": f"{word}?", "plan": "Said.", "reward": 1}) for word in ("One", "Two")]
+    app = run("memory.py")
+    (upload,) = app.file_uploader
+    upload.upload("mine :red[x].jsonl", "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(), "application/jsonl").run()
+    assert not app.exception
+    app.button(key="import-cases").click().run()
+    running: CaseImport = app.session_state["case_import"]
+    running.wait(60)
+    app.run()
+    assert not app.exception
+    text = shown(app)
+    assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
+    assert "Line 3 was not read: it is no JSON" in text and "Line 4 was not read: its question is a int, not text." in text
+    assert "2 rated answers: 2 helpful, 0 not." in text and memory_cases.UNVERIFIED in text
+    assert [json.loads(line)["question"] for line in cases.export(ME)] == ["One?", "Two?"]
+
+
+def test_an_import_that_fails_says_so(cases: Cases, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    for error, said in ((StoreError("The disk is full."), "The disk is full."), (RuntimeError("odd"), "The file could not be imported.")):
+
+        def fail(*_: object, error: Exception = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(cases, "import_file", fail)
+        running = CaseImport(cases, ME, "x.jsonl", b"")
+        running.wait(20)
+        assert running.finished and running.error is not None and running.error.message == said
+
+
+def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
+    lines = outcome_lines("x.jsonl", Imported(1, 3, tuple(Problem(one, "it is no JSON") for one in range(1, 13))))
+    assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 left out that you have rated as lately."
+    assert lines[10] == "⚠ Line 10 was not read: it is no JSON." and lines[11:] == ["⚠ And 2 more lines were not read."]
+
+
+def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(*_: object) -> None:
+        raise StoreError("The cases cannot be read.", hint="Look at the disk.")
+
+    monkeypatch.setattr(cases, "health", damaged)
+    assert "Look at the disk." in shown(run("memory.py"))
+    assert "No advice is recorded yet." in shown(advice_tab())
+
+
+def test_health_is_told_in_words(tmp_path: Path) -> None:
+    health = CaseHealth(tmp_path, 3, 2, 1, 1, 0, 1, 0, (Problem(4, "odd"),))
+    assert memory_cases.health_text(health) == (
+        "3 rated answers: 2 helpful, 1 not. 1 left out, for a document changed or went. "
+        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 line of the file cannot be read."
+    )
+    assert memory_advice.health_text(SituationHealth(1, ("",), 0)) == "1 situation with advice."
+    assert memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2)).startswith(
+        "3 situations with advice, on 2 subjects and in general. 2 of all"
+    )
+
+
+def test_remarks_say_why_a_case_does_less() -> None:
+    good, bad = Case("?", "Said.", 1), Case("?", "Said.", 0)
+    assert memory_cases.remarks(CaseRow(good, True, False), shared=True) == [memory_cases.STALE, memory_cases.UNVERIFIED, memory_cases.SHARED]
+    assert memory_cases.remarks(CaseRow(replace(good, verified=True), False, False), shared=False) == []
+    assert memory_cases.remarks(CaseRow(bad, False, False), shared=False) == []
+
+
+def test_remembered_text_is_data() -> None:
+    case = Case(HOSTILE, HOSTILE, 0, 1e9, pages=(CasePage("a", "b", 1),), word=HOSTILE)
+    situation = Situation("k", ME, HOSTILE, HOSTILE, (HOSTILE, "Two"), 1e9)
+    for html in (case_html(case, [HOSTILE]), case_html(case, whole=True), situation_html(situation)):
+        assert "<b>" not in html and html.count("&lt;b&gt;bold") >= 3
+        assert "September 2001" in html
+    assert "also: Two" in situation_html(situation)
+    long = Case("?", "word " * 1_000, 1)
+    assert len(case_html(long)) < 1_000 < len(case_html(long, whole=True))
+
+
+# --- advice ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
+    situations.add(OTHER, [("Their situation", "Their advice")])
+    app = advice_tab()
+    click(app, "add-advice")
+    assert "Say both when and then what." in shown(app)
+    app.text_area(key="situation-0").set_value("the peso falls <b>")
+    app.text_input(key="recommendation-0").set_value("hedge")
+    app.text_input(key="subject-0").set_value("Chile")
+    click(app, "add-advice")
+    (one,) = situations.listed(ME)
+    assert (one.situation, one.recommendations, one.scope) == ("the peso falls <b>", ("hedge",), "chile")
+    text = shown(app)
+    assert "When the peso falls &lt;b&gt;" in text and "1 situation with advice, on 1 subject." in text
+    assert "Only for questions that name chile" in text and "Their situation" not in text
+    assert app.text_area(key="situation-1").value == ""
+    app.text_input(key="find-advice").set_value("nowhere").run()
+    assert memory_advice.NOTHING_FOUND in shown(app)
+    app.text_input(key="find-advice").set_value("PESO").run()
+    click(app, f"delete-{one.key}")
+    assert "No advice is recorded yet." in click(app, "dialog-yes")
+    assert situations.listed(ME) == [] and len(situations.listed(OTHER)) == 1
+    assert not re.search(r"class=.notice", shown(app))
+
+
+def test_what_is_gone_already_is_no_error(cases: Cases, situations: Situations) -> None:
+    case = cases.add(ME, Case("One?", "Said."))
+    app = run("memory.py")
+    click(app, f"delete-{case.id}")
+    cases.delete(ME, case.id)  # in another tab
+    assert 'class="notice"' not in click(app, "dialog-yes")
