@@ -1,6 +1,6 @@
 """How fast cases are recalled, and what situation memory finds of queries on several topics.
 
-    python benchmarks/memories.py [--only cases|situations] [--most 100000]
+    python benchmarks/memories.py [--only cases|situations|signals] [--most 100000]
 
 Cases are made ones with random vectors: what is measured is reading, searching and the one embedding, whose time does not depend on the texts. "The
 original's way" embeds every stored question again at each recall; that is timed on 300 questions and multiplied.
@@ -217,12 +217,16 @@ def main() -> int:
     """Print the tables."""
     parts: dict[str, Callable[[], str]] = {"cases": lambda: cases([size for size in SIZES if size <= given.most]), "situations": situations}
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    options.add_argument("--only", choices=parts, help="one of the parts alone")
+    options.add_argument("--only", choices=[*parts, "signals"], help="one of the parts alone")
     options.add_argument("--most", type=int, default=SIZES[-1], help="cases at most")
     given = options.parse_args()
     for name, part in parts.items():
         if given.only in (None, name):
             print(f"{name.capitalize()}:\n\n{part()}\n")
+    if given.only in (None, "signals"):
+        from benchmarks import signals  # needs the extra of requirements-signals.txt
+
+        signals.report()
     return 0
 
 

@@ -11,6 +11,7 @@ from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.case_layer import CaseLayer
 from chatbot.memory.conversations import ConversationRow
 from chatbot.memory.export import export_conversation, file_name
+from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.situation_layer import SituationLayer
 from chatbot.records import Answer
 from chatbot.ui import session
@@ -25,6 +26,7 @@ FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export a
 MEMORIES = (
     (CaseLayer.name, "Use my ratings", "Answers you rated guide those to similar questions here. Rating stays possible without."),
     (SituationLayer.name, "Use my advice", "What you advised in a situation is recalled when a question describes it, and “when … then …” is noted."),
+    (SignalLayer.name, "Use news signals", "Signals like a question are recalled beside the documents, where news was imported."),
 )
 
 

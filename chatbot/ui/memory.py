@@ -11,13 +11,14 @@ from chatbot.ui import session
 from chatbot.ui.memory_advice import draw_advice
 from chatbot.ui.memory_cases import draw_cases
 from chatbot.ui.memory_dialogs import show_dialog
+from chatbot.ui.memory_signals import draw_signals
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, quiet_html
 
 # Each memory with what draws it, in the order of the tabs.
-TABS: tuple[tuple[str, Callable[[House], None]], ...] = (("Rated answers", draw_cases), ("Advice", draw_advice))
+TABS: tuple[tuple[str, Callable[[House], None]], ...] = (("Rated answers", draw_cases), ("Advice", draw_advice), ("News signals", draw_signals))
 WHOSE = (
-    "What guides later answers, beside the documents: seen and used in this browser only, but for what you share. "
+    "What guides later answers, beside the documents: ratings and advice are seen and used in this browser only, but for what you share. "
     "Each conversation's menu switches it off there."
 )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chatbot.answer.citations import KEYS_IN_BRACKETS
 from chatbot.memory.case_records import Case
+from chatbot.memory.signals.records import Row
 from chatbot.memory.situation_file import Situation
 from chatbot.records import Citation, PageRef
 
@@ -23,6 +24,7 @@ __all__ = [
     "plain_markdown",
     "quiet_html",
     "short",
+    "signal_html",
     "situation_html",
     "spoken",
     "table_html",
@@ -138,6 +140,16 @@ def situation_html(one: Situation) -> str:
     )
     said = [*([f"Only for questions that name {one.scope}"] if one.scope else []), _day(one.at)]
     return _remembered_html(f"When {short(' '.join(one.situation.split()), LISTED_QUESTION)}", advice, " · ".join(said))
+
+
+def signal_html(row: Row) -> str:
+    """A news event with its best signal, its sources and when it was published."""
+    best = row.readings[0] if row.readings else None
+    about = f" {', '.join(best.assets)}" if best and best.assets else ""
+    heading = f"{best.action.capitalize()}{about}, confidence {best.confidence:.2f}: {short(best.summary, LISTED_QUESTION)}" if best else "No signal"
+    sources = ", ".join(dict.fromkeys(source for source, _, _ in row.sources))
+    body = f"<p>{plain_html(short(' '.join(row.text.split()), LISTED_TEXT))}</p>"
+    return _remembered_html(heading, body, " · ".join(filter(None, [f"{row.at:%d %B %Y, %H:%M} UTC", sources, "not advice"])))
 
 
 def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] = ()) -> str:

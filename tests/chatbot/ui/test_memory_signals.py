@@ -1,0 +1,95 @@
+"""News signals on the Memory page: what is said of their store, the chart's rows, and that nothing of a text takes effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from chatbot.memory.signals.records import Health, Imported, Reading, Row, TimelinePoint
+from chatbot.memory.signals.store import Signals
+from chatbot.ui import shared
+from chatbot.ui.memory_signals import chart_rows, imported_text, signals_health_text
+from chatbot.ui.text import signal_html
+
+MAIN = str(Path(shared.__file__).with_name("main.py"))
+ROW = Row(
+    7,
+    "<b>Exchange</b> lists $X$",
+    datetime(2026, 1, 2, 9, 30, tzinfo=UTC),
+    "vector",
+    (("channel", "1", ""), ("channel", "2", ""), ("other", "3", "")),
+    (Reading("X is <i>listed</i>", ("X",), "buy", 0.65, "rules-1"),),
+)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppTest]:
+    folder = tmp_path_factory.mktemp("house")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
+        opening = shared.opening()
+        opening.wait(60)
+        assert opening.house is not None, opening.error
+        app = AppTest.from_file(MAIN, default_timeout=60)
+        app.session_state["owner"] = "m" * 22
+        app.run()
+        app.session_state["memory-tab"] = "News signals"
+        yield app.switch_page("memory.py").run()
+        shared.close()
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(str(element.proto.body) for element in app.get("html"))
+
+
+def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: AppTest) -> None:
+    assert not page.exception
+    assert "No news has been imported yet." in shown(page)
+    assert not [toggle for toggle in page.toggle if toggle.key == "signals-on"]
+
+
+def test_signals_that_are_there_are_listed_charted_switched_and_removed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store's own answers are tested on a real Postgres elsewhere."""
+    done: list[object] = []
+    health = Health("normal", database="embedded", events=1, signals=1)
+    monkeypatch.setattr(Signals, "health", lambda self: health)
+    monkeypatch.setattr(Signals, "listed", lambda self, most=50, start=0: [ROW])
+    monkeypatch.setattr(Signals, "timeline", lambda self, confidence=0.0: [TimelinePoint("2026-01-02", "X", 1, 0.65)] if confidence < 0.7 else [])
+    monkeypatch.setattr(Signals, "remove", lambda self, event: done.append(event))
+    monkeypatch.setattr(Signals, "switch", lambda self, on: done.append(on))
+    page.run()
+    assert not page.exception
+    assert "✓ normal: 1 events, 1 signals, embedded." in shown(page)
+    assert page.get("arrow_vega_lite_chart") or page.get("vega_lite_chart")
+    page.slider(key="signals-confidence").set_value(0.9).run()
+    assert "No signal is so sure." in shown(page)
+    page.button(key="delete-signal-7").click().run()
+    page.toggle(key="signals-on").set_value(False).run()
+    assert done == [7, False]
+
+
+def test_an_event_is_shown_as_text_with_its_sources_and_time() -> None:
+    html = signal_html(ROW)
+    assert "<b>Exchange" not in html and "&lt;b&gt;Exchange" in html and "<i>" not in html
+    assert "Buy X, confidence 0.65: X is &lt;i&gt;listed&lt;/i&gt;" in html
+    assert "02 January 2026, 09:30 UTC · channel, other · not advice" in html
+    assert "No signal" in signal_html(Row(8, "t", ROW.at, "nothing"))
+
+
+def test_the_chart_has_the_assets_of_most_signals_and_the_others_together() -> None:
+    points = [TimelinePoint("2026-01-01", f"A{number}", number + 2, 0.5) for number in range(8)] + [TimelinePoint("2026-01-02", "", 9, 0.5)]
+    rows = chart_rows(points)
+    assert {row["asset"] for row in rows} == {"A3", "A4", "A5", "A6", "A7", "no asset", "others"}
+    assert sum(int(row["signals"]) for row in rows) == sum(point.signals for point in points)
+    assert chart_rows([]) == []
+
+
+def test_lines_say_what_happened() -> None:
+    assert signals_health_text(Health("fallback", events=2, database="d")).startswith("⚠ fallback: 2 events, 0 signals, d.")
+    assert imported_text(Imported(read=5, events=2, known=2, refused=("line 3",), analysed={"rules-1": 2}, problem="The model is busy.")) == (
+        "2 new of 5 read, 2 known, 2 analysed, 1 not readable. The model is busy."
+    )
