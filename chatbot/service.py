@@ -311,7 +311,8 @@ class Chatbot:
         rated = self._rated(ask, query, vector)
         while True:
             hits = rated.applied(
-                (yield from self._pages_of_whom(wanted, stop)), lambda names, k: self._retriever.search(replace(wanted, names=names, k=k))
+                (yield from self._pages_of_whom(wanted, stop)),
+                lambda names, k: self._retriever.search(replace(wanted, names=names or ask.names, k=k)),
             )
             prompt = build_prompt(
                 Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.settings.context_tokens, before.earlier)
@@ -384,7 +385,8 @@ class Chatbot:
             return Rated()
         try:
             same = self.cases.of_question(ask.owner, query, vector) if self.model() is None else None
-            return Rated(self.cases.page_weights(ask.owner, vector), self._digest_of, same.case if same else None)
+            inside = same is not None and (not ask.names or {page.document for page in same.case.pages} <= set(ask.names))
+            return Rated(self.cases.page_weights(ask.owner, vector), self._digest_of, same.case if same is not None and inside else None)
         except ProjectError:  # the layer tells of it
             return Rated()
 

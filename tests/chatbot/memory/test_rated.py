@@ -83,6 +83,20 @@ def test_a_newer_verdict_a_changed_document_and_a_deleted_case_end_it(make: Make
     assert [row.stale for row in chatbot.cases.listed("me")] == [True]
 
 
+def test_ratings_bring_no_page_of_documents_that_are_not_asked(make: Make, tmp_path: Path) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    list(chatbot.add([Upload(make_pdf(tmp_path / "Other.pdf", ["Rules of others\nThe deficit ceiling is 9.0 per cent of output."]))]))
+    ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    rated = {citation.document for citation in chatbot.memory.answer(talk, 1, "me").citations}  # type: ignore[union-attr]
+    (other,) = {"Rules.pdf", "Other.pdf"} - rated or {"Other.pdf"}
+    events = list(chatbot.ask(Ask(QUESTION, (other,), talk, owner="me")))
+    answer = events[-1]
+    assert isinstance(answer, Answer) and not remembered(events)
+    assert {hit.document for hit in answer.considered} == {other}
+
+
 def test_pages_rated_wrong_fall_and_that_is_shown_and_reversible(make: Make) -> None:
     chatbot = make(ScriptedModel(["NOT IN THESE DOCUMENTS"]))
     talk = chatbot.conversations.begin("me")
