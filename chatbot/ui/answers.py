@@ -1,56 +1,28 @@
-"""Draws an answer with all that was checked: text, citations, figures, how it came about; asks and checks nothing itself."""
+"""Draws an answer with all that was checked: text, citations, figures, or why there is none; asks and checks nothing itself."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from chatbot.endpoints import endpoint_host
-from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef, Understanding
-from chatbot.service import MEMORY
-from chatbot.settings import Settings
+from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef
 from chatbot.ui import session
+from chatbot.ui.account import draw_account
+from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key
 from chatbot.ui.asking import Given
 from chatbot.ui.session import OpenPage
+from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import shortened_text
-from chatbot.ui.text import answer_html, notice_html, page_text, plain_markdown, quiet_html, short, table_html
+from chatbot.ui.text import notice_html, page_text, plain_markdown, quiet_html, short, table_html
 
 __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks"]
 
 # Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
-ORDINALS = ("", ", 2nd passage", ", 3rd passage", ", further passage")
-STATUS = {
-    "supported": "✓ stands in the cited passage",
-    "derived": "✓ worked out from figures that stand there",
-    "present_elsewhere": "⚠ stands on another page that was read, not on the cited one",
-    "contradicted": "⚠ the cited page gives another figure",
-    "unsupported": "⚠ not found on the cited pages",
-}
-FINE = frozenset({"supported", "derived"})
-FORMS = {
-    "figure": "a figure",
-    "yes_no": "yes or no",
-    "list": "a list",
-    "definition": "a definition",
-    "reason": "a reason",
-    "passage": "a passage",
-}
-PARTS = {"vector": "meaning", "chunk_words": "words of the passage", "page_words": "words of the page", "coverage": "share of the question's words"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One button: a citation and how often its key came before."""
-
-    citation: Citation
-    before: int
-
-
-def draw_given(given: Given, settings: Settings) -> None:
+def draw_given(given: Given, house: House) -> None:
     """The whole answer, inside whatever message is open."""
     answer = given.answer
     draw_notices(notice for notice in given.notices if not answer.error or notice.text not in answer.error)
@@ -59,15 +31,15 @@ def draw_given(given: Given, settings: Settings) -> None:
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
-        st.html(answer_html(answer.text, answer.citations))
+        st.html(answer_html(answer.text, answer.citations, answer.numbers, exchange=given.number))
         _draw_citations(given)
-        _draw_numbers(answer.numbers, given.number)
+        _draw_numbers(answer, given.number)
     else:
         _draw_refusal(given)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
     _draw_shortened(given)
-    _draw_account(given, settings)
+    draw_account(given, house)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
@@ -80,75 +52,87 @@ def draw_notices(notices: Iterable[Notice]) -> None:
 
 
 def _draw_citations(given: Given) -> None:
-    rows, unknown = _rows(given.answer.citations)
-    if rows:
+    """The cited pages below the answer, one button each. A mark in the text presses its passage's own button; that of a page's further ones is unseen."""
+    passages = passages_of(given.answer.citations)
+    opened = tuple(_opened(passage) for passage in passages)
+    groups = list(_by_page(passages))
+    if groups:
         with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
-            for index, row in enumerate(rows):
-                _citation_button(row, f"cite-{given.number}-{index}")
-    for key in unknown:
+            for group in groups:
+                _citation_button(group, opened, press_key(given.number, group[0].number))
+        with st.container(key=f"pressed-{given.number}"):
+            for passage in (passage for group in groups for passage in group[1:]):
+                _citation_button([passage], opened, press_key(given.number, passage.number))
+    for key in dict.fromkeys(citation.key for citation in given.answer.citations if citation.document is None):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
-    remarks = [
-        remark
-        for row in rows
-        for remark in ([] if row.citation.verified else [_doubt(row.citation)]) + ocr_remarks(row.citation) + order_remarks(row.citation)
-    ]
-    for remark in dict.fromkeys(remarks):
+    for remark in dict.fromkeys(remark for passage in passages for remark in _remarks(passage)):
         st.html(quiet_html(remark))
 
 
-def _rows(citations: Iterable[Citation]) -> tuple[list[_Row], list[str]]:
-    """(the citations to be opened, each passage once; keys that name nothing)."""
-    passages = {(citation.key, citation.quote): citation for citation in citations if citation.document is not None}
-    seen: Counter[str] = Counter()
-    rows = []
-    for citation in passages.values():
-        rows.append(_Row(citation, seen[citation.key]))
-        seen[citation.key] += 1
-    return rows, list(dict.fromkeys(citation.key for citation in citations if citation.document is None))
+def _by_page(passages: Iterable[Passage]) -> Iterable[list[Passage]]:
+    """Passages of one page together, in the order in which the pages are first cited."""
+    pages: dict[tuple[str | None, int | None, int | None], list[Passage]] = {}
+    for passage in passages:
+        citation = passage.citation
+        pages.setdefault((citation.document, citation.version, citation.page), []).append(passage)
+    return pages.values()
 
 
-def _citation_button(row: _Row, key: str) -> None:
-    citation = row.citation
-    document, page = citation.document or "", citation.page or 1
-    ordinal = ORDINALS[min(row.before, len(ORDINALS) - 1)]
-    verified = "✓ verified" if citation.verified else "⚠ not verified"
-    where = page_text(PageRef(document, page, citation.page_label))
-    label = f"{plain_markdown(f'[{citation.key}] {short(document)}')} · {plain_markdown(where)}{ordinal} **{verified}**"
-    opened = OpenPage(document, citation.version or 0, page, citation.quote, page)
-    st.button(label, key=key, help=_shown_quote(citation), on_click=session.open_page, args=(opened,), disabled=citation.version is None, wrap=True)
+def _opened(passage: Passage) -> OpenPage:
+    citation = passage.citation
+    return OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, passage.number)
+
+
+def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key: str) -> None:
+    first = group[0].citation
+    where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
+    numbers = ", ".join(str(passage.number) for passage in group)
+    label = f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} {_verdict(group)}"
+    page = opened[group[0].number - 1]
+    gone = first.version is None
+    st.button(label, key=key, help=_shown_quote(first), on_click=session.open_page, args=(page, opened), disabled=gone, wrap=True)
+
+
+def _verdict(group: Sequence[Passage]) -> str:
+    doubtful = sum(not passage.citation.verified for passage in group)
+    if not doubtful:
+        return "**✓ verified**"
+    return "**⚠ not verified**" if len(group) == 1 else f"**⚠ {doubtful} of {len(group)} not verified**"
 
 
 def _shown_quote(citation: Citation) -> str:
     return plain_markdown(f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
 
 
-def ocr_remarks(citation: Citation) -> list[str]:
+def _remarks(passage: Passage) -> list[str]:
+    citation, number = passage.citation, passage.number
+    doubt = [] if citation.verified else [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."]
+    return doubt + ocr_remarks(citation, number) + order_remarks(citation, number)
+
+
+def ocr_remarks(citation: Citation, number: int) -> list[str]:
     """That a citation's words were read by OCR, and where that is in doubt, how surely; nothing for words of the PDF itself."""
     if citation.confidence is None:
         return []
     if citation.confidence < DOUBTFUL_CONFIDENCE:
-        return [f"⚠ [{citation.key}] read by OCR, confidence {citation.confidence:.0f} of 100: check the page"]
-    return [f"[{citation.key}] read by OCR"]
+        return [f"⚠ [{number}] read by OCR, confidence {citation.confidence:.0f} of 100: check the page"]
+    return [f"[{number}] read by OCR"]
 
 
-def order_remarks(citation: Citation) -> list[str]:
+def order_remarks(citation: Citation, number: int) -> list[str]:
     """That what is quoted addresses a machine, and that it was quoted only; nothing for other words."""
     return (
-        [f"⚠ [{citation.key}] the quoted text gives orders to machines that read it: it is shown as data, and may be there to mislead"]
+        [f"⚠ [{number}] the quoted text gives orders to machines that read it: it is shown as data, and may be there to mislead"]
         if citation.instructs
         else []
     )
 
 
-def _doubt(citation: Citation) -> str:
-    return f"⚠ [{citation.key}] not verified: {citation.reason or 'its words were not found on the page'}."
-
-
 # --- figures --------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_numbers(numbers: Iterable[NumberCheck], number: int) -> None:
-    checks = list(dict.fromkeys(numbers))
+def _draw_numbers(answer: Answer, number: int) -> None:
+    checks = list(dict.fromkeys(answer.numbers))
     if not checks:
         return
     doubtful = [check for check in checks if check.status not in FINE]
@@ -157,13 +141,22 @@ def _draw_numbers(numbers: Iterable[NumberCheck], number: int) -> None:
     else:
         heading = "Figures: the one figure is confirmed" if len(checks) == 1 else f"Figures: all {len(checks)} are confirmed"
     with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
-        rows = [(check.text, STATUS.get(check.status, check.status), _source(check)) for check in checks]
+        keys = _numbers_by_key(answer.citations)
+        rows = [(check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks]
         st.html(table_html("Figures of the answer, looked for in the cited pages", ("Figure", "Found", "Where"), rows))
 
 
-def _source(check: NumberCheck) -> str:
-    key = (check.citation or "").partition("-")[0]
-    return " ".join(part for part in (f"[{key}]" if key else "", check.formula or check.reason or "") if part) or "–"
+def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
+    """What the passages of each source are numbered."""
+    numbers: dict[str, list[str]] = {}
+    for passage in passages_of(citations):
+        numbers.setdefault(passage.citation.key, []).append(str(passage.number))
+    return {key: ", ".join(found) for key, found in numbers.items()}
+
+
+def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
+    numbers = keys.get((check.citation or "").partition("-")[0])
+    return " ".join(part for part in (f"[{numbers}]" if numbers else "", check.formula or check.reason or "") if part) or "–"
 
 
 # --- refusals -------------------------------------------------------------------------------------------------------------------
@@ -191,7 +184,7 @@ def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
     st.button(label, key=key, on_click=session.open_page, args=(opened,), disabled=hit is None, wrap=True)
 
 
-# --- how it came about ----------------------------------------------------------------------------------------------------------
+# --- what was shortened --------------------------------------------------------------------------------------------------------
 
 
 def _draw_shortened(given: Given) -> None:
@@ -203,45 +196,3 @@ def _draw_shortened(given: Given) -> None:
     if conversation and given.number > 0:
         asked = ("shortened", conversation, given.number)
         st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=session.ask_dialog, args=asked)
-
-
-def _draw_account(given: Given, settings: Settings) -> None:
-    answer = given.answer
-    with st.expander("How this was answered", key=f"how-{given.number}"):
-        st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, settings)))
-        if answer.notes:
-            notes = [(note.layer, short(note.source, 120), note.text) for note in answer.notes]
-            st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
-        if answer.considered:
-            rows = [_considered(rank, hit) for rank, hit in enumerate(answer.considered, 1)]
-            st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
-
-
-def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
-    if answer.model == MEMORY:
-        return [("Noted", "on this machine; no page was searched and no model was asked")]
-    by_model = answer.model != "extractive"
-    excerpts = len(answer.prompt.sources) if answer.prompt else 0
-    who = f"{answer.model} at {endpoint_host(settings)}" if by_model else "in the documents' own words, on this machine, without a model"
-    steps = [("Searched", answer.search_query), *_understood(answer.understanding), ("Answered", who)]
-    steps += [("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")]
-    if answer.prompt and answer.prompt.exchanges:
-        steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
-    return [*steps, ("Took", f"{answer.seconds:.2f} seconds")]
-
-
-def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
-    """What the question was taken to ask, in words."""
-    if understanding is None:
-        return []
-    parts = [FORMS[understanding.form]]
-    parts += [f"measure: {', '.join(understanding.measures)}"] if understanding.measures else []
-    parts += [f"period: {', '.join(map(str, understanding.years))}"] if understanding.years else []
-    parts += [f"names: {', '.join(understanding.names)}"] if understanding.names else []
-    parts += [f"stands in: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"] if understanding.kinds else []
-    return [("Understood as", short("; ".join(parts), 400))]
-
-
-def _considered(rank: int, hit: Hit) -> tuple[str, str, str, str]:
-    parts = ", ".join(f"{PARTS.get(name, name)} {value:.2f}" for name, value in hit.scores.items())
-    return str(rank), f"{short(hit.document, 60)}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}", f"{hit.score:.3f}", parts

@@ -14,6 +14,8 @@ from chatbot.memory.conversations import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.service import LONGEST_QUESTION, Ask
 from chatbot.ui import session
+from chatbot.ui.account import show_prompt
+from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
 from chatbot.ui.asking import Asking
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
@@ -24,7 +26,7 @@ from chatbot.ui.ratings import draw_rating
 from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
-from chatbot.ui.text import answer_html, notice_html, paragraphs_html, plain_markdown
+from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
@@ -53,6 +55,7 @@ def show(house: House) -> None:
     show_open_page(house)
     show_erase_dialog(house)
     show_shortened(house)
+    show_prompt(house)
     left = _asked(question, names, house)
     row = _row(house)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
@@ -198,7 +201,7 @@ def stage_html(stage: Stage) -> str:
 
 def _draw_end(asking: Asking, house: House) -> None:
     if asking.given is not None:
-        draw_given(asking.given, house.settings)
+        draw_given(asking.given, house)
         draw_rating(asking.given, house)
         return
     if asking.stopped:

@@ -11,12 +11,13 @@ from chatbot.errors import StoreError
 from chatbot.memory.conversations import ConversationRow, Said
 from chatbot.records import Notice
 from chatbot.ui import session
+from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
 from chatbot.ui.asking import Given
 from chatbot.ui.ratings import draw_rating
 from chatbot.ui.scroll import keep_place
 from chatbot.ui.shared import House
-from chatbot.ui.text import answer_html, notice_html, paragraphs_html, quiet_html
+from chatbot.ui.text import notice_html, paragraphs_html, quiet_html
 
 __all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_question", "stopped_html"]
 
@@ -96,5 +97,5 @@ def _draw_complete(one: Said, house: House) -> None:
         st.caption(ONLY_WORDS)
     else:
         given = Given(one.number, answer, tuple(map(Notice, answer.notices)))
-        draw_given(given, house.settings)
+        draw_given(given, house)
         draw_rating(given, house)

@@ -31,6 +31,9 @@ POLICY = (
     "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; frame-src 'self'; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
+POLICY_NAME = b"content-security-policy"
+# Browsers show a PDF by a plug-in of their own, which the policy would forbid; scripts and requests of a page it has none.
+PDF = b"application/pdf"
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -63,7 +66,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
         else:
-            added = [*HEADERS, (b"content-security-policy", _policy(host, self._scripts)), *_cookie(scope, headers)]
+            added = [*HEADERS, (POLICY_NAME, _policy(host, self._scripts)), *_cookie(scope, headers)]
             await self._app(scope, receive, lambda message: send(_with(message, added)))
 
 
@@ -130,7 +133,9 @@ def _owner_of(cookies: str) -> str | None:
 
 def _with(message: Message, added: Sequence[tuple[bytes, bytes]]) -> Message:
     if message["type"] == "http.response.start":
-        message["headers"] = [*message.get("headers", []), *added]
+        headers = list(message.get("headers", []))
+        pdf = any(name.lower() == b"content-type" and value.startswith(PDF) for name, value in headers)
+        message["headers"] = [*headers, *(header for header in added if not (pdf and header[0] == POLICY_NAME))]
     return message
 
 

@@ -15,6 +15,8 @@ __all__ = ["PageImage", "PageImages", "mark"]
 
 # Enough to leaf back and forth; a page takes about 200 kB.
 MOST_IMAGES = 32
+# A page of 210 mm is then 910 pixels wide: sharp in a panel of 592 on most screens.
+DPI = 110
 YELLOW = (255, 226, 92)
 EDGE = (214, 158, 0)
 # A mark reaches this far beyond the letters, in pixels.
@@ -34,19 +36,20 @@ class PageImages:
 
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
-        self._kept: OrderedDict[tuple[int, int, str], PageImage] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, str, float], PageImage] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, version: int, page: int, quote: str, password: str | None = None) -> PageImage:
-        """A page with `quote` marked; "" marks nothing. Raises DocumentError, NotFoundError where the version is gone, and EncryptedError
+    def get(self, version: int, page: int, quote: str, password: str | None = None, *, zoom: float = 1.0) -> PageImage:
+        """A page with `quote` marked; "" marks nothing. zoom: 1 for DPI dots an inch.
+        Raises DocumentError, NotFoundError where the version is gone, and EncryptedError
         where its file needs a password. What a password opened is not kept: whoever has none must not see it."""
         self._chatbot.library.file(version)
-        key = (version, page, quote)
+        key = (version, page, quote, zoom)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        png, places = self._chatbot.page_image(version, page, quote, password=password)
+        png, places = self._chatbot.page_image(version, page, quote, dpi=round(DPI * zoom), password=password)
         image = PageImage(mark(png, places), min((place.y0 for place in places), default=None))
         if password is not None:
             return image

@@ -8,6 +8,7 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.settings import Settings
+from chatbot.ui.scroll import lend_hands
 from chatbot.ui.shared import Opening, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_html
 
@@ -20,6 +21,7 @@ def show() -> None:
     """The frame and the page in it."""
     st.set_page_config(page_title="Financial policy chatbot", page_icon=str(HERE / "icon.png"), layout="centered")
     st.html(HERE / "style.css")
+    lend_hands()
     chat = st.Page("chat.py", title="Chat", icon=":material/chat:", default=True)
     documents = st.Page("documents.py", title="Documents", icon=":material/folder_open:")
     memory = st.Page("memory.py", title="Memory", icon=":material/bookmarks:")

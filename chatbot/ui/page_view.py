@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import session
+from chatbot.ui.originals import original_address
 from chatbot.ui.scroll import scroll_to_mark
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House
@@ -20,6 +21,10 @@ __all__ = ["show_open_page"]
 LONGEST_QUOTE = 600
 # Pixels; style.css makes room for it beside the answer.
 WIDTH = 640
+# What is left of it for the page between the panel's edges.
+WIDTH_INSIDE = 592
+# Shares of that width that a page can be enlarged to: whole, as large as print, as under a glass.
+ZOOMS = (1.0, 1.5, 2.0, 3.0)
 
 
 def show_open_page(house: House) -> None:
@@ -35,15 +40,18 @@ def _page(house: House) -> None:
     opened = session.lying_open()
     if opened is None:
         return
-    around = house.chatbot.library.catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
-    stored = around.get(opened.page)
-    if stored is None:
+    catalog = house.chatbot.library.catalog
+    around = catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
+    stored, version = around.get(opened.page), catalog.version(opened.version)
+    if stored is None or version is None:
         st.html(notice_html("This page is not there any more: its document was removed or replaced."))
         return
-    _leaf(opened, stored, opened.page - 1 in around, opened.page + 1 in around)
+    with st.container(key="leaf"):
+        _leaf(opened, stored, version.pages)
+        _passages(opened)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
-        image = house.images.get(opened.version, opened.page, quote, session.password_for(opened.version))
+        image = house.images.get(opened.version, opened.page, quote, session.password_for(opened.version), zoom=session.zoom())
     except EncryptedError as error:
         _ask_password(opened, error)
         return
@@ -52,7 +60,9 @@ def _page(house: House) -> None:
         return
     if quote:
         _passage(quote, image.top is not None)
-    st.image(image.png, width="stretch", alt=visible(f"{opened.document}, {_named(stored)}"))
+    with st.container(key="page-image"):
+        large = session.zoom() > 1
+        st.image(image.png, width=round(WIDTH_INSIDE * session.zoom()) if large else "stretch", alt=visible(f"{opened.document}, {_named(stored)}"))
     st.caption(_how_read(stored))
     if image.top is not None:
         scroll_to_mark(image.top)
@@ -70,17 +80,46 @@ def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
             st.rerun()
 
 
-def _leaf(opened: OpenPage, stored: StoredPage, has_previous: bool, has_next: bool) -> None:
-    """The row to turn pages with."""
-    left, middle, right = st.container(key="leaf").columns([1, 2, 1], vertical_alignment="center")
-    left.button("Previous page", key="page-previous", disabled=not has_previous, on_click=_turn, args=(opened, -1), width="stretch")
-    dark = " dark" if st.context.theme.type == "dark" else ""
-    middle.html(f'<p class="leaf{dark}">{_named(stored)}</p>')
-    right.button("Next page", key="page-next", disabled=not has_next, on_click=_turn, args=(opened, 1), width="stretch")
+def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
+    """The row to turn pages with, to enlarge them, and to open the PDF itself."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", horizontal_alignment="distribute"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-pages"):
+            _small("Previous page", "page-previous", "chevron_left", session.turn_page, -1, disabled=opened.page <= 1, shortcut="Left")
+            dark = " dark" if st.context.theme.type == "dark" else ""
+            st.html(f'<p class="leaf{dark}">{_named(stored)} of {pages:,}</p>', width="content")
+            _small("Next page", "page-next", "chevron_right", session.turn_page, 1, disabled=opened.page >= pages, shortcut="Right")
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-size"):
+            at = ZOOMS.index(session.zoom())
+            _small("Smaller", "page-smaller", "zoom_out", session.set_zoom, ZOOMS[max(0, at - 1)], disabled=at == 0)
+            _small("Larger", "page-larger", "zoom_in", session.set_zoom, ZOOMS[min(len(ZOOMS) - 1, at + 1)], disabled=at == len(ZOOMS) - 1)
+            address = original_address(opened.version, opened.document, opened.page)
+            st.link_button(
+                "Original PDF",
+                address,
+                icon=":material/open_in_new:",
+                type="tertiary",
+                help="Opens the file itself at this page, in a tab of its own",
+            )
 
 
-def _turn(opened: OpenPage, by: int) -> None:
-    session.open_page(replace(opened, page=opened.page + by))
+def _passages(opened: OpenPage) -> None:
+    """The row that leads to the other passages of the same answer; nothing where there are none."""
+    among = session.lying_among()
+    if len(among) < 2:
+        return
+    at = max(0, opened.number - 1)
+    away = "" if opened.page == opened.quoted and opened.version == among[at].version else ", on another page"
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="leaf-passages"):
+        before, after = among[(at - 1) % len(among)], among[(at + 1) % len(among)]
+        _small("Previous citation", "passage-previous", "arrow_upward", session.open_page, before, among, shortcut="P")
+        _small("Next citation", "passage-next", "arrow_downward", session.open_page, after, among, shortcut="N")
+        st.html(f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>', width="content")
+
+
+def _small(label: str, key: str, icon: str, do: Callable[..., None], *arguments: object, disabled: bool = False, shortcut: str | None = None) -> None:
+    """A button of an icon alone, named for those who do not see it."""
+    said = f"{label} (key {shortcut})" if shortcut else label
+    st.button(said, key=key, icon=f":material/{icon}:", type="tertiary", help=said, on_click=do, args=arguments, disabled=disabled, shortcut=shortcut)
 
 
 def _named(stored: StoredPage) -> str:

@@ -1,10 +1,10 @@
-"""The scripts of our own: to the page's end, to the marked passage of an opened page, and to where one was when earlier exchanges came above."""
+"""The scripts of our own: to where a page is to be seen, and what answers point at, open and copy."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-__all__ = ["SCRIPTS", "keep_place", "scroll_to_answer", "scroll_to_end", "scroll_to_mark"]
+__all__ = ["SCRIPTS", "keep_place", "lend_hands", "scroll_to_answer", "scroll_to_end", "scroll_to_mark"]
 
 # All are constant, so that the server's policy can allow them by their hashes and no others.
 TO_END = """{
@@ -66,7 +66,67 @@ const look = () => {
 };
 look();
 }"""
-SCRIPTS = (TO_END, TO_MARK, TO_PLACE, TO_ANSWER)
+# Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
+# of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard. "/" goes to the question.
+HANDS = """{
+if (!window.finpolicyHands) {
+  window.finpolicyHands = true;
+  const tip = document.createElement('div');
+  tip.className = 'tip'; tip.id = 'finpolicy-tip'; tip.setAttribute('role', 'tooltip'); tip.hidden = true;
+  document.body.append(tip);
+  let shown = null;
+  const hide = () => { tip.hidden = true; if (shown) shown.removeAttribute('aria-describedby'); shown = null; };
+  const show = (event) => {
+    const of = event.target.closest ? event.target.closest('[data-tip]') : null;
+    if (of === shown) return;
+    hide();
+    if (!of) return;
+    shown = of; tip.textContent = of.dataset.tip; tip.hidden = false;
+    if (of.tagName === 'BUTTON') of.setAttribute('aria-describedby', tip.id);
+    const box = of.getBoundingClientRect(), own = tip.getBoundingClientRect();
+    const left = Math.max(8, Math.min(box.left, innerWidth - own.width - 8));
+    const above = box.top - own.height - 6;
+    tip.style.left = left + 'px'; tip.style.top = (above < 8 ? box.bottom + 6 : above) + 'px';
+  };
+  document.addEventListener('mouseover', show);
+  document.addEventListener('focusin', show);
+  document.addEventListener('scroll', hide, true);
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') hide();
+    const typing = event.target.closest && event.target.closest('input, textarea, select, [contenteditable]');
+    if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('[role="dialog"]')) return;
+    const box = document.querySelector('[data-testid="stChatInput"] textarea');
+    if (box) { event.preventDefault(); box.focus(); }
+  });
+  const copy = async (text) => {
+    try { await navigator.clipboard.writeText(text); return true; } catch { /* not allowed, or no secure address: the old way */ }
+    const area = document.createElement('textarea');
+    area.value = text; document.body.append(area); area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  };
+  document.addEventListener('click', async (event) => {
+    const at = event.target.closest ? event.target.closest('[data-press], [data-copy]') : null;
+    if (!at) return;
+    hide();
+    if (at.dataset.press) {
+      const button = document.querySelector('.st-key-' + CSS.escape(at.dataset.press) + ' button');
+      if (button) button.click();
+      return;
+    }
+    const said = at.textContent, done = await copy(at.dataset.copy);
+    at.textContent = done ? 'Copied' : 'Could not copy';
+    setTimeout(() => { at.textContent = said; }, 1600);
+  });
+}
+}"""
+SCRIPTS = (TO_END, TO_MARK, TO_PLACE, TO_ANSWER, HANDS)
+
+
+def lend_hands() -> None:
+    """Let what answers show be pointed at, pressed and copied; to be drawn on every page."""
+    st.html(f"<span data-scroll></span><script>{HANDS}</script>", unsafe_allow_javascript=True)
 
 
 def scroll_to_end(what: str) -> None:

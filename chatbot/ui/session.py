@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit import runtime
@@ -38,6 +38,7 @@ __all__ = [
     "leave_conversation",
     "list_more",
     "listed_most",
+    "lying_among",
     "lying_open",
     "note_rated",
     "open_conversation",
@@ -47,10 +48,13 @@ __all__ = [
     "put_undo_away",
     "rated_last",
     "restore_conversation",
+    "set_zoom",
     "show_earlier",
     "tell",
     "told",
+    "turn_page",
     "undoable",
+    "zoom",
 ]
 
 PARAMETER = "c"
@@ -61,13 +65,15 @@ LISTED = 30
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for nothing."""
+    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for nothing. number: of the passage as its answer
+    shows it, 0 for none."""
 
     document: str
     version: int
     page: int
     quote: str = ""
     quoted: int = 0
+    number: int = 0
 
 
 def owner() -> str:
@@ -264,10 +270,10 @@ def close_dialog() -> None:
     st.session_state.pop("dialog", None)
 
 
-def open_page(page: OpenPage) -> None:
-    """Lay a page open in the next run."""
+def open_page(page: OpenPage, among: tuple[OpenPage, ...] = ()) -> None:
+    """Lay a page open in the next run. among: the passages of its answer, by number."""
     close_dialog()
-    st.session_state["open_page"] = page
+    st.session_state["open_page"], st.session_state["open_among"] = page, among
 
 
 def lying_open() -> OpenPage | None:
@@ -276,9 +282,33 @@ def lying_open() -> OpenPage | None:
     return found
 
 
+def lying_among() -> tuple[OpenPage, ...]:
+    """The passages of the answer whose page lies open, by number; none where it was not opened from an answer's."""
+    found: tuple[OpenPage, ...] = st.session_state.get("open_among", ())
+    return found
+
+
+def turn_page(by: int) -> None:
+    """Leaf in the document that lies open."""
+    if (opened := lying_open()) is not None:
+        st.session_state["open_page"] = replace(opened, page=opened.page + by)
+
+
+def zoom() -> float:
+    """How large an open page is shown, as a share of the panel's width."""
+    found: float = st.session_state.get("zoom", 1.0)
+    return found
+
+
+def set_zoom(value: float) -> None:
+    """Show open pages so large from now on."""
+    st.session_state["zoom"] = value
+
+
 def close_page() -> None:
     """Put the open page away."""
     st.session_state.pop("open_page", None)
+    st.session_state.pop("open_among", None)
 
 
 def keep_password(version: int, password: str) -> None:

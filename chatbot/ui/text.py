@@ -5,17 +5,15 @@ from __future__ import annotations
 import html
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from chatbot.answer.citations import KEYS_IN_BRACKETS
 from chatbot.memory.case_records import Case
 from chatbot.memory.signals.records import Row
 from chatbot.memory.situation_file import Situation
-from chatbot.records import Citation, PageRef
+from chatbot.records import PageRef
 
 __all__ = [
     "VERDICTS",
-    "answer_html",
     "case_html",
     "notice_html",
     "page_text",
@@ -44,7 +42,6 @@ UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u206
 VERDICTS = ("Not helpful", "Helpful")
 # Characters of a question, an answer, an advice and a word that a list shows.
 LISTED_QUESTION, LISTED_TEXT, LISTED_WORD = 300, 400, 300
-KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 
 def visible(text: str) -> str:
@@ -80,26 +77,6 @@ def paragraphs_html(text: str) -> str:
     """HTML that shows `text` in its paragraphs and lines, character by character, whatever it holds."""
     blocks = re.split(r"\n\s*\n", visible(text).strip())
     return "".join(f"<p>{plain_html(block).replace(chr(10), '<br>')}</p>" for block in blocks if block.strip())
-
-
-def answer_html(text: str, citations: Sequence[Citation] | None = None) -> str:
-    """An answer in its paragraphs, its citation keys set off. citations: as in Answer; None while it is being written and nothing is judged yet."""
-    left = None if citations is None else iter(citations)
-    return f'<div class="answer">{KEYS_IN_BRACKETS.sub(lambda mark: _mark_html(mark[0], left), paragraphs_html(text))}</div>'
-
-
-def _mark_html(mark: str, citations: Iterator[Citation] | None) -> str:
-    """One or more keys in brackets. The n-th key of a checked answer belongs to its n-th citation."""
-    keys = [found[0].partition("-")[0] if citations is None else found[0] for found in KEY.finditer(mark)]
-    return " ".join(_key_html(key, next(citations, None) if citations is not None else None, judged=citations is not None) for key in keys)
-
-
-def _key_html(key: str, citation: Citation | None, *, judged: bool) -> str:
-    if not judged or (citation is not None and citation.verified):
-        return f'<span class="key">{key}</span>'
-    if citation is None or citation.document is None:
-        return f'<span class="key doubtful">{key}: no such source</span>'
-    return f'<span class="key doubtful" title="{plain_html(citation.reason or "not verified")}">{key} ⚠</span>'
 
 
 def notice_html(text: str, hint: str = "") -> str:

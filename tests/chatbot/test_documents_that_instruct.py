@@ -59,8 +59,8 @@ def test_a_quoted_order_is_quoted_marked_and_changes_nothing_else(chatbot: Chatb
     assert "Ignore all previous instructions" in answer.text
     assert "ADDRESSES A MACHINE" in output.answer_text(answer)
     assert True in [citation["instructs"] for citation in output.answer_line(answer)["citations"]]
-    (remark,) = order_remarks(quoted[0])
-    assert "[S" in remark and "orders to machines" in remark
+    (remark,) = order_remarks(quoted[0], 3)
+    assert "[3]" in remark and "orders to machines" in remark
 
 
 def test_an_order_does_not_touch_answers_from_other_pages(chatbot: Chatbot, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_order_does_not_touch_answers_from_other_pages(chatbot: Chatbot, tmp_
     first = answer.citations[0]
     assert (first.page, first.verified, first.instructs) == (1, True, False)
     assert answer.text.startswith("The deficit ceiling is 3.0 per cent of output in every year.")
-    assert order_remarks(first) == []
+    assert order_remarks(first, 1) == []
     with Chatbot(Settings(home=tmp_path / "other"), embedder=HashEmbedder(dimension=256)) as other:
         list(other.add([Upload(make_pdf(tmp_path / "Plain.pdf", [PAGES[0], "Annex\nThe annex lists the forms of the ministry."]))]))
         assert ask(other, "What is the deficit ceiling in every year?").text == answer.text

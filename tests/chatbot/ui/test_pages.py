@@ -315,7 +315,7 @@ def test_a_new_version_can_be_undone_for_seven_days(rules: House) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "said"),
-    [(None, []), (96.0, ["[S1] read by OCR"]), (80.0, ["[S1] read by OCR"]), (62.2, ["⚠ [S1] read by OCR, confidence 62 of 100: check the page"])],
+    [(None, []), (96.0, ["[2] read by OCR"]), (80.0, ["[2] read by OCR"]), (62.2, ["⚠ [2] read by OCR, confidence 62 of 100: check the page"])],
 )
 def test_words_read_by_ocr_are_marked(confidence: float | None, said: list[str]) -> None:
-    assert ocr_remarks(Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence)) == said
+    assert ocr_remarks(Citation("S1", "Circular.pdf", 1, None, "140 crowns", True, confidence=confidence), 2) == said

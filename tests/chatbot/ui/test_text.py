@@ -5,13 +5,12 @@ from __future__ import annotations
 import html.parser
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from chatbot.records import Citation, PageRef
-from chatbot.ui.text import answer_html, page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html, visible
+from chatbot.records import PageRef
+from chatbot.ui.text import page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html, visible
 
 HOSTILE = [
     "![x](http://127.0.0.1:9/a.png)",
@@ -82,27 +81,6 @@ def test_html_shows_every_character_and_nothing_else(text: str) -> None:
     assert not elements.attributes
     assert elements.text.split() == visible(text).split()
     assert Elements(plain_html(text)).names == set()
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_an_answer_cut_at_any_place_is_harmless(text: str) -> None:
-    for end in range(len(text) + 1):
-        elements = Elements(answer_html(text[:end]))
-        assert elements.names <= {"div", "p", "br"}
-        assert elements.text.split() == text[:end].split()
-
-
-def test_keys_are_set_off_and_judged() -> None:
-    citations = [
-        Citation("S1", "Rules.pdf", 2, "4", "three per cent", True),
-        Citation("S1", "Rules.pdf", 2, "4", "", False, reason='the "words" <do> not stand there'),
-        Citation("S9-000000", None, None, None, "", False, reason="no such source was given"),
-    ]
-    shown = answer_html("Three per cent [S1]. Four [S1]. Five [S9-000000].", citations)
-    assert '<span class="key">S1</span>' in shown
-    assert 'title="the &quot;words&quot; &lt;do&gt; not stand there">S1 ⚠</span>' in shown
-    assert "S9-000000: no such source" in shown
-    assert '<span class="key">S1</span> <span class="key">S2</span>' in answer_html("So it is [S1-7f3a01; S2-7f3a01].")
 
 
 def test_what_cannot_be_seen_is_written_out() -> None:

@@ -1,0 +1,168 @@
+"""How an answer came about, for who wants to know: what was searched and sent, which pages were considered; draws and decides nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+import streamlit as st
+
+from chatbot.endpoints import endpoint_host
+from chatbot.errors import StoreError
+from chatbot.records import Answer, Hit, PageRef, Understanding
+from chatbot.service import MEMORY
+from chatbot.settings import Settings
+from chatbot.ui import session
+from chatbot.ui.asking import Given
+from chatbot.ui.shared import House
+from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
+
+__all__ = ["draw_account", "scores_html", "show_prompt"]
+
+FORMS = {
+    "figure": "a figure",
+    "yes_no": "yes or no",
+    "list": "a list",
+    "definition": "a definition",
+    "reason": "a reason",
+    "passage": "a passage",
+}
+PARTS = {
+    "vector": "meaning",
+    "chunk_words": "words of the passage",
+    "page_words": "words of the page",
+    "rows": "table rows",
+    "measures": "the measure's row",
+    "periods": "periods",
+    "kinds": "kind of page",
+    "coverage": "share of the question's words",
+    "neighbours": "pages beside it",
+    "document": "the document",
+    "rated": "your ratings",
+}
+ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
+# The lowest bar of a strip, a share of its height: a page of a low score is to be seen, too.
+LOWEST = 0.25
+# Characters of one message of a prompt that are shown.
+LONGEST_MESSAGE = 100_000
+
+
+def draw_account(given: Given, house: House) -> None:
+    """Below an answer, closed until it is wanted."""
+    answer = given.answer
+    with st.expander("How this was answered", key=f"how-{given.number}"):
+        st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, house.settings)))
+        if answer.notes:
+            notes = [(note.layer, short(note.source, 120), note.text) for note in answer.notes]
+            st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
+        if answer.considered:
+            st.html(scores_html(answer.considered, lambda version: _length(version, house)))
+            rows = [_considered(rank, hit) for rank, hit in enumerate(answer.considered, 1)]
+            st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
+        if answer.prompt is not None and answer.conversation and given.number > 0:
+            asked = ("prompt", answer.conversation, given.number)
+            said = "See the prompt as it was sent" if answer.model != "extractive" else "See what a model would be sent"
+            st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=session.ask_dialog, args=asked)
+
+
+def show_prompt(house: House) -> None:
+    """Open the view of a prompt where it was asked for."""
+    if session.dialog()[0] == "prompt":
+        st.dialog("The prompt", width="large", on_dismiss=session.close_dialog)(_draw_prompt)(house)
+
+
+def _draw_prompt(house: House) -> None:
+    _, conversation, number = session.dialog()
+    try:
+        answer = house.chatbot.memory.answer(conversation, number, session.owner())
+    except StoreError as error:
+        st.html(notice_html(error.message, error.hint))
+        return
+    if answer is None or answer.prompt is None:
+        st.html(quiet_html("The prompt of this answer is not kept any more."))
+        return
+    st.html("".join(_message_html(role, content) for role, content in answer.prompt.messages))
+
+
+def _message_html(role: str, content: str) -> str:
+    shown = content[:LONGEST_MESSAGE]
+    more = quiet_html(f"… {len(content) - len(shown):,} characters more") if len(content) > len(shown) else ""
+    return f'<section class="kept"><p class="asked">{plain_html(ROLES.get(role, role))}</p>{paragraphs_html(shown)}{more}</section>'
+
+
+# --- steps ----------------------------------------------------------------------------------------------------------------------
+
+
+def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
+    if answer.model == MEMORY:
+        return [("Noted", "on this machine; no page was searched and no model was asked")]
+    by_model = answer.model != "extractive"
+    excerpts = len(answer.prompt.sources) if answer.prompt else 0
+    who = f"{answer.model} at {endpoint_host(settings)}" if by_model else "in the documents' own words, on this machine, without a model"
+    steps = [("Searched", answer.search_query), *_understood(answer.understanding), ("Answered", who)]
+    steps += [("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")]
+    if answer.prompt and answer.prompt.exchanges:
+        steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
+    return [*steps, ("Took", f"{answer.seconds:.2f} seconds")]
+
+
+def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:
+    """What the question was taken to ask, in words."""
+    if understanding is None:
+        return []
+    parts = [FORMS[understanding.form]]
+    parts += [f"measure: {', '.join(understanding.measures)}"] if understanding.measures else []
+    parts += [f"period: {', '.join(map(str, understanding.years))}"] if understanding.years else []
+    parts += [f"names: {', '.join(understanding.names)}"] if understanding.names else []
+    parts += [f"stands in: {', '.join(kind.replace('_', ' ') for kind in understanding.kinds)}"] if understanding.kinds else []
+    return [("Understood as", short("; ".join(parts), 400))]
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------------------
+
+
+def scores_html(considered: Sequence[Hit], length: Callable[[int], int]) -> str:
+    """Each document as a strip from its first page to its last, with a bar where a page was considered, the higher the better it scored.
+
+    considered: in rank order. length: pages of a version, 0 where it is not there any more.
+    """
+    best = max((hit.score for hit in considered), default=0.0)
+    ranked = sorted(enumerate(considered, 1), key=lambda pair: (pair[1].document, pair[1].version))
+    strips = (_strip_html(list(of), best, length(key[1])) for key, of in groupby(ranked, key=lambda pair: (pair[1].document, pair[1].version)))
+    return f'<div class="scores">{"".join(strips)}</div>'
+
+
+def _strip_html(ranked: Sequence[tuple[int, Hit]], best: float, length: int) -> str:
+    pages = max(length, *(hit.page for _, hit in ranked))
+    bars = "".join(_bar_html(rank, hit, hit.score / best if best > 0 else 1.0, pages) for rank, hit in ranked)
+    name = plain_html(short(ranked[0][1].document, 60))
+    said = plain_html("; ".join(_named(rank, hit) for rank, hit in ranked))
+    return f'<p class="quiet">{name}, {pages:,} pages</p><div class="strip-of-scores" role="img" aria-label="Considered: {said}">{bars}</div>'
+
+
+def _bar_html(rank: int, hit: Hit, share: float, pages: int) -> str:
+    left, width, height = 100 * (hit.page - 1) / pages, 100 / pages, 100 * max(LOWEST, min(1.0, share))
+    return f'<i style="left: {left:.2f}%; width: max(4px, {width:.2f}%); height: {height:.0f}%" data-tip="{plain_html(_named(rank, hit))}"></i>'
+
+
+def _named(rank: int, hit: Hit) -> str:
+    return f"{page_text(PageRef('', hit.page, hit.page_label))}: number {rank}, score {hit.score:.3f}"
+
+
+def _length(version: int, house: House) -> int:
+    kept = house.chatbot.library.catalog.version(version)
+    return kept.pages if kept else 0
+
+
+def _considered(rank: int, hit: Hit) -> tuple[str, str, str, str]:
+    return (
+        str(rank),
+        f"{short(hit.document, 60)}, {page_text(PageRef(hit.document, hit.page, hit.page_label))}",
+        f"{hit.score:.3f}",
+        _parts(hit.scores.items()),
+    )
+
+
+def _parts(scores: Iterable[tuple[str, float]]) -> str:
+    """What speaks for or against a page, in words; what says nothing is left out."""
+    return ", ".join(f"{PARTS.get(name, name.replace('_', ' '))} {value:.2f}" for name, value in scores if round(value, 2))

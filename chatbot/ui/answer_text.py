@@ -1,0 +1,154 @@
+"""An answer as HTML: its cited passages numbered and to be pressed, its figures marked as they were checked; checks nothing itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from chatbot.answer.citations import KEYS_IN_BRACKETS
+from chatbot.records import Citation, NumberCheck, PageRef
+from chatbot.ui.text import page_text, plain_html, visible
+
+__all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key"]
+
+KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+BLANK_LINE = re.compile(r"\n\s*\n")
+FIGURES = {
+    "supported": "✓ stands on the cited page",
+    "derived": "✓ worked out from figures that stand there",
+    "present_elsewhere": "⚠ stands on another page that was read, not on the cited one",
+    "contradicted": "⚠ the cited page gives another figure",
+    "unsupported": "⚠ not found on the cited pages",
+}
+FINE = frozenset({"supported", "derived"})
+# Characters of what is said of a figure.
+LONGEST_TIP = 300
+
+# (start, end, HTML in the place of what stands there)
+_Mark = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What an answer cites. number: as shown, from 1."""
+
+    number: int
+    citation: Citation
+
+
+def passages_of(citations: Iterable[Citation]) -> tuple[Passage, ...]:
+    """The cited passages, each once, numbered as the answer comes to them; keys that name nothing are none."""
+    once = {(citation.key, citation.quote): citation for citation in citations if citation.document is not None}
+    return tuple(Passage(number, citation) for number, citation in enumerate(once.values(), 1))
+
+
+def press_key(exchange: int, number: int) -> str:
+    """The key of the button that opens a passage. number: the passage's."""
+    return f"cite-{exchange}-{number}"
+
+
+def answer_html(text: str, citations: Sequence[Citation] | None = None, numbers: Sequence[NumberCheck] = (), *, exchange: int | None = None) -> str:
+    """An answer in its paragraphs. citations, numbers: as in Answer; no citations while it is being written and nothing is judged yet.
+
+    exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press.
+    """
+    shown = visible(text).strip()
+    keys = list(_keys(shown, citations, exchange))
+    marks = sorted([*keys, *_figures(shown, numbers, keys)])
+    paragraphs = "".join(f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown))
+    return f'<div class="answer">{paragraphs}</div>'
+
+
+def citation_text(citation: Citation) -> str:
+    """Where a citation leads and whether it stands there, in one line."""
+    where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
+    return (
+        f"{where}: ✓ located on the page" if citation.verified else f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
+    )
+
+
+def figure_text(check: NumberCheck) -> str:
+    """What became of a figure, in one line."""
+    said = FIGURES.get(check.status, check.status)
+    more = check.formula or (check.reason or "").removeprefix("stands ")
+    return f"{check.text}: {said}{f', {more}' if more else ''}"[:LONGEST_TIP]
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in BLANK_LINE.finditer(text):
+        yield start, gap.start()
+        start = gap.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _marked(text: str, start: int, end: int, marks: Sequence[_Mark]) -> str:
+    """A stretch of the text with what is marked in it."""
+    pieces = []
+    for first, last, mark in marks:
+        if first >= start and last <= end:
+            pieces += [_plain(text[start:first]), mark]
+            start = last
+    return "".join([*pieces, _plain(text[start:end])])
+
+
+def _plain(text: str) -> str:
+    return plain_html(text).replace("\n", "<br>")
+
+
+# --- citations ------------------------------------------------------------------------------------------------------------------
+
+
+def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None) -> Iterator[_Mark]:
+    """The n-th key of a checked answer belongs to its n-th citation. Before, passages are numbered as if each key had one of its own, as most have."""
+    numbers = {(passage.citation.key, passage.citation.quote): passage.number for passage in passages_of(citations or ())}
+    left = iter(citations or ())
+    count = 0
+    for found in KEYS_IN_BRACKETS.finditer(text):
+        chips = []
+        for key in KEY.findall(found[0]):
+            count += 1
+            citation = next(left, None)
+            if citations is None:
+                chips.append(f'<span class="key">{count}</span>')
+            elif citation is None or citation.document is None:
+                chips.append(f'<span class="key doubtful">{key}: no such source</span>')
+            else:
+                chips.append(_chip(citation, numbers[citation.key, citation.quote], exchange))
+        yield found.start(), found.end(), " ".join(chips)
+
+
+def _chip(citation: Citation, number: int, exchange: int | None) -> str:
+    said = plain_html(citation_text(citation))
+    kind, text = ("key", str(number)) if citation.verified else ("key doubtful", f"{number} ⚠")
+    if exchange is None or citation.version is None:
+        return f'<span class="{kind}" data-tip="{said}">{text}</span>'
+    pressed = f'data-press="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'
+    return f'<button type="button" class="{kind}" data-tip="{said}" {pressed}>{text}</button>'
+
+
+# --- figures --------------------------------------------------------------------------------------------------------------------
+
+
+def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -> Iterator[_Mark]:
+    """The figures where they stand; checks come in the order of the text, and one that is not found there marks nothing."""
+    position = 0
+    for check in numbers:
+        start = _next(text, check.text, position)
+        end = start + len(check.text)
+        if start < 0 or any(first < end and start < last for first, last, _ in keys):
+            continue
+        fine = check.status in FINE
+        inside = plain_html(check.text) if fine else f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
+        yield start, end, f'<span class="figure {"fine" if fine else "doubtful"}" data-tip="{plain_html(figure_text(check))}">{inside}</span>'
+        position = end
+
+
+def _next(text: str, figure: str, position: int) -> int:
+    """Where a figure stands next as a figure of its own, not as a part of a longer one; -1 for nowhere."""
+    start = text.find(figure, position) if figure and "\n" not in figure else -1
+    while start >= 0 and ((start and text[start - 1].isalnum()) or text[start + len(figure) : start + len(figure) + 1].isalnum()):
+        start = text.find(figure, start + 1)
+    return start

@@ -1,0 +1,124 @@
+"""An answer's text keeps every character, its citations lead to their own passages and its figures carry their own checks."""
+
+from __future__ import annotations
+
+import html.parser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.records import Citation, Hit, NumberCheck
+from chatbot.ui.account import scores_html
+from chatbot.ui.answer_text import answer_html, figure_text, passages_of
+from tests.chatbot.ui.test_text import HOSTILE
+
+FIRST = Citation("S1", "Rules.pdf", 2, "4", "three per cent", True, version=7)
+SECOND = Citation("S1", "Rules.pdf", 2, "4", "four per cent", True, version=7)
+DOUBTFUL = Citation("S2", "Rules.pdf", 3, None, "", False, version=7, reason='the "words" <do> not stand there')
+UNKNOWN = Citation("S9-000000", None, None, None, "", False, reason="no such source was given")
+
+
+class Read(html.parser.HTMLParser):
+    """Text, elements and attributes as a browser sees them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = ""
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.text += "\n" if tag in {"br", "p"} else ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of(self, kind: str) -> list[dict[str, str | None]]:
+        """Attributes of the elements of this class."""
+        return [attributes for _, attributes in self.elements if (attributes.get("class") or "").split()[:1] == [kind]]
+
+
+def check(text: str, status: str = "supported", **more: str) -> NumberCheck:
+    return NumberCheck(text, 1.0, None, 1.0, None, status, **more)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_an_answer_cut_at_any_place_is_harmless(text: str) -> None:
+    for end in range(len(text) + 1):
+        read = Read(answer_html(text[:end]))
+        assert {name for name, _ in read.elements} <= {"div", "p", "br"}
+        assert read.text.split() == text[:end].split()
+
+
+def test_each_citation_presses_the_button_of_its_own_passage() -> None:
+    read = Read(answer_html("Three [S1]. Four [S1]. Three again [S1].", [FIRST, SECOND, FIRST], exchange=5))
+    assert [chip["data-press"] for chip in read.of("key")] == ["cite-5-1", "cite-5-2", "cite-5-1"]
+    assert [passage.number for passage in passages_of([FIRST, SECOND, FIRST])] == [1, 2]
+    assert "Rules.pdf, p. 2 (printed 4): ✓ located" in (read.of("key")[0]["aria-label"] or "")
+
+
+def test_doubtful_and_unknown_citations_are_told_apart() -> None:
+    read = Read(answer_html("Three [S1]. Four [S2]. Five [S9-000000].", [FIRST, DOUBTFUL, UNKNOWN], exchange=1))
+    assert [chip["class"] for chip in read.of("key")] == ["key", "key doubtful", "key doubtful"]
+    assert 'not verified, the "words" <do> not stand there' in (read.of("key")[1]["data-tip"] or "")
+    assert "2 ⚠" in read.text and "S9-000000: no such source" in read.text
+    assert "data-press" not in read.of("key")[2]
+
+
+def test_what_cannot_be_opened_is_no_button() -> None:
+    gone = Citation("S1", "Rules.pdf", 2, "4", "three per cent", True)
+    for shown in (answer_html("Three [S1].", [gone], exchange=1), answer_html("Three [S1].", [FIRST])):
+        assert "button" not in {name for name, _ in Read(shown).elements}
+
+
+def test_keys_are_numbered_while_an_answer_is_written() -> None:
+    assert Read(answer_html("So it is [S1-7f3a01; S2-7f3a01]. And so [S1-7f3a01].")).text.strip() == "So it is 1 2. And so 3."
+
+
+def test_figures_carry_their_own_checks_where_they_stand() -> None:
+    numbers = [check("15"), check("2.0 per cent", "contradicted", reason="stands in “2.5 per cent”"), check("15", "unsupported"), check("99")]
+    read = Read(answer_html("Within 15 days 2.0 per cent, 115 times, then 15 again [S1].", [FIRST], numbers))
+    figures = read.of("figure")
+    assert [figure["class"] for figure in figures] == ["figure fine", "figure doubtful", "figure doubtful"]
+    assert figures[1]["data-tip"] == "2.0 per cent: ⚠ the cited page gives another figure, in “2.5 per cent”"
+    assert read.text.strip() == "Within 15 days 2.0 per cent ⚠, 115 times, then 15 ⚠ again 1."
+
+
+def test_a_figure_is_not_marked_inside_a_key() -> None:
+    read = Read(answer_html("It is so [S1].", [FIRST], [check("1"), check("S1")]))
+    assert not read.of("figure")
+
+
+def test_what_a_check_says_is_cut() -> None:
+    assert len(figure_text(check("15", reason="x" * 1_000))) <= 300
+
+
+@given(
+    st.text(max_size=80), st.lists(st.sampled_from(["supported", "unsupported"]), max_size=3), st.lists(st.sampled_from(["[S1]", "1", "<b>", "\n\n"]))
+)
+def test_nothing_is_lost_and_nothing_takes_effect(text: str, statuses: list[str], pieces: list[str]) -> None:
+    said = text + " ".join(pieces)
+    numbers = [check(word, status) for word, status in zip(said.split(), statuses, strict=False)]
+    read = Read(answer_html(said, [FIRST, DOUBTFUL], numbers, exchange=3))
+    assert {name for name, _ in read.elements} <= {"div", "p", "br", "span", "button"}
+    assert not [name for _, attributes in read.elements for name in attributes if name.startswith("on") or name in {"href", "src", "style"}]
+
+
+def hit(page: int, score: float, document: str = "Rules.pdf") -> Hit:
+    return Hit(document, 7, page, None, None, "text", None, f"7:{page}", "words", score=score)
+
+
+def test_considered_pages_stand_where_they_are_in_their_document() -> None:
+    read = Read(scores_html([hit(50, 2.0), hit(1, 1.0), hit(3, 0.0, "<b>.pdf")], lambda version: 100))
+    bars = [attributes["style"] or "" for name, attributes in read.elements if name == "i"]
+    assert bars[0].startswith("left: 2.00%") and "height: 25%" in bars[0]  # of the other document, named first
+    assert bars[1].startswith("left: 49.00%") and "height: 100%" in bars[1]
+    assert bars[2].startswith("left: 0.00%") and "height: 50%" in bars[2]
+    assert "Rules.pdf, 100 pages" in read.text and "<b>.pdf" in read.text
+
+
+def test_pages_of_a_document_that_is_gone_are_shown_all_the_same() -> None:
+    read = Read(scores_html([hit(8, 1.0)], lambda version: 0))
+    assert "Rules.pdf, 8 pages" in read.text
