@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citations import KEYS_IN_BRACKETS
@@ -13,6 +13,8 @@ from chatbot.ui.text import page_text, plain_html, visible
 __all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key"]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+# What a cell of figures holds, in brackets, with a currency or a per cent, or a dash for none.
+FIGURE = re.compile(r"[(\[]?[-–—+]?[$€£₹¥]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[$€£₹¥]")
 BLANK_LINE = re.compile(r"\n\s*\n")
 FIGURES = {
     "supported": "✓ stands on the cited page",
@@ -56,8 +58,9 @@ def answer_html(text: str, citations: Sequence[Citation] | None = None, numbers:
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
     marks = sorted([*keys, *_figures(shown, numbers, keys)])
-    paragraphs = "".join(f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown))
-    return f'<div class="answer">{paragraphs}</div>'
+    keyed = {start for start, _, _ in keys}
+    blocks = "".join(_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown))
+    return f'<div class="answer">{blocks}</div>'
 
 
 def citation_text(citation: Citation) -> str:
@@ -96,6 +99,61 @@ def _marked(text: str, start: int, end: int, marks: Sequence[_Mark]) -> str:
 
 def _plain(text: str) -> str:
     return plain_html(text).replace("\n", "<br>")
+
+
+# --- rows of tables -------------------------------------------------------------------------------------------------------------
+
+
+def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Collection[int]) -> str:
+    """A table of one row where the paragraph quotes one as "head: label 1 2 3 (column: 2; column: 3) [key]", else "". What the row has under columns that are
+    not read out is left to the page."""
+    last = next((mark for mark in reversed(marks) if mark[0] in keyed and start <= mark[0] < end), None)
+    if last is None or text[last[1] : end].strip(" .") or any(mark[0] in keyed and start <= mark[0] < last[0] for mark in marks):
+        return ""
+    close = len(text[: last[0]].rstrip()) - 1
+    opening = _opening(text, start, close)
+    pairs = list(_pairs(text, opening + 1, close)) if opening > start else []
+    if not pairs or not all(pairs):
+        return ""
+    label = _label(text[start:opening], [text[of[2] : of[3]] for of in pairs])
+    colon = label.rfind(": ")
+    if not label[colon + 1 :].strip():
+        return ""
+    head = _plain(label[: max(colon, 0)])
+    columns = "".join(f'<th scope="col">{_plain(text[first:split])}</th>' for first, split, _, _ in pairs)
+    cells = "".join(f"<td>{_marked(text, first, after, marks)}</td>" for _, _, first, after in pairs)
+    caption = f"<caption>{head} {last[2]}</caption>"
+    row = f'<th scope="row">{_plain(label[colon + 1 :].strip())}</th>'
+    return f'<table class="row">{caption}<thead><tr><td></td>{columns}</tr></thead><tbody><tr>{row}{cells}</tr></tbody></table>'
+
+
+def _opening(text: str, start: int, close: int) -> int:
+    """Where the bracket opens that closes at `close`, -1 where none does."""
+    depth = 0
+    for at in range(close, start, -1):
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+        if depth == 0:
+            return at if text[at] == "(" and text[at - 1] == " " else -1
+    return -1
+
+
+def _pairs(text: str, start: int, end: int) -> Iterator[tuple[int, int, int, int] | None]:
+    """(start, end) of each column's head and of its cell; None for what is no pair."""
+    for part in re.finditer(r"(?:[^;]|;(?! ))+", text[start:end]):
+        first = start + part.start() + (len(part[0]) - len(part[0].lstrip()))
+        colon = text.find(": ", first, start + part.end())
+        yield (first, colon, colon + 2, start + part.end()) if first < colon and colon + 2 < start + part.end() else None
+
+
+def _label(row: str, cells: Sequence[str]) -> str:
+    """The row without its cells: the figures at its end, and before them the words of those that are read out."""
+    words = row.split()
+    while words and FIGURE.fullmatch(words[-1]):
+        words.pop()
+    label = " ".join(words)
+    for cell in reversed(cells):
+        label = label.removesuffix(" ".join(cell.split())).rstrip()
+    return label
 
 
 # --- citations ------------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class Read(html.parser.HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
-        self.text += "\n" if tag in {"br", "p"} else ""
+        self.text += "\n" if tag in {"br", "p", "caption", "th", "td"} else ""
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -122,3 +122,45 @@ def test_considered_pages_stand_where_they_are_in_their_document() -> None:
 def test_pages_of_a_document_that_is_gone_are_shown_all_the_same() -> None:
     read = Read(scores_html([hit(8, 1.0)], lambda version: 0))
     assert "Rules.pdf, 8 pages" in read.text
+
+
+ROW = "Table 1: Summary of the budget Crowns million: Overall balance (14,030) (12,525) (11,760) (2023-24 outturn: (14,030); 2025-26 budget: (11,760)) [S1]"
+
+
+def test_a_quoted_row_is_a_table_with_its_heads_its_figures_and_its_citation() -> None:
+    numbers = [check(text) for text in ("(14,030)", "(12,525)", "(11,760)", "(14,030)")]  # as they stand, those that the table leaves out, too
+    read = Read(answer_html(ROW, [FIRST], [*numbers, check("(11,760)", "contradicted")], exchange=2))
+    assert [name for name, _ in read.elements if name in {"table", "caption", "th", "td", "p"}] == [
+        "table",
+        "caption",
+        *["td", "th", "th"],
+        "th",
+        "td",
+        "td",
+    ]
+    assert read.text.split() == (
+        "Table 1: Summary of the budget Crowns million 1 2023-24 outturn 2025-26 budget Overall balance (14,030) (11,760) ⚠".split()
+    )
+    assert read.of("key")[0]["data-press"] == "cite-2-1"
+
+
+def test_a_row_of_words_loses_the_cells_that_are_read_out() -> None:
+    said = "Drawings: May 2024 Storm damage, Northern Isles (240) (Purpose: Storm damage, Northern Isles; Amount: (240)) [S1]"
+    read = Read(answer_html(said, [FIRST]))
+    assert read.text.split() == "Drawings 1 Purpose Amount May 2024 Storm damage, Northern Isles (240)".split()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It rose to 3.0 per cent (2024: 2.9; a record) [S1]",
+        "It rose (see table 2) [S1]",
+        "(2024: 2.9) [S1]",
+        "It rose [S1] by half (2024: 2.9) [S1]",
+        "It rose (2024: 2.9) [S1] in all.",
+        "It rose (2024: 2.9)",
+        "12 13 (2024: 2.9) [S1]",
+    ],
+)
+def test_other_sentences_stay_sentences(said: str) -> None:
+    assert "<table" not in answer_html(said, [FIRST, FIRST])
