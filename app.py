@@ -15,7 +15,7 @@ from streamlit.file_util import get_static_dir
 
 from chatbot.ui import shared
 from chatbot.ui.guard import Guard
-from chatbot.ui.originals import ROUTE
+from chatbot.ui.routes import ROUTES
 from chatbot.ui.scroll import SCRIPTS
 
 
@@ -32,4 +32,4 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
 page = Path(get_static_dir(), "index.html").read_text("utf-8")
 scripts = [*SCRIPTS, *re.findall(r"<script>(.*?)</script>", page, re.S)]
 guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), scripts=scripts)
-app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[ROUTE], middleware=[guard])
+app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=ROUTES, middleware=[guard])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from chatbot.records import Answer
 from ingestion.records import Row, Table
 
-__all__ = ["candidates", "in_turn", "is_good"]
+__all__ = ["Example", "candidates", "in_turn"]
 
 # A row's label that reads as what somebody would ask for: two to five words, none of which leans on the rows around it.
-LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,}(?: [A-Za-z'’-]{2,}){1,4}")
+LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,20}(?: [A-Za-z'’-]{2,20}){1,4}")
 LEANING = re.compile(r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I)
 YEAR = re.compile(r"\b(?:19|20)[0-9]{2}(?:[-–/][0-9]{2,4})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
@@ -20,27 +20,33 @@ FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
 MOST_OF_A_TABLE = 2
 
 
-def candidates(tables: Iterable[Table]) -> Iterator[str]:
-    """Questions after rows that have a figure in a column of one year, best placed first: the newest year a table has."""
-    for table in tables:
-        years = {column: found[0] for column, head in enumerate(table.heads) if (found := YEAR.search(head)) and len(YEAR.findall(head)) == 1}
-        if not years:
-            continue
-        column = max(years, key=lambda at: years[at][:4])
-        rows = [row for row in table.rows if _askable(row, column)]
-        for row in rows[:MOST_OF_A_TABLE]:
-            yield f"What figure is given for {_in_a_sentence(row.label)} in {years[column]}?"
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, and where its answer stands. page: physical, 1-based."""
+
+    question: str
+    document: str
+    page: int
 
 
-def in_turn(questions: Sequence[Iterable[str]]) -> Iterator[str]:
-    """One question of each document, then a second of each, and so on, none twice."""
-    return iter(dict.fromkeys(question for question in chain.from_iterable(zip_longest(*questions)) if question))
+def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator[Example]:
+    """Questions after rows that have a figure in a column of one year: the newest year of their table. tables: by page."""
+    for page, on_page in sorted(tables.items()):
+        for table in on_page:
+            years = {column: found[0] for column, head in enumerate(table.heads) if len(found := YEAR.findall(head)) == 1}
+            column = max(years, key=lambda at: years[at][:4], default=-1)
+            rows = [row for row in table.rows if column >= 0 and _askable(row, column)]
+            for row in rows[:MOST_OF_A_TABLE]:
+                yield Example(f"What figure is given for {_in_a_sentence(row.label)} in {years[column]}?", document, page)
 
 
-def is_good(answer: Answer) -> bool:
-    """Whether this shows what can be had: an answer whose quotations stand where they are cited, and whose figures do, too."""
-    fine = all(check.status in {"supported", "derived"} for check in answer.numbers)
-    return answer.answered and bool(answer.citations) and all(citation.verified for citation in answer.citations) and bool(answer.numbers) and fine
+def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
+    """One of each document, then a second of each, and so on; no question twice, for it could be answered from either."""
+    asked = set[str]()
+    for one in chain.from_iterable(zip_longest(*documents)):
+        if one is not None and one.question not in asked:
+            asked.add(one.question)
+            yield one
 
 
 def _askable(row: Row, column: int) -> bool:

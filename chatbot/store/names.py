@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
+from pathlib import PurePath
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name", "known_as"]
+__all__ = ["display_name", "free_name", "known_as"]
 
 # Longer names cannot be file names on any common system, and break every table they are shown in.
 LONGEST_NAME = 200
@@ -33,6 +35,15 @@ def known_as(given: str) -> str:
         return display_name(given)
     except DocumentError:
         return given
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """ "Budget.pdf" as "Budget (2).pdf", or with the next number that is not taken."""
+    path = PurePath(name)
+    number = 2
+    while f"{path.stem} ({number}){path.suffix}" in taken:
+        number += 1
+    return f"{path.stem} ({number}){path.suffix}"
 
 
 def _visible(letter: str) -> str:

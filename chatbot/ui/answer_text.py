@@ -112,8 +112,8 @@ def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Co
         return ""
     close = len(text[: last[0]].rstrip()) - 1
     opening = _opening(text, start, close)
-    pairs = list(_pairs(text, opening + 1, close)) if opening > start else []
-    if not pairs or not all(pairs):
+    pairs = _pairs(text, opening + 1, close) if opening > start else []
+    if not pairs:
         return ""
     label = _label(text[start:opening], [text[of[2] : of[3]] for of in pairs])
     colon = label.rfind(": ")
@@ -137,12 +137,16 @@ def _opening(text: str, start: int, close: int) -> int:
     return -1
 
 
-def _pairs(text: str, start: int, end: int) -> Iterator[tuple[int, int, int, int] | None]:
-    """(start, end) of each column's head and of its cell; None for what is no pair."""
+def _pairs(text: str, start: int, end: int) -> list[tuple[int, int, int, int]]:
+    """(start, end) of each column's head and of its cell; none where any part is no such pair."""
+    pairs = []
     for part in re.finditer(r"(?:[^;]|;(?! ))+", text[start:end]):
         first = start + part.start() + (len(part[0]) - len(part[0].lstrip()))
         colon = text.find(": ", first, start + part.end())
-        yield (first, colon, colon + 2, start + part.end()) if first < colon and colon + 2 < start + part.end() else None
+        if not first < colon < start + part.end() - 2:
+            return []
+        pairs.append((first, colon, colon + 2, start + part.end()))
+    return pairs
 
 
 def _label(row: str, cells: Sequence[str]) -> str:

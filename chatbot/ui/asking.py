@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from chatbot.errors import ProjectError
@@ -18,7 +18,7 @@ from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.service import Ask
 from chatbot.tokens import encodable
 
-__all__ = ["Asked", "Asking", "Given"]
+__all__ = ["Asked", "Asking", "Given", "Ready"]
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +37,10 @@ class Chatbot(Protocol):
     def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]: ...
 
     def settle(self, ask: Ask) -> None: ...
+
+
+# Waits until what is asked about is there, telling how far that is, and gives the names of the documents; raises ProjectError where it will not be.
+Ready = Callable[[Callable[[Stage], None], Callable[[], bool]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,19 @@ class Asking:
         """End it before it has begun."""
         self._tell(finished=True)
 
+    def get_ready(self, ask: Ask, ready: Ready) -> Ask:
+        """Wait for what must be there first; the question is then of these documents, too. Where it fails this is finished, with the error."""
+        try:
+            names = ready(self._take, lambda: self.stopped)
+            return replace(ask, names=tuple(dict.fromkeys((*ask.names, *names))))
+        except ProjectError as error:
+            self.error = error
+        except Exception:
+            log.exception("waiting failed")
+            self.error = ProjectError("Something inside failed.", hint="The server's log says what.")
+        self._tell(finished=True)
+        return ask
+
     def run(self, chatbot: Chatbot, ask: Ask) -> None:
         """Take the events of the answer as they come; returns when it is finished, one way or another."""
         try:
@@ -148,10 +165,10 @@ class Asked:
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
 
-    def ask(self, ask: Ask) -> Asking:
-        """Begin to answer a question; within a conversation after those that were asked before."""
+    def ask(self, ask: Ask, *, ready: Ready | None = None) -> Asking:
+        """Begin to answer a question; within a conversation after those that were asked before, and once what it is about is `ready`."""
         asking, key = Asking(ask.question, next(self._numbers)), (ask.conversation, ask.owner)
-        thread = threading.Thread(target=self._answer, args=(asking, ask), name=f"ask-{asking.number}", daemon=True)
+        thread = threading.Thread(target=self._answer, args=(asking, ask, ready), name=f"ask-{asking.number}", daemon=True)
         with self._lock:
             before = [one for one in self._conversations.pop(key, []) if not one.finished]
             self._conversations[key] = [*before, asking]
@@ -177,6 +194,13 @@ class Asked:
         for asking in self.left(conversation, owner):
             asking.stop()
 
+    def stop_numbered(self, number: int) -> None:
+        """Stop one question, if it is on its way."""
+        with self._lock:
+            found = [asking for asked in self._conversations.values() for asking in asked if asking.number == number]
+        for asking in found:
+            asking.stop()
+
     def forget(self) -> None:
         """Drop what ended and is not kept, for it may hold text of documents; what is on its way goes on."""
         with self._lock:
@@ -193,9 +217,14 @@ class Asked:
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
 
-    def _answer(self, asking: Asking, ask: Ask) -> None:
+    def _answer(self, asking: Asking, ask: Ask, ready: Ready | None) -> None:
         try:
             if self._take_turn(asking, ask):
+                ask = asking.get_ready(ask, ready) if ready is not None else ask
+                if asking.stopped:
+                    asking.give_up()
+                if asking.finished:
+                    return
                 with self._turns:
                     asking.run(self._chatbot, ask)
                 if asking.kept:

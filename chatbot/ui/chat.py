@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
+from streamlit.typing import UploadedFile
 
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations import ConversationRow
@@ -18,11 +19,13 @@ from chatbot.ui.account import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
 from chatbot.ui.asking import Asking
+from chatbot.ui.attaching import Attached, attach
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
-from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_question, stopped_html
+from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, stopped_html
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.ratings import draw_rating
+from chatbot.ui.ratings import draw_under
+from chatbot.ui.routes import stop_address
 from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
@@ -30,6 +33,9 @@ from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
+# Seconds after which a page that waits for example questions looks for them.
+LOOK_SECONDS = 0.5
+ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
 STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
 SAMPLE_QUESTIONS = (
     "What is the contingency reserve set at for 2025-26?",
@@ -50,27 +56,36 @@ def show(house: House) -> None:
         names = _scope(documents)
     head = st.container(key="head", horizontal=True, wrap=False, horizontal_alignment="distribute", vertical_alignment="center")
     head.title("Chat", anchor=False)
-    typed = st.chat_input("Ask about the documents", key="question", max_chars=LONGEST_QUESTION, submit_mode="stop", disabled=not documents)
-    question = typed or session.asked_again()
+    typed = st.chat_input(
+        ASK if documents else ASK_ATTACHING,
+        key="question",
+        max_chars=LONGEST_QUESTION,
+        max_upload_size=max(1, int(house.settings.max_upload_mb)),
+        accept_file="multiple",
+        file_type="pdf",
+        submit_mode="stop",
+    )
     show_open_page(house)
     show_erase_dialog(house)
     show_shortened(house)
     show_prompt(house)
-    left = _asked(question, names, house)
+    left = _asked(typed.text.strip() if typed else session.asked_again(), typed.files if typed else [], names, house)
     row = _row(house)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
         with head:
             draw_menu(row, house, opened=True)
     with st.sidebar:
         draw_conversations(house, row.id if row else None)
-    _draw_conversation(row, left, documents, house)
+    _draw_conversation(row, left, documents, house, typed=bool(typed))
 
 
 def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
     """Which documents to search: their names, () for all."""
+    there = sorted(row.name for row in documents)
+    session.take_scope(there)
     chosen = st.multiselect(
         "Search in",
-        sorted(row.name for row in documents),
+        there,
         key="scope",
         placeholder="All documents",
         help="Leave it empty to search all documents.",
@@ -79,21 +94,34 @@ def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _asked(question: str, names: tuple[str, ...], house: House) -> list[Asking]:
+def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...], house: House) -> list[Asking]:
     """What is on its way in the conversation that is shown, with what is asked now. To be read before the store is: what ends meanwhile is there then."""
     owner = session.owner()
+    attached = _attached(question, files, house)
     if question:
         try:
             conversation: str | None = session.begin_conversation(house)
         except StoreError as error:  # the answer comes all the same
             conversation = None
             st.html(notice_html(f"This conversation is not kept: {error.message}", error.hint))
-        asking = house.asked.ask(Ask(question, names, conversation, None, owner))
+        ready = partial(attached.wait, house.additions) if attached is not None else None
+        asking = house.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
         asking.wait(0, TICK)  # by then it stands in its conversation, which is listed
         if conversation is None:
             return [asking]
     shown = session.conversation()
     return house.asked.left(shown, owner) if shown else []
+
+
+def _attached(question: str, files: Sequence[UploadedFile], house: House) -> Attached | None:
+    """What comes with the question, None for nothing. Without a question the files are only added. What is asked next stays in them."""
+    if not files:
+        return None
+    attached = attach(files, [file.name for file in files], house.chatbot.library, house.additions)
+    if not question:
+        st.toast("Being added. Ask about it now; the Documents page shows how far it is.", icon=":material/upload_file:")
+    session.scope_next(partial(attached.added, house.additions))
+    return attached
 
 
 def _row(house: House) -> ConversationRow | None:
@@ -105,14 +133,14 @@ def _row(house: House) -> ConversationRow | None:
         return None
 
 
-def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: House) -> None:
+def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: House, *, typed: bool) -> None:
     _draw_notes(row, house)
     there = row is not None and row.deleted_at is None
     with st.empty().container():  # what stood here before a question is gone while it is answered
         if not documents and not (there and row and row.exchanges):
             _teach()
         elif not left and not (there and row and row.exchanges):
-            _invite(documents)
+            _invite(documents, house)
     if row is not None and there:
         first = session.first_shown(row, house.settings.window)
         said = house.chatbot.conversations.said(row.id, session.owner(), last=max(1, row.exchanges - first + 1))
@@ -122,7 +150,7 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
         if session.arrived(row.id) and not left:
             scroll_to_end(row.id)
     for asking in left:
-        _follow(asking, house)
+        _follow(asking, house, stop="" if typed else _stop_html(asking))
 
 
 def _draw_notes(row: ConversationRow | None, house: House) -> None:
@@ -153,25 +181,40 @@ def _teach() -> None:
     st.caption("Nothing at hand? `make samples` makes four sample documents in `documents/samples`, and `make run` adds them.")
 
 
-def _invite(documents: Sequence[DocumentRow]) -> None:
+def _invite(documents: Sequence[DocumentRow], house: House) -> None:
     """Questions to begin with."""
     count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
     st.html(paragraphs_html(f"Ask about {count}. Every answer carries the page it stands on, and opens that page with the passage marked."))
+    if all(row.name.startswith("Valmora_") for row in documents):
+        _examples(SAMPLE_QUESTIONS)
+    elif (found := house.examples.of(documents)) is None:
+        st.fragment(_look, run_every=LOOK_SECONDS)(documents, house)
+    else:
+        _examples(found or ANY_QUESTIONS)
+
+
+def _look(documents: Sequence[DocumentRow], house: House) -> None:
+    st.caption("Looking for questions that these documents answer …")
+    if house.examples.of(documents) is not None:
+        st.rerun()
+
+
+def _examples(questions: Sequence[str]) -> None:
+    """Buttons that ask."""
     st.caption("For example:")
-    sample = any(row.name.startswith("Valmora_") for row in documents)
-    for index, question in enumerate(SAMPLE_QUESTIONS if sample else ANY_QUESTIONS):
-        st.button(question, key=f"example-{index}", on_click=session.ask_again, args=(question,))
+    for index, question in enumerate(questions):
+        st.button(plain_markdown(question), key=f"example-{index}", on_click=session.ask_again, args=(question,))
 
 
-def _follow(asking: Asking, house: House) -> None:
+def _follow(asking: Asking, house: House, *, stop: str) -> None:
     """Show a question and its answer as it comes, to the end."""
-    draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
+    message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
     body = answer_message()
     try:
         seen = 0
         while not asking.over:
             seen = asking.wait(seen, TICK)
-            _draw_progress(asking, body)
+            _draw_progress(asking, body, stop=stop)
             # The longer the text, the rarer it is drawn anew: the work stays in proportion to its length.
             time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
     except StopException:
@@ -181,19 +224,31 @@ def _follow(asking: Asking, house: House) -> None:
         raise
     with body.container():
         _draw_end(asking, house)
+    if asking.given is not None and asking.given.answer.conversation and asking.given.number > 0:
+        with message:
+            draw_pencil(asking.given.answer.conversation, asking.given.number)
     scroll_to_answer(asking.number)
 
 
-def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator) -> None:
+def _stop_html(asking: Asking) -> str:
+    """A button that stops an answer whatever the page does: the one of the question's field is there only where it was typed, and in that tab."""
+    return f'<p><button type="button" class="copy" data-stop="{stop_address(asking.number)}">Stop</button></p>'
+
+
+def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str) -> None:
+    """What has come of an answer. stop: HTML of the button that stops it, "" where another one does."""
     stage = asking.stage
     if not asking.text:
-        body.html(stage_html(stage))
+        body.html(stage_html(stage) + stop)
     else:
-        body.html(answer_html(asking.text) + (stage_html(stage) if stage.name == "checking" else ""))
+        body.html(answer_html(asking.text) + (stage_html(stage) if stage.name == "checking" else "") + stop)
 
 
 def stage_html(stage: Stage) -> str:
     """How far an answer is; of a long question's search the piece, which is shown but not read aloud: it changes many times a second."""
+    if stage.name == "reading":
+        far = f", {stage.done:,} of {stage.total:,}" if stage.total else ""
+        return f'<p class="stage">Reading what you attached{far} …</p>'
     if stage.total > 1:
         return f'<p class="stage">Searching, piece {stage.done:,} of {stage.total:,} …</p>'
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'
@@ -202,7 +257,7 @@ def stage_html(stage: Stage) -> str:
 def _draw_end(asking: Asking, house: House) -> None:
     if asking.given is not None:
         draw_given(asking.given, house)
-        draw_rating(asking.given, house)
+        draw_under(asking.given, house)
         return
     if asking.stopped:
         st.html(stopped_html(asking.text))

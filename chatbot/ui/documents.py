@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from pathlib import PurePath
 from typing import Any
 
 import streamlit as st
@@ -14,7 +13,7 @@ from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
 from chatbot.store.jobs import NewFile
 from chatbot.store.library import UNDO_DAYS
-from chatbot.store.names import display_name
+from chatbot.store.names import display_name, free_name
 from chatbot.ui.document_dialogs import ask_for, show_dialog
 from chatbot.ui.document_jobs import draw_jobs
 from chatbot.ui.shared import House, opening
@@ -94,15 +93,6 @@ def _name_for(given: str, index: int, taken: Collection[str]) -> str:
     said, key = f"{spoken(name)} is there already. This file is:", f"clash-{index}-{name}"
     choice = st.radio(said, (NEW_VERSION, KEEP_BOTH), horizontal=True, key=key, label_visibility="collapsed")
     return name if choice == NEW_VERSION else free_name(name, taken)
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """ "Budget.pdf" as "Budget (2).pdf", or with the next number that is not taken."""
-    path = PurePath(name)
-    number = 2
-    while f"{path.stem} ({number}){path.suffix}" in taken:
-        number += 1
-    return f"{path.stem} ({number}){path.suffix}"
 
 
 # --- what is there --------------------------------------------------------------------------------------------------------------

@@ -10,16 +10,17 @@ from streamlit.delta_generator import DeltaGenerator
 from chatbot.errors import StoreError
 from chatbot.memory.conversations import ConversationRow, Said
 from chatbot.records import Notice
+from chatbot.service import LONGEST_QUESTION
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
 from chatbot.ui.asking import Given
-from chatbot.ui.ratings import draw_rating
+from chatbot.ui.ratings import draw_under
 from chatbot.ui.scroll import keep_place
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, quiet_html
 
-__all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_question", "stopped_html"]
+__all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_pencil", "draw_question", "stopped_html"]
 
 LONGEST_SHOWN_QUESTION = 2_000
 ONLY_WORDS = "Only the words of this answer are kept. Ask again to see its pages."
@@ -40,22 +41,51 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: House) -> 
                 label, key="show-earlier", icon=":material/expand_less:", type="tertiary", on_click=session.show_earlier, args=(row.id, first - most)
             )
     for one in said:
-        draw_question(one.user, one.number)
+        draw_question(one.user, one.number, conversation=row.id)
         with answer_message().container():
             _draw_answer(one, house)
     if row.exchanges > house.settings.window:
         keep_place(first)
 
 
-def draw_question(question: str, number: int = 0, *, beside: Callable[[], None] = lambda: None) -> None:
-    """A question. number: of its exchange, 0 while it has none. beside: draws something unseen with it."""
+def draw_question(question: str, number: int = 0, *, conversation: str = "", beside: Callable[[], None] = lambda: None) -> DeltaGenerator:
+    """A question; returns its message, where `draw_pencil` may add to it. number: of its exchange, 0 while it has none. conversation: where it can be changed
+    and asked again. beside: draws something unseen with it."""
     shown = question
     if len(question) > LONGEST_SHOWN_QUESTION:
         shown = f"{question[:LONGEST_SHOWN_QUESTION]} … ({len(question):,} characters in all)"
-    with st.chat_message("user", avatar=":material/person:"):
-        marked = f' data-exchange="{number}"' if number else ""
-        st.html(f'<div class="question"{marked}>{paragraphs_html(shown)}</div>')
+    message = st.chat_message("user", avatar=":material/person:")
+    with message:
+        if conversation and session.is_edited(conversation, number):
+            _edit(question, number)
+        else:
+            marked = f' data-exchange="{number}"' if number else ""
+            st.html(f'<div class="question"{marked}>{paragraphs_html(shown)}</div>')
+            if conversation:
+                draw_pencil(conversation, number)
         beside()
+    return message
+
+
+def draw_pencil(conversation: str, number: int) -> None:
+    """The button that puts the question of an exchange into a field."""
+    said = "Change this question and ask it again"
+    key = f"pencil-{number}"
+    st.button(said, key=key, icon=":material/edit:", type="tertiary", help=said, on_click=session.begin_edit, args=(conversation, number))
+
+
+def _edit(question: str, number: int) -> None:
+    """The field to change a question in. What was asked and answered stays as it is; the changed question is asked at the end."""
+    with st.form(f"edit-form-{number}", border=False):
+        changed = st.text_area("Question", question, key=f"edit-text-{number}", max_chars=LONGEST_QUESTION, label_visibility="collapsed")
+        with st.container(horizontal=True, gap="small"):
+            asked = st.form_submit_button("Ask", type="primary", key=f"edit-ask-{number}", help="Ctrl and Enter in the field do the same")
+            left = st.form_submit_button("Leave it", key=f"edit-leave-{number}")
+    if asked and changed.strip():
+        session.ask_again(changed.strip())
+    if left or (asked and changed.strip()):
+        session.end_edit()
+        st.rerun()
 
 
 def answer_message() -> DeltaGenerator:
@@ -98,4 +128,4 @@ def _draw_complete(one: Said, house: House) -> None:
     else:
         given = Given(one.number, answer, tuple(map(Notice, answer.notices)))
         draw_given(given, house)
-        draw_rating(given, house)
+        draw_under(given, house)

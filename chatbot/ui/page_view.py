@@ -10,7 +10,7 @@ from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import session
-from chatbot.ui.originals import original_address
+from chatbot.ui.routes import original_address
 from chatbot.ui.scroll import scroll_to_mark
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House

@@ -1,4 +1,4 @@
-"""The two buttons under an answer, and what was said with them; what a rating changes in later answers is the service's."""
+"""The row under an answer: rating it, copying it, and what was said with a rating; what a rating changes in later answers is the service's."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import streamlit as st
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.answer_records import cited_text
 from chatbot.memory.case_records import Case
+from chatbot.records import Answer
 from chatbot.service import MEMORY
 from chatbot.ui import session
 from chatbot.ui.asking import Given
 from chatbot.ui.shared import House
 from chatbot.ui.text import VERDICTS, notice_html, plain_html, short
 
-__all__ = ["LONGEST_WORD", "draw_rating", "is_ratable"]
+__all__ = ["LONGEST_WORD", "draw_under", "is_ratable"]
 
 # By reward.
 ICONS = (":material/thumb_down:", ":material/thumb_up:")
@@ -30,28 +31,40 @@ def is_ratable(given: Given) -> bool:
     return kept and answer.answered and not answer.error and answer.model != MEMORY
 
 
-def draw_rating(given: Given, house: House) -> None:
-    """Below an answer: the buttons, the verdict as it stands, and the line for a word on it. Nothing where there is nothing to rate."""
-    if not is_ratable(given):
-        return
-    answer, number = given.answer, given.number
-    conversation = answer.conversation or ""
-    try:
-        case = house.chatbot.cases.rated(session.owner(), answer)
-    except StoreError as error:
-        st.html(notice_html(error.message, error.hint))
-        return
+def draw_under(given: Given, house: House) -> None:
+    """The row: the two verdicts where there is something to rate, with the one that was given, and the answer's words to copy."""
+    answer, place = given.answer, (given.answer.conversation or "", given.number)
+    ratable, case = is_ratable(given), None
+    if ratable:
+        try:
+            case = house.chatbot.cases.rated(session.owner(), answer)
+        except StoreError as error:
+            st.html(notice_html(error.message, error.hint))
+            ratable = False
     # A verdict on an earlier answer to this question says nothing of this one.
     case = case if case is not None and case.plan == cited_text(answer) else None
-    pressed, problem = session.rated_last(conversation, number)
-    with st.container(key=f"rating-{number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for reward in (1, 0):
-            _button(reward, case, (conversation, number), house)
+    with st.container(key=f"rating-{given.number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        if ratable:
+            for reward in (1, 0):
+                _button(reward, case, place, house)
+        st.html(copy_html(answer), width="content")
         if case is not None:
             word = f": “{plain_html(short(case.word, LONGEST_WORD))}”" if case.word else ""
             st.html(f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated {VERDICTS[case.reward].lower()}{word}</p>')
+    if ratable:
+        _draw_rated(case, place, house)
+
+
+def copy_html(answer: Answer) -> str:
+    """The button that copies question and answer, with document and page in the place of each citation."""
+    text = plain_html(f"{answer.question}\n\n{cited_text(answer)}")
+    return f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with the page of each citation">Copy</button>'
+
+
+def _draw_rated(case: Case | None, place: tuple[str, int], house: House) -> None:
+    pressed, problem = session.rated_last(*place)
     if case is not None and pressed and not case.word:
-        _ask_why(case, (conversation, number), house)
+        _ask_why(case, place, house)
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
 

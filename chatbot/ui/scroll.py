@@ -67,7 +67,8 @@ const look = () => {
 look();
 }"""
 # Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
-# of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard. "/" goes to the question.
+# of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
+# what carries data-stop tells that address to stop. "/" goes to the question.
 HANDS = """{
 if (!window.finpolicyHands) {
   window.finpolicyHands = true;
@@ -107,12 +108,17 @@ if (!window.finpolicyHands) {
     return done;
   };
   document.addEventListener('click', async (event) => {
-    const at = event.target.closest ? event.target.closest('[data-press], [data-copy]') : null;
+    const at = event.target.closest ? event.target.closest('[data-press], [data-copy], [data-stop]') : null;
     if (!at) return;
     hide();
     if (at.dataset.press) {
       const button = document.querySelector('.st-key-' + CSS.escape(at.dataset.press) + ' button');
       if (button) button.click();
+      return;
+    }
+    if (at.dataset.stop) {
+      at.disabled = true;
+      await fetch(at.dataset.stop, {method: 'POST'});
       return;
     }
     const said = at.textContent, done = await copy(at.dataset.copy);

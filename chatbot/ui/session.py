@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -24,6 +24,7 @@ __all__ = [
     "ask_dialog",
     "asked_again",
     "begin_conversation",
+    "begin_edit",
     "begin_private",
     "close_dialog",
     "close_page",
@@ -31,7 +32,9 @@ __all__ = [
     "conversation",
     "delete_conversation",
     "dialog",
+    "end_edit",
     "first_shown",
+    "is_edited",
     "is_private",
     "keep_password",
     "last_words",
@@ -48,8 +51,10 @@ __all__ = [
     "put_undo_away",
     "rated_last",
     "restore_conversation",
+    "scope_next",
     "set_zoom",
     "show_earlier",
+    "take_scope",
     "tell",
     "told",
     "turn_page",
@@ -147,6 +152,33 @@ def leave_conversation() -> None:
     st.session_state.pop("conversation", None)
     st.query_params.pop(PARAMETER, None)
     close_page()
+
+
+def scope_next(names: Callable[[], Iterable[str]]) -> None:
+    """From the next run on, search in these documents; `names` is called then."""
+    st.session_state["scope_next"] = names
+
+
+def take_scope(there: Collection[str]) -> None:
+    """Before the field for it is drawn: search in the documents that were put aside for this run. there: the documents that can be chosen."""
+    names = st.session_state.pop("scope_next", None)
+    if names is not None and (chosen := [name for name in names() if name in there]):
+        st.session_state["scope"] = chosen
+
+
+def begin_edit(conversation: str, number: int) -> None:
+    """Put the question of this exchange into a field, to be changed and asked again."""
+    st.session_state["edited"] = (conversation, number)
+
+
+def end_edit() -> None:
+    """Put the field away."""
+    st.session_state.pop("edited", None)
+
+
+def is_edited(conversation: str, number: int) -> bool:
+    """Whether the question of this exchange is being changed."""
+    return bool(st.session_state.get("edited") == (conversation, number))
 
 
 def ask_again(question: str) -> None:

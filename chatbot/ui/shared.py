@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
+    from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
 
@@ -36,6 +37,7 @@ class House:
     asked: Asked
     images: PageImages
     check: StoreCheck
+    examples: ExampleQuestions
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; vectors it still lacks are made."""
@@ -62,6 +64,7 @@ class House:
         """Stop what is on its way and give the store free."""
         self.asked.close()
         self.check.close()
+        self.examples.close()
         self.additions.close()
         self.chatbot.close()
 
@@ -99,6 +102,7 @@ def _open_house(settings: Settings) -> House:
     from chatbot.service import Chatbot
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
+    from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
 
@@ -108,7 +112,7 @@ def _open_house(settings: Settings) -> House:
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
-        return House(settings, chatbot, additions, Asked(chatbot), PageImages(chatbot), StoreCheck(chatbot.library))
+        return House(settings, chatbot, additions, Asked(chatbot), PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot))
     except BaseException:
         chatbot.close()
         raise

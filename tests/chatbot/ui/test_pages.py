@@ -17,10 +17,11 @@ from chatbot.records import Citation, Stage
 from chatbot.settings import Settings
 from chatbot.store.jobs import NewFile
 from chatbot.store.lock import StoreLock
+from chatbot.store.names import free_name
 from chatbot.ui import shared
 from chatbot.ui.answers import ocr_remarks
 from chatbot.ui.chat import stage_html
-from chatbot.ui.documents import free_name, moving, remarks, state_text, undo_until
+from chatbot.ui.documents import moving, remarks, state_text, undo_until
 from chatbot.ui.shared import House
 from tests.pdfs import make_pdf
 
@@ -80,7 +81,7 @@ def buttons(app: AppTest, beginning: str) -> list[Button]:
 
 def test_an_empty_store_teaches(house: House) -> None:
     app = run()
-    assert app.chat_input[0].disabled
+    assert app.chat_input[0].placeholder == "Attach a PDF and ask about it" and not app.chat_input[0].disabled
     assert "There are no documents yet" in shown(app)
     assert "Nothing leaves this machine" in shown(app)
 
@@ -113,7 +114,7 @@ def long_search() -> None:
 
     asking = Asking("?", 1)
     asking.stage = Stage("searching", 3, 120)
-    _draw_progress(asking, st.empty())
+    _draw_progress(asking, st.empty(), stop="")
 
 
 def test_the_pieces_of_a_long_question_are_counted() -> None:

@@ -1,0 +1,80 @@
+"""Example questions that fit what is in the store, looked for in the background; knows how long to look, not what makes a question."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+
+from chatbot.errors import ProjectError
+from chatbot.examples import Example, candidates, in_turn
+from chatbot.records import DocumentRow
+from chatbot.service import Chatbot
+
+__all__ = ["ExampleQuestions"]
+
+log = logging.getLogger(__name__)
+
+WANTED = 3
+# Documents that questions are taken from, the newest; candidates that are tried. Three are found within a second.
+MOST_DOCUMENTS, MOST_TRIED = 8, 24
+
+_Key = tuple[tuple[str, str], ...]
+
+
+class ExampleQuestions:
+    """The questions for the documents as they stand. Safe from several threads."""
+
+    def __init__(self, chatbot: Chatbot) -> None:
+        self._chatbot = chatbot
+        self._lock = threading.Lock()
+        self._found: dict[_Key, tuple[str, ...]] = {}
+        self._looking: _Key | None = None
+        self._closing = False
+
+    def of(self, documents: Sequence[DocumentRow]) -> tuple[str, ...] | None:
+        """Up to three questions that these documents answer, none where they have no tables to ask about; None while they are looked for."""
+        key = tuple(sorted((row.name, row.id) for row in documents))
+        with self._lock:
+            if key in self._found or self._closing:
+                return self._found.get(key, ())
+            if self._looking != key:
+                self._looking = key
+                threading.Thread(target=self._look, args=(key, list(documents)), name="examples", daemon=True).start()
+            return None
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._closing = True
+
+    def _look(self, key: _Key, documents: Sequence[DocumentRow]) -> None:
+        found: tuple[str, ...] = ()
+        try:
+            newest = sorted(documents, key=lambda row: -row.added_at)[:MOST_DOCUMENTS]
+            found = self._good([list(self._candidates(row)) for row in newest])
+        except ProjectError as error:  # a store that is being closed, or damaged; the chat says so by itself
+            log.warning("looking for example questions: %s", error)
+        finally:
+            with self._lock:
+                self._found, self._looking = {key: found}, None
+
+    def _candidates(self, row: DocumentRow) -> Sequence[Example]:
+        catalog = self._chatbot.library.catalog
+        version = catalog.find(row.name)
+        return list(candidates(row.name, catalog.tables(version.id))) if version is not None else []
+
+    def _good(self, documents: Sequence[Sequence[Example]]) -> tuple[str, ...]:
+        good: list[str] = []
+        for tried, one in enumerate(in_turn(documents)):
+            if len(good) == WANTED or tried == MOST_TRIED or self._closing:
+                break
+            if self._is_found(one):
+                good.append(one.question)
+        return tuple(good)
+
+    def _is_found(self, one: Example) -> bool:
+        """Whether the search puts the row's own page first. Where a chat model orders the pages it is not asked for this."""
+        if self._chatbot.settings.rerank:
+            return True
+        hits = self._chatbot.search(one.question, k=1)
+        return bool(hits) and (hits[0].document, hits[0].page) == (one.document, one.page)

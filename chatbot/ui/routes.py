@@ -1,0 +1,69 @@
+"""Addresses beside the pages: the PDFs themselves, and the stop of an answer; each is made by a page, and good for this run of the server only."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from chatbot.errors import ProjectError
+from chatbot.ui.shared import opening
+
+__all__ = ["ROUTES", "original_address", "stop_address"]
+
+_SECRET = secrets.token_bytes(32)
+GONE = "This address is not valid any more: the server was started anew, or the document erased. Open the page in the chat once more.\n"
+
+
+def original_address(version: int, name: str, page: int) -> str:
+    """Where a kept PDF is, relative to the pages. page: physical, 1-based, where the browser opens it. Who has the address can read the file until the
+    server stops."""
+    return f"original/{_marked('original', version)}/{quote(name, safe='')}#page={page}"
+
+
+def stop_address(number: int) -> str:
+    """Where a question on its way is stopped, by POST. number: of the question in this process."""
+    return f"stop/{_marked('stop', number)}"
+
+
+async def _original(request: Request) -> Response:
+    version, house = _number("original", request), opening().house
+    if house is None or version is None:
+        return PlainTextResponse(GONE, 404)
+    try:
+        path = await asyncio.to_thread(house.chatbot.library.file, version)
+    except ProjectError:
+        return PlainTextResponse(GONE, 404)
+    headers = {"cache-control": "private, no-store", "content-disposition": "inline"}
+    return FileResponse(path, media_type="application/pdf", headers=headers)
+
+
+async def _stop(request: Request) -> Response:
+    number, house = _number("stop", request), opening().house
+    if house is None or number is None:
+        return PlainTextResponse(GONE, 404)
+    await asyncio.to_thread(house.asked.stop_numbered, number)
+    return Response(status_code=204)
+
+
+def _marked(kind: str, number: int) -> str:
+    """The number with a mark that only this process can make, and for this kind only."""
+    return f"{number}-{hmac.new(_SECRET, f'{kind} {number}'.encode(), hashlib.sha256).hexdigest()[:32]}"
+
+
+def _number(kind: str, request: Request) -> int | None:
+    """The number that the address is marked for; None where the mark is not ours."""
+    given: str = request.path_params["marked"]
+    text, _, _ = given.partition("-")
+    if not (text.isascii() and text.isdecimal() and len(text) < 18) or not hmac.compare_digest(given.encode(), _marked(kind, int(text)).encode()):
+        return None
+    return int(text)
+
+
+ROUTES = (Route("/original/{marked}/{name}", _original), Route("/stop/{marked}", _stop, methods=["POST"]))

@@ -1,0 +1,61 @@
+"""Example questions come from rows that can be asked about, newest year first, one document after the other."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.examples import Example, candidates, in_turn
+from ingestion.records import Cell, Rect, Row, Table
+
+
+def table(*rows: tuple[str, list[str | None]], heads: tuple[str, ...] = ("2023-24 outturn", "2024-25 revised", "2025-26 budget")) -> Table:
+    cells = [Row(label, tuple(None if text is None else Cell(text, 0, 1) for text in texts), "", 0, 1) for label, texts in rows]
+    return Table("Table 1", "", heads, tuple(cells), Rect(0, 0, 1, 1))
+
+
+def asked(*tables: Table) -> list[str]:
+    return [one.question for one in candidates("Budget.pdf", {4: tables})]
+
+
+def test_a_row_is_asked_about_in_the_newest_year() -> None:
+    found = list(candidates("Budget.pdf", {7: [table(("Tax revenue", ["1", "2", "3"]))]}))
+    assert found == [Example("What figure is given for tax revenue in 2025-26?", "Budget.pdf", 7)]
+
+
+def test_names_keep_their_capitals() -> None:
+    assert asked(table(("Real GDP growth", ["1", "2", "3"]), ("Education and Science", ["1", "2", "3"]))) == [
+        "What figure is given for Real GDP growth in 2025-26?",
+        "What figure is given for Education and Science in 2025-26?",
+    ]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Total", "Other taxes", "of which: interest", "Less: refunds", "Tax", "<b>bold row</b>", "Rate of 5 per cent", "All ministries", "x" * 300],
+)
+def test_rows_that_lean_on_others_are_left_out(label: str) -> None:
+    assert asked(table((label, ["1", "2", "3"]))) == []
+
+
+@pytest.mark.parametrize("cell", [None, "–", "n.a.", "suspended"])
+def test_a_cell_must_hold_a_figure(cell: str | None) -> None:
+    assert asked(table(("Tax revenue", ["1", "2", cell]))) == []
+
+
+def test_tables_without_years_or_with_several_in_a_head_give_none() -> None:
+    assert asked(table(("Tax revenue", ["1", "2"]), heads=("Amount", "Share"))) == []
+    assert asked(table(("Tax revenue", ["1"]), heads=("2024 to 2025",))) == []
+
+
+def test_two_questions_of_a_table_at_most() -> None:
+    assert len(asked(table(("Tax revenue", ["1", "2", "3"]), ("Stamp duty", ["1", "2", "3"]), ("Carbon levy", ["1", "2", "3"])))) == 2
+
+
+def test_documents_take_turns_and_no_question_comes_twice() -> None:
+    first, second, third = Example("a?", "A.pdf", 1), Example("b?", "A.pdf", 2), Example("c?", "A.pdf", 3)
+    assert [one.question for one in in_turn([[first, second, third], [Example("a?", "B.pdf", 1), Example("d?", "B.pdf", 1)], []])] == [
+        "a?",
+        "b?",
+        "d?",
+        "c?",
+    ]

@@ -1,0 +1,137 @@
+"""What one does with an answer in a real browser: press its citations, copy it, ask it otherwise, stop it, and ask about a PDF that comes along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.pdfs import make_pdf
+from tests.provider import Provider, Say, first_key
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+
+RULES = ["The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.", "The ceiling may be suspended for one year."]
+CEILING, ANCHOR = "What is the deficit ceiling?", "What is the debt anchor?"
+LEVY = "The harbour levy is 14 crowns for each tonne of cargo."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("chat")
+
+
+@pytest.fixture(scope="module")
+def home(folder: Path) -> Path:
+    add(folder / "home", [make_pdf(folder / "Rules.pdf", RULES)])
+    return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Server]:
+    with Server(home) as started:
+        yield started
+    assert "Traceback" not in started.log.read_text()
+
+
+def panel_is_at(page: Page, said: str) -> None:
+    expect(page.get_by_role("dialog").get_by_text(said)).to_be_visible()
+
+
+def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        message = ask(page, "What are the deficit ceiling and the debt anchor?")
+        chips = message.locator("button.key")
+        expect(chips.first).to_have_text("1")
+        chips.nth(1).hover()
+        expect(page.get_by_role("tooltip")).to_contain_text("Rules.pdf, p. 1: ✓ located on the page")
+        message.locator(".figure").first.hover()
+        expect(page.get_by_role("tooltip")).to_contain_text("✓ stands on the cited page")
+        chips.nth(1).press("Enter")
+        panel_is_at(page, "Citation 2 of")
+        page.get_by_role("dialog").locator("img").wait_for()
+        page.keyboard.press("p")
+        panel_is_at(page, "Citation 1 of")
+        page.keyboard.press("ArrowRight")
+        panel_is_at(page, "Page 2 of 2")
+        panel_is_at(page, "on another page")
+        page.get_by_role("button", name="Larger").click()
+        expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
+        address = page.get_by_role("link", name="Original PDF").get_attribute("href") or ""
+        assert address.endswith("/Rules.pdf#page=2")
+        answer = page.request.get(f"{server.url}/{address}")
+        assert (answer.status, answer.headers["content-type"], answer.body()[:5]) == (200, "application/pdf", b"%PDF-")
+        assert "content-security-policy" not in answer.headers and answer.headers["x-content-type-options"] == "nosniff"
+        marked = address.partition("-")[2]
+        for wrong in (f"original/2-{marked}", f"original/1-{'0' * 32}/x.pdf", "original/x-y/z", f"original/²-{marked}"):
+            assert page.request.get(f"{server.url}/{wrong}").status == 404
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.locator("h1").click()
+        page.keyboard.press("/")
+        expect(page.get_by_label("Ask about the documents")).to_be_focused()
+
+
+def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        message = ask(page, CEILING)
+        message.get_by_role("button", name="Copy", exact=True).click()
+        expect(message.get_by_text("Copied")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.startswith(CEILING) and "three per cent of output. (Rules.pdf, p. 1)" in copied
+        settled(page)
+        page.get_by_role("button", name="Change this question and ask it again").click()
+        field = page.get_by_label("Question", exact=True)
+        expect(field).to_have_value(CEILING)
+        field.fill(ANCHOR)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        expect(page.get_by_test_id("stChatMessage").last).to_contain_text("60 per cent of output")
+        expect(page.locator(".question").nth(0)).to_have_text(CEILING)
+        expect(page.locator(".question").nth(1)).to_have_text(ANCHOR)
+
+
+def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser, home: Path) -> None:
+    def slowly(body: dict[str, object]) -> list[str]:
+        return [*[f"word{number} " for number in range(400)], f"[{first_key(body)}]."]
+
+    with Provider([Say(slowly, delay=0.1)]) as provider:
+        settings = {"FINPOLICY_CHAT_MODEL": "slow", "OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "none"}
+        with Server(home, settings) as server, Visitor(browser, server.url) as page:
+            page.locator("[class*=st-key-example-] button").first.click()
+            page.get_by_text("word5").wait_for()
+            other = page.context.new_page()
+            other.goto(page.url)
+            other.get_by_text("word5").wait_for()
+            other.get_by_role("button", name="Stop", exact=True).click()
+            for tab in (page, other):
+                expect(tab.get_by_text("Stopped. What had come is kept, unchecked.")).to_be_visible()
+
+
+def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> None:
+    pdf = make_pdf(folder / "Levies.pdf", [LEVY])
+    with Server(folder / "empty") as server, Visitor(browser, server.url) as page:
+        expect(page.get_by_text("There are no documents yet")).to_be_visible()
+        settled(page)
+        page.locator("[data-testid=stChatInput] input[type=file]").set_input_files(pdf)
+        box = page.get_by_label("Attach a PDF and ask about it")
+        box.fill("What is the harbour levy?")
+        expect(page.get_by_test_id("stChatInput")).to_contain_text("Levies.pdf")
+        page.get_by_role("button", name="Send message").click()
+        message = page.get_by_test_id("stChatMessage").last
+        expect(message.locator(".answer")).to_contain_text("14 crowns")
+        expect(message.locator("[class*=st-key-cite-] button").first).to_contain_text("Levies.pdf")
+        ask(page, "And for each tonne?")
+        expect(page.get_by_test_id("stMultiSelect")).to_contain_text("Levies.pdf")
