@@ -42,7 +42,7 @@ STEPS: dict[str, tuple[type, tuple[str, ...]]] = {
     "storing": (Catalog, ("begin", "fill")),
     "wording": (KeywordIndex, ("add", "remove")),
     "showing": (Catalog, ("searchable", "link", "restore")),
-    "ceasing": (Catalog, ("stop_waiting", "forget_previous")),
+    "ceasing": (Catalog, ("stop_waiting",)),
     "embedding": (Catalog, ("add_vectors",)),
     "placing": (ChromaIndex, ("upsert", "remove", "drop_others")),
     "flipping": (Catalog, ("ready",)),

@@ -33,9 +33,9 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.intervals import percentile, share_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.case_records import Case, case_line  # noqa: E402
-from chatbot.memory.cases import Cases, Wanted  # noqa: E402
-from chatbot.memory.situations import Situations  # noqa: E402
+from chatbot.memory.cases.records import Case, case_line  # noqa: E402
+from chatbot.memory.cases.store import Cases, Wanted  # noqa: E402
+from chatbot.memory.situations.store import Situations  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
 from chatbot.store.embedders import Embedder, LocalEmbedder  # noqa: E402

@@ -31,9 +31,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import follow_ups  # noqa: E402
 from benchmarks.intervals import mean_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.compression import Conversation, Message, Options, Question  # noqa: E402
-from chatbot.memory.importance import seed_importance  # noqa: E402
-from chatbot.memory.messages import texts_to_embed  # noqa: E402
+from chatbot.memory.compression.compress import Conversation, Message, Options, Question  # noqa: E402
+from chatbot.memory.compression.importance import seed_importance  # noqa: E402
+from chatbot.memory.compression.messages import texts_to_embed  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
 from chatbot.store.embedders import LocalEmbedder  # noqa: E402
 from chatbot.store.lexicon import K1, B, inverse_frequency  # noqa: E402

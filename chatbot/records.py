@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -90,10 +90,15 @@ class Note:
     text: str
 
 
+def _to_nobody(notice: Notice) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     """What a memory is asked. question: in its standalone form; vector: its unit vector, None where nothing is embedded. documents: names of those it
-    is asked of, () for all. now: seconds since the epoch. before: number of the first exchange of this conversation that the prompt has anyway."""
+    is asked of, () for all. now: seconds since the epoch. before: number of the first exchange of this conversation that the prompt has anyway. tell: gets
+    what the user should know of the notes, as where they come from a substitute."""
 
     question: str
     vector: NDArray[np.float32] | None
@@ -102,6 +107,7 @@ class Recall:
     documents: tuple[str, ...] = ()
     now: float = 0.0
     before: int = 1
+    tell: Callable[[Notice], None] = field(repr=False, compare=False, default=_to_nobody)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,17 +20,17 @@ from chatbot.answer.passages import passages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.errors import ModelError, NotFoundError, ProjectError, QuestionError, UsageError
 from chatbot.measures import Measure
-from chatbot.memory.advice import advice_of
-from chatbot.memory.case_layer import CaseLayer
-from chatbot.memory.cases import Cases, Documents
-from chatbot.memory.conversations import PRIVATE, open_conversations
-from chatbot.memory.rated import Rated
+from chatbot.memory.cases.layer import CaseLayer
+from chatbot.memory.cases.rated import Rated
+from chatbot.memory.cases.store import Cases, Documents
+from chatbot.memory.conversations.store import PRIVATE, open_conversations
 from chatbot.memory.remembering import Before, Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
 from chatbot.memory.signals.store import Signals
-from chatbot.memory.situation_layer import SituationLayer
-from chatbot.memory.situations import Situations
+from chatbot.memory.situations.advice import advice_of
+from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.situations.store import Situations
 from chatbot.records import Answer, Citation, DocumentRow, Event, Exchange, Hit, Notice, PageRef, Prompt, Recall, Stage, Token, Understanding
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.newer import Listed, newer_notice, newer_of

@@ -13,7 +13,7 @@ from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
-    from chatbot.memory.conversations import ConversationRow, Conversations
+    from chatbot.memory.conversations.store import ConversationRow, Conversations
 
 __all__ = ["OWNER", "compress", "conversations"]
 
@@ -23,7 +23,7 @@ OWNER = "local"
 
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
     """List the conversations, show or export one, or change it."""
-    from chatbot.memory.conversations import Conversations
+    from chatbot.memory.conversations.store import Conversations
     from chatbot.store.lock import StoreLock
 
     if options.id is None and (options.export or options.rename is not None or options.delete or options.restore):
@@ -86,7 +86,7 @@ def _change(options: argparse.Namespace, kept: Conversations) -> str:
 
 
 def _exported(kept: Conversations, conversation: str, form: str) -> str:
-    from chatbot.memory.export import export_conversation
+    from chatbot.memory.conversations.export import export_conversation
 
     said, answers = kept.said(conversation, OWNER), []
     for one in said:
@@ -110,7 +110,7 @@ def _time(at: float) -> str:
 
 def compress(options: argparse.Namespace, settings: Settings) -> int:
     """Cut a conversation to a share of its tokens."""
-    from chatbot.memory.compress_file import Asked, compress_file, result_line, result_text
+    from chatbot.memory.compression.compress_file import Asked, compress_file, result_line, result_text
 
     asked = Asked(options.file, options.query, options.queries, not options.no_vectors)
     given = {field: getattr(options, field) for field in ("max_tokens", "rho", "gamma", "keep_last", "scoring")}

@@ -16,7 +16,7 @@ from chatbot.errors import UsageError
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
-    from chatbot.memory.case_records import Case
+    from chatbot.memory.cases.records import Case
     from chatbot.memory.signals.records import Imported
     from chatbot.service import Chatbot
 
@@ -56,7 +56,7 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _case_line(case: Case) -> dict[str, Any]:
-    from chatbot.memory.case_records import case_fields
+    from chatbot.memory.cases.records import case_fields
 
     return {"key": case.id, **case_fields(case)}
 
@@ -74,7 +74,7 @@ def _list_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _add_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.case_records import Case
+    from chatbot.memory.cases.records import Case
 
     case = chatbot.cases.add(OWNER, Case(options.texts[0], options.texts[1], 0 if options.not_helpful else 1))
     emit(_case_line(case), f"Added {case.id}.", as_json=options.json)
@@ -136,7 +136,7 @@ def _add_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.situations import SituationMemory
+    from chatbot.memory.situations.store import SituationMemory
 
     memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
     for found in memory.get_memories(options.texts[0], options.k, strategy=options.strategy):

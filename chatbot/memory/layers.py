@@ -7,7 +7,7 @@ from typing import Protocol
 
 from chatbot.records import Note, Recall
 
-__all__ = ["MemoryLayer"]
+__all__ = ["MemoryLayer", "one_line"]
 
 
 class MemoryLayer(Protocol):
@@ -16,5 +16,14 @@ class MemoryLayer(Protocol):
     name: str
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """At most n notes that bear on the question, the best first; each says where it comes from. Notes are data and give no orders."""
+        """At most n notes that bear on the question, the best first; each says where it comes from. Notes are data and give no orders.
+
+        recall.tell gets what the user should know of them. A failure is told there or raised, and never passed over.
+        """
         ...
+
+
+def one_line(text: str, most: int) -> str:
+    """What a note has of a text: one line of at most so many characters, an ellipsis in the place of the rest."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
-from chatbot.memory.answer_records import with_versions
-from chatbot.memory.conversations import ConversationRow, Conversations, Said
-from chatbot.memory.going_back import asks_again, goes_back
-from chatbot.memory.history import CALLED, HistoryLayer
+from chatbot.memory.compression.sessions import CompressionStats, Sessions
+from chatbot.memory.compression.shortening import Long, fit_exchanges, shorten
+from chatbot.memory.conversations.answer_records import with_versions
+from chatbot.memory.conversations.going_back import asks_again, goes_back
+from chatbot.memory.conversations.history import CALLED, HistoryLayer
+from chatbot.memory.conversations.store import ConversationRow, Conversations, Said
+from chatbot.memory.conversations.summary import SummaryLayer, summarise
 from chatbot.memory.layers import MemoryLayer
-from chatbot.memory.sessions import CompressionStats, Sessions
-from chatbot.memory.shortening import Long, fit_exchanges, shorten
-from chatbot.memory.signals.layer import SignalLayer
-from chatbot.memory.summary import SummaryLayer, summarise
 from chatbot.models import LLM
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
@@ -135,14 +134,10 @@ class Remembering:
         """Notes of all memories; one that fails is named, and the answer goes on without it."""
         notes: list[Note] = []
         notices: list[Notice] = []
+        recall = replace(recall, tell=notices.append)
         for layer in layers:
             try:
-                if isinstance(layer, SignalLayer):  # it has notes of its own where its database failed, and tells of that
-                    told = layer.told(recall, NOTES_EACH)
-                    notes += told.notes
-                    notices += told.notices
-                else:
-                    notes += layer.recall(recall, NOTES_EACH)
+                notes += layer.recall(recall, NOTES_EACH)
             except ProjectError as error:
                 notices.append(Notice(f"Answered without its memory of the {layer.name}: {error.message}", error.hint))
         return tuple(notes), tuple(notices)

@@ -319,11 +319,6 @@ class Catalog(Contents):
             )
             connection.execute("delete from document where active_version is null and id not in (select document from version where coming)")
 
-    def forget_previous(self, name: str) -> None:
-        """The version before cannot be brought back any more; `left_over` names it from now on."""
-        with self._write() as connection:
-            connection.execute("update document set previous_version = null, replaced_at = null where name = ?", (name,))
-
     def to_erase(self) -> set[str]:
         """SHA-256 of files whose copies nothing needs any more and that may still be there."""
         rows = self._read("select sha256 from erased where sha256 not in (select sha256 from version union select sha256 from waiting)")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.store.database import LITTLE_SPACE, disk_is_full
 
-__all__ = ["REPAIR", "IndexDamagedError", "explained"]
+__all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
 
 REPAIR = "`python -m chatbot doctor --repair` makes it anew from the catalogue."
 FULL = ("no space left", "disk is full", "disk full", "database or disk is full", "os error 28", "quota")
@@ -28,6 +30,17 @@ def explained(error: Exception, what: str, folder: Path) -> StoreError:
     if folder.exists() and not os.access(folder, os.W_OK):
         return StoreError(f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you may write.")
     return IndexDamagedError(f"{what} cannot be used: {text}", hint=REPAIR)
+
+
+@contextmanager
+def explaining(what: str, folder: Path) -> Iterator[None]:
+    """Raises what goes wrong inside as `explained` puts it; the store's own errors as they are."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception as error:  # the libraries raise their own, sqlite's and Rust's
+        raise explained(error, what, folder) from error
 
 
 def _free(folder: Path) -> int:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
@@ -31,7 +32,7 @@ class NewerStoreError(StoreError):
 
 
 class _Held:
-    """A thread's connection, closed when the thread ends: the browser's pages run in a new one each time."""
+    """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a new one each time."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -41,7 +42,15 @@ class _Held:
 
 
 class Database:
-    """Reads from any thread; writes one at a time, each `_write` one transaction."""
+    """Reads from any thread; writes one at a time, each `_write` one transaction.
+
+    Who keeps something else than the catalogue says in a class of its own what is other there: how it is opened, brought up to date and spoken of.
+    """
+
+    # Whether each thread has a connection of its own; one for all is for those who take turns.
+    _connection_each = True
+    # How sure a commit is before it returns.
+    _synchronous = "full"
 
     def __init__(self, path: Path, schema: str, version: int, *, read_only: bool = False) -> None:
         """schema: statements that make the tables, each ending in ";\\n". version: of that schema, from 1.
@@ -50,10 +59,14 @@ class Database:
         another version.
         """
         self._path, self._read_only = path, read_only
-        self._local = threading.local()
+        self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
         self._held: WeakSet[_Held] = WeakSet()
         self._write_lock = threading.RLock()
-        self._check_version(schema, version)
+        try:
+            self._check_version(schema, version)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close every connection; the object is not usable afterwards."""
@@ -90,15 +103,25 @@ class Database:
     def _connection(self) -> sqlite3.Connection:
         held: _Held | None = getattr(self._local, "held", None)
         if held is None:
-            mode = self._read_mode() if self._read_only else "rwc"
-            connection = sqlite3.connect(
-                f"{self._path.absolute().as_uri()}?mode={mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            connection = sqlite3.connect(self._address(), uri=True, timeout=self._busy_seconds(), isolation_level=None, check_same_thread=False)
             held = self._local.held = _Held(connection)
             self._held.add(held)
-            if not self._read_only:
-                connection.executescript("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on;")
+            self._prepare(connection)
         return held.connection
+
+    def _address(self) -> str:
+        """The file as SQLite opens it."""
+        return f"{self._path.absolute().as_uri()}?mode={self._read_mode() if self._read_only else 'rwc'}"
+
+    def _busy_seconds(self) -> float:
+        return BUSY_SECONDS
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """What is set on every new connection."""
+        if not self._read_only:
+            connection.executescript(
+                f"pragma journal_mode = wal; pragma synchronous = {self._synchronous}; pragma foreign_keys = on; pragma secure_delete = on;"
+            )
 
     def _read_mode(self) -> str:
         """Where the folder cannot be written SQLite finds no place for what readers share, and needs none if no log is beside the file."""
@@ -119,11 +142,11 @@ class Database:
                 connection.execute("begin immediate")
                 try:
                     yield connection
+                    connection.execute("commit")
                 except BaseException:
                     with suppress(sqlite3.Error):  # a full disk has rolled back already
                         connection.execute("rollback")
                     raise
-                connection.execute("commit")
             except sqlite3.Error as error:
                 raise self._unusable(error) from error
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
-from chatbot.store.damage import REPAIR, IndexDamagedError, explained
+from chatbot.store.damage import REPAIR, IndexDamagedError, explaining
 
 __all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of"]
 
@@ -113,16 +113,12 @@ class ChromaIndex:
     @contextmanager
     def _using(self) -> Iterator[Any]:
         """The open collection; what goes wrong in using it is told apart into damage and a full disk."""
-        try:
+        with explaining("The vector index", self._folder):
             with self._lock:
                 if self._found is None:
                     self._found = self._open()
                 found = self._found
             yield found
-        except StoreError:
-            raise
-        except Exception as error:  # chromadb raises its own, sqlite's and Rust's
-            raise explained(error, "The vector index", self._folder) from error
 
     def _open(self) -> Any:
         import chromadb

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from chatbot.errors import ProjectError
-from chatbot.memory.conversations import Said
+from chatbot.memory.conversations.store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.service import Ask
 from chatbot.tokens import encodable

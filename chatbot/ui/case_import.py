@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chatbot.errors import ProjectError
-from chatbot.memory.cases import Cases, Imported
+from chatbot.memory.cases.store import Cases, Imported
 
 __all__ = ["CaseImport", "outcome_lines"]
 

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner import StopException
 from streamlit.typing import UploadedFile
 
 from chatbot.errors import NotFoundError, QuestionError, StoreError
-from chatbot.memory.conversations import ConversationRow
+from chatbot.memory.conversations.store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.service import LONGEST_QUESTION, Ask
 from chatbot.ui import session

@@ -8,9 +8,10 @@ from itertools import groupby
 
 import streamlit as st
 
-from chatbot.memory.conversations import KEPT_DAYS, ConversationRow
+from chatbot.memory.conversations.store import KEPT_DAYS, ConversationRow
 from chatbot.ui import session
 from chatbot.ui.conversation_menu import draw_menu, title_text
+from chatbot.ui.lists import search_box
 from chatbot.ui.shared import House
 from chatbot.ui.text import paragraphs_html, plain_html, plain_markdown, quiet_html, short
 
@@ -18,8 +19,6 @@ __all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_d
 
 # After this many days months are enough to tell conversations apart.
 DAYS_OF_A_WEEK = 7
-# The search waits until typing pauses.
-PAUSE = "300ms"
 EMPTY = "Your conversations will stand here. They stay on this machine and are seen in this browser only."
 NOTHING_FOUND = "No conversation holds all of these words."
 
@@ -49,7 +48,7 @@ def draw_conversations(house: House, current: str | None) -> None:
         if not rows:
             st.html(quiet_html(_teaching(house)))
         else:
-            wanted = _search_box()
+            wanted = search_box("Search conversations", key="find")
             found = conversations.listed(owner, search=wanted) if wanted else rows
             _draw_rows(found[: session.listed_most()], house, current)
             if not found:
@@ -63,19 +62,6 @@ def draw_conversations(house: House, current: str | None) -> None:
 def _teaching(house: House) -> str:
     days = house.settings.retention_days
     return EMPTY + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
-
-
-def _search_box() -> str:
-    typed: str | None = st.text_input(
-        "Search conversations",
-        key="find",
-        type="search",
-        placeholder="Search conversations",
-        label_visibility="collapsed",
-        icon=":material/search:",
-        live=PAUSE,
-    )
-    return (typed or "").strip()
 
 
 def _draw_rows(rows: Iterable[ConversationRow], house: House, current: str | None) -> None:

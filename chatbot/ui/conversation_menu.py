@@ -8,11 +8,11 @@ from functools import partial
 import streamlit as st
 
 from chatbot.errors import NotFoundError, StoreError
-from chatbot.memory.case_layer import CaseLayer
-from chatbot.memory.conversations import ConversationRow
-from chatbot.memory.export import export_conversation, file_name
+from chatbot.memory.cases.layer import CaseLayer
+from chatbot.memory.conversations.export import export_conversation, file_name
+from chatbot.memory.conversations.store import ConversationRow
 from chatbot.memory.signals.layer import SignalLayer
-from chatbot.memory.situation_layer import SituationLayer
+from chatbot.memory.situations.layer import SituationLayer
 from chatbot.records import Answer
 from chatbot.ui import session
 from chatbot.ui.shared import House

@@ -6,6 +6,7 @@ import streamlit as st
 
 from chatbot.errors import ProjectError
 from chatbot.store.library import UNDO_DAYS
+from chatbot.ui.lists import page_of
 from chatbot.ui.page_report import facts_html, pages_html, strip_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, short
@@ -44,11 +45,9 @@ def _report(house: House, name: str) -> None:
         st.html(notice_html(error.message, error.hint))
         return
     st.html(strip_html(pages) + facts_html(pages))
-    first = 0
-    if len(pages) > PAGES_SHOWN:
-        first = PAGES_SHOWN * (st.pagination(-(-len(pages) // PAGES_SHOWN), key="report-page") - 1)
+    shown = page_of(pages, PAGES_SHOWN, key="report-page")
     with st.container(key="report"):
-        st.html(pages_html(pages[first : first + PAGES_SHOWN]))
+        st.html(pages_html(shown))
 
 
 def _remove(house: House, name: str) -> None:

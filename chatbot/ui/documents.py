@@ -16,6 +16,7 @@ from chatbot.store.library import UNDO_DAYS
 from chatbot.store.names import display_name, free_name
 from chatbot.ui.document_dialogs import ask_for, show_dialog
 from chatbot.ui.document_jobs import draw_jobs
+from chatbot.ui.lists import page_of
 from chatbot.ui.shared import House, opening
 from chatbot.ui.store_check import show_check
 from chatbot.ui.text import notice_html, plain_html, plain_markdown, short, spoken
@@ -105,12 +106,10 @@ def _draw_documents(house: House) -> None:
         return
     if problem := st.session_state.pop("documents_problem", None):
         st.html(notice_html(problem))
-    first = 0
-    if len(rows) > ROWS:
-        first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="documents-page") - 1)
+    shown = page_of(rows, ROWS, key="documents-page")
     with st.container(key="documents"):
         _draw_line(HEAD, head=True)
-        for row in rows[first : first + ROWS]:
+        for row in shown:
             _draw_row(row, house)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from chatbot.errors import StoreError
-from chatbot.memory.conversations import ConversationRow, Said
+from chatbot.memory.conversations.store import ConversationRow, Said
 from chatbot.records import Notice
 from chatbot.service import LONGEST_QUESTION
 from chatbot.ui import session

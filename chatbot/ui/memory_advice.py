@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.memory.situation_file import Situation
-from chatbot.memory.situations import SituationHealth
+from chatbot.memory.situations.file import Situation
+from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
+from chatbot.ui.lists import page_of, search_box
 from chatbot.ui.memory_dialogs import ask_for
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
@@ -17,8 +18,6 @@ from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_
 __all__ = ["draw_advice", "health_text"]
 
 ROWS = 20
-# The search waits until typing pauses.
-PAUSE = "300ms"
 # Characters that the form takes; what is longer is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION, LONGEST_SUBJECT = 10_000, 2_000, 60
 EMPTY = (
@@ -35,7 +34,7 @@ def draw_advice(house: House) -> None:
     health = situations.health(owner)
     st.html(quiet_html(health_text(health)) if health.situations else paragraphs_html(EMPTY))
     if health.situations:
-        wanted = _search_box()
+        wanted = search_box("Search advice", key="find-advice")
         rows = situations.listed(owner, search=wanted)
         _draw_rows(rows)
         if not rows:
@@ -51,24 +50,8 @@ def health_text(health: SituationHealth) -> str:
     return counted + (f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made." if health.waiting else "")
 
 
-def _search_box() -> str:
-    typed: str | None = st.text_input(
-        "Search advice",
-        key="find-advice",
-        type="search",
-        placeholder="Search advice",
-        label_visibility="collapsed",
-        icon=":material/search:",
-        live=PAUSE,
-    )
-    return (typed or "").strip()
-
-
 def _draw_rows(rows: Sequence[Situation]) -> None:
-    first = 0
-    if len(rows) > ROWS:
-        first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="advice-page") - 1)
-    for one in rows[first : first + ROWS]:
+    for one in page_of(rows, ROWS, key="advice-page"):
         with st.container(key=f"advice-{one.key}", gap=None):
             st.html(situation_html(one))
             told = f"Delete this advice: {plain_markdown(short(one.situation, 60))}"

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from chatbot.memory.case_records import case_id
-from chatbot.memory.cases import CaseHealth, CaseRow
+from chatbot.memory.cases.records import case_id
+from chatbot.memory.cases.store import CaseHealth, CaseRow
 from chatbot.ui import session
 from chatbot.ui.case_import import CaseImport, outcome_lines
+from chatbot.ui.lists import page_of, search_box
 from chatbot.ui.memory_dialogs import ask_for, attempt
 from chatbot.ui.shared import House
 from chatbot.ui.text import case_html, notice_html, paragraphs_html, plain_html, plain_markdown, quiet_html, short
@@ -18,8 +19,6 @@ __all__ = ["draw_cases", "health_text", "remarks"]
 
 ROWS = 20
 POLL_SECONDS = 0.5
-# The search waits until typing pauses.
-PAUSE = "300ms"
 IMPORTING = "case_import"
 EMPTY = (
     "No answer is rated yet. Below an answer on the Chat page, press thumb up or thumb down. "
@@ -42,7 +41,7 @@ def draw_cases(house: House) -> None:
     if health.problems:
         st.html(_lines_html([f"Line {one.line} cannot be read, and stays as it is: {one.reason}." for one in health.problems[:ROWS]]))
     if health.cases:
-        wanted = _search_box()
+        wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
         _draw_rows(rows, {row.case.id for row in shared}, mine, house)
         if not rows:
@@ -68,24 +67,8 @@ def remarks(row: CaseRow, *, shared: bool) -> list[str]:
     return said + ([SHARED] if shared else [])
 
 
-def _search_box() -> str:
-    typed: str | None = st.text_input(
-        "Search rated answers",
-        key="find-cases",
-        type="search",
-        placeholder="Search rated answers",
-        label_visibility="collapsed",
-        icon=":material/search:",
-        live=PAUSE,
-    )
-    return (typed or "").strip()
-
-
 def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, house: House) -> None:
-    first = 0
-    if len(rows) > ROWS:
-        first = ROWS * (st.pagination(-(-len(rows) // ROWS), key="cases-page") - 1)
-    for row in rows[first : first + ROWS]:
+    for row in page_of(rows, ROWS, key="cases-page"):
         there = case_id(row.case.question, mine)
         with st.container(key=f"case-{row.case.id}", gap=None):
             st.html(case_html(row.case, remarks(row, shared=there in shared)))

@@ -8,9 +8,9 @@ from dataclasses import replace
 import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError
-from chatbot.memory.case_records import Case, case_id
-from chatbot.memory.cases import Cases
-from chatbot.memory.situation_file import Situation
+from chatbot.memory.cases.records import Case, case_id
+from chatbot.memory.cases.store import Cases
+from chatbot.memory.situations.file import Situation
 from chatbot.ui import session
 from chatbot.ui.ratings import LONGEST_WORD
 from chatbot.ui.shared import House

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
-from chatbot.memory.answer_records import cited_text
-from chatbot.memory.case_records import Case
+from chatbot.memory.cases.records import Case
+from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import Answer
 from chatbot.service import MEMORY
 from chatbot.ui import session

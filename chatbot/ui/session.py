@@ -13,7 +13,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
-from chatbot.memory.conversations import PRIVATE, ConversationRow
+from chatbot.memory.conversations.store import PRIVATE, ConversationRow
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
 

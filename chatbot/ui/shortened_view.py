@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 
 import streamlit as st
 
 from chatbot.errors import StoreError
-from chatbot.memory.conversations import Said
-from chatbot.memory.sessions import CompressionStats
+from chatbot.memory.compression.messages import Spans, pieces
+from chatbot.memory.compression.sessions import CompressionStats
+from chatbot.memory.conversations.store import Said
 from chatbot.records import Compression
 from chatbot.ui import session
+from chatbot.ui.lists import page_of
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
 
@@ -20,7 +21,6 @@ __all__ = ["in_prompt", "kept_html", "shortened_text", "show_shortened", "stats_
 
 # Exchanges on one page of the view: some hundred screens of text are no view.
 EXCHANGES_SHOWN = 25
-Spans = tuple[tuple[int, int], ...]
 
 
 def shortened_text(compression: Compression) -> str:
@@ -52,10 +52,7 @@ def _draw(house: House) -> None:
     left_out = [one for one in said if not in_prompt(one, compression)]
     if left_out and not st.toggle(f"Show the {len(left_out):,} exchanges that were left out whole", key=f"kept-all-{number}"):
         said = [one for one in said if in_prompt(one, compression)]
-    first = 0
-    if len(said) > EXCHANGES_SHOWN:
-        first = EXCHANGES_SHOWN * (st.pagination(-(-len(said) // EXCHANGES_SHOWN), key=f"kept-page-{number}") - 1)
-    st.html("".join(kept_html(one, compression) for one in said[first : first + EXCHANGES_SHOWN]))
+    st.html("".join(kept_html(one, compression) for one in page_of(said, EXCHANGES_SHOWN, key=f"kept-page-{number}")))
     stats = chatbot.memory.stats(conversation, owner)
     st.html(table_html("This conversation until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]))
     st.html(table_html("When it was shortened", ("Time", "Tokens", "Kept", "Turns shortened"), stats_rows(stats)[1:]))
@@ -93,19 +90,15 @@ def in_prompt(said: Said, compression: Compression) -> bool:
 def _part(text: str, spans: Spans) -> str:
     return "".join(
         plain_html(piece) if kept else f'<del><span class="unseen">[left out: </span>{plain_html(piece)}<span class="unseen">]</span></del>'
-        for piece, kept in _pieces(text, spans)
+        for piece, kept in _shown(text, spans)
     )
 
 
 def _how(parts: Sequence[tuple[str, Spans]]) -> str:
-    stays = {kept for text, spans in parts for _, kept in _pieces(text, spans)}
+    stays = {kept for text, spans in parts for _, kept in _shown(text, spans)}
     return {frozenset({True, False}): "kept in part", frozenset({True}): "kept whole"}.get(frozenset(stays), "left out")
 
 
-def _pieces(text: str, spans: Spans) -> list[tuple[str, bool]]:
-    """The text in its order, cut into what was kept (True) and what was left out; blanks between kept stretches count as kept."""
-    cuts = [0]
-    for start, end in sorted(spans):
-        cuts += [max(start, cuts[-1]), max(min(end, len(text)), cuts[-1], start)]  # as they come from a file they may reach beyond
-    found = [(text[start:end], bool(one % 2)) for one, (start, end) in enumerate(pairwise([*cuts, len(text)]))]
-    return [(piece, kept or not piece.strip()) for piece, kept in found if piece]
+def _shown(text: str, spans: Spans) -> list[tuple[str, bool]]:
+    """As pieces; blanks between kept stretches count as kept."""
+    return [(piece, kept or not piece.strip()) for piece, kept in pieces(text, spans)]

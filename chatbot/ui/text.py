@@ -7,9 +7,9 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 
-from chatbot.memory.case_records import Case
+from chatbot.memory.cases.records import Case
 from chatbot.memory.signals.records import Row
-from chatbot.memory.situation_file import Situation
+from chatbot.memory.situations.file import Situation
 from chatbot.records import PageRef
 
 __all__ = [

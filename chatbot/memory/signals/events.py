@@ -113,12 +113,12 @@ def keep_vectors(connection: Connection, vectors: Mapping[int, NDArray[np.float3
         connection.execute("UPDATE news_events SET embedding = %s, found_by = %s WHERE id = %s", [text, state, event])
 
 
-def unread_events(connection: Connection, most: int, *, after: int = 0, but: str = "") -> list[tuple[int, NewsItem]]:
-    """Events with words that no analyser has read, by number after that one. but: with it, those that this analyser has not read."""
+def unread_events(connection: Connection, most: int, *, after: int = 0) -> list[tuple[int, NewsItem]]:
+    """Events with words that no analyser has read, by number after that one."""
     rows = connection.execute(
         """SELECT id, source, source_message_id, content_text, published_at FROM news_events e WHERE found_by <> 'nothing' AND id > %s
-        AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id AND (%s = '' OR s.analyser = %s)) ORDER BY id LIMIT %s""",
-        [after, but, but, most],
+        AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id) ORDER BY id LIMIT %s""",
+        [after, most],
     ).fetchall()
     return [(int(row[0]), NewsItem(str(row[1]), str(row[2]), str(row[3]), _time(row[4]))) for row in rows]
 

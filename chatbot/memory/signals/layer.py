@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.templates import TEMPLATES, Template, load_templates, match_templates
 from chatbot.records import Note, Notice, Recall
 
-__all__ = ["NOT_ADVICE", "SignalLayer", "Told"]
+__all__ = ["NOT_ADVICE", "SignalLayer"]
 
 NOT_ADVICE = "machine-made, not advice"
 # What a note may take of a signal's summary.
@@ -21,14 +20,6 @@ MOST_CHARACTERS = 400
 LONGEST_LINK = 120
 # Kinds of failure that are no fault of the database's: it is in use as it should, or its owner has to act; asking again costs nothing.
 HARMLESS = frozenset({"off", "vector", "embedder"})
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """Notes, and what the user should know of them; no notices where all is well."""
-
-    notes: tuple[Note, ...]
-    notices: tuple[Notice, ...] = ()
 
 
 class SignalLayer:
@@ -41,18 +32,10 @@ class SignalLayer:
         self._signals, self._templates = signals, templates
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
-        """As MemoryLayer.recall. Raises SignalsError where the database failed and no local template bears on the question."""
-        told = self.told(recall, n)
-        if not told.notes and told.notices:
-            first = told.notices[0]
-            raise SignalsError(first.text, kind="down", hint=first.hint, retryable=True)
-        return list(told.notes)
-
-    def told(self, recall: Recall, n: int) -> Told:
-        """At most n notes, and a notice where the database failed; raises nothing."""
+        """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told; raises nothing."""
         most = min(n, self._signals.options.most_notes)
         if most < 1 or self._signals.off:
-            return Told(())
+            return []
         if not self._signals.breaker.allows():
             return self._without(recall, most, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
         at = datetime.fromtimestamp(recall.now, UTC) if recall.now > 0 else datetime.now(UTC)
@@ -60,24 +43,25 @@ class SignalLayer:
             found = self._signals.find(recall.question, recall.vector, most, as_of=at)
         except SignalsError as error:
             if error.kind == "off":
-                return Told(())
+                return []
             if error.kind not in HARMLESS:
                 self._signals.breaker.failed()
             return self._without(recall, most, error)
         self._signals.breaker.succeeded()
         if found:
-            return Told(tuple(self._note(one) for one in found))
-        return Told(self._local(recall, most, "no recent signal is like the question"))
+            return [self._note(one) for one in found]
+        return self._local(recall, most, "no recent signal is like the question")
 
-    def _without(self, recall: Recall, most: int, error: SignalsError) -> Told:
+    def _without(self, recall: Recall, most: int, error: SignalsError) -> list[Note]:
         notes = self._local(recall, most, "the signal database cannot be asked")
         instead = "local templates stand in" if notes else "no local template bears on the question"
-        return Told(notes, (Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint),))
+        recall.tell(Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint))
+        return notes
 
-    def _local(self, recall: Recall, most: int, why: str) -> tuple[Note, ...]:
+    def _local(self, recall: Recall, most: int, why: str) -> list[Note]:
         matched = match_templates(recall.question, load_templates(self._templates))
         sure = [one for one in matched if one.base_confidence >= self._signals.options.confidence]
-        return tuple(_template_note(self.name, one, why) for one in sure[:most])
+        return [_template_note(self.name, one, why) for one in sure[:most]]
 
     def _note(self, found: Found) -> Note:
         one = found.reading

@@ -20,7 +20,7 @@ from typing import Any
 
 from chatbot.memory.signals.records import SignalsError
 
-__all__ = ["EmbeddedServer", "can_be_embedded"]
+__all__ = ["EmbeddedServer"]
 
 log = logging.getLogger(__name__)
 
@@ -53,11 +53,6 @@ SETTINGS = {
     "log_min_error_statement": "panic",
     "timezone": "UTC",
 }
-
-
-def can_be_embedded() -> bool:
-    """Whether the package with the server is installed."""
-    return importlib.util.find_spec(PACKAGE) is not None
 
 
 class EmbeddedServer:

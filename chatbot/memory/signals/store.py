@@ -120,10 +120,6 @@ class Signals:
         self._known = None
         return self._embed(Imported(), progress)
 
-    def analyse_again(self, model: LLM | None, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
-        """Have everything read by this model, or by the rules, that it has not read yet."""
-        return self._analyse(Imported(), model, progress, again=True)
-
     # --- signals out --------------------------------------------------------------------------------------------------------
 
     def find(
@@ -233,12 +229,12 @@ class Signals:
             done = replace(done, embedded=done.embedded + len(known), by_keywords=done.by_keywords + len(waiting) - len(known))
             progress("embedded", done.embedded + done.by_keywords)
 
-    def _analyse(self, done: Imported, model: LLM | None, progress: Callable[[str, int], None], *, again: bool = False) -> Imported:
-        but, after, failures = ((model.name if model else RULES) if again else ""), 0, 0
+    def _analyse(self, done: Imported, model: LLM | None, progress: Callable[[str, int], None]) -> Imported:
+        after = failures = 0
         analysed = dict(done.analysed)
         while True:
             with self._writing() as connection:
-                waiting = events.unread_events(connection, READ_AT_ONCE, after=after, but=but)
+                waiting = events.unread_events(connection, READ_AT_ONCE, after=after)
             if not waiting:
                 return replace(done, analysed=analysed)
             # No transaction is held while a model thinks.

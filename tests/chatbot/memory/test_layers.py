@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatbot.memory.conversations import Conversations, Said, Summary
-from chatbot.memory.history import HistoryLayer, likeness_of, rank_exchanges
+from chatbot.memory.conversations.history import HistoryLayer, likeness_of, rank_exchanges
+from chatbot.memory.conversations.store import Conversations, Said, Summary
+from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, cited_facts, summarise
 from chatbot.memory.layers import MemoryLayer
-from chatbot.memory.summary import BLOCK, SummaryLayer, cited_facts, summarise
 from chatbot.records import Answer, Recall
 from tests.fakes import HashEmbedder, ScriptedModel
 

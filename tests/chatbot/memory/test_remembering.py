@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
-from chatbot.memory import compression, conversation_file, shortening
+from chatbot.memory.compression import compress as compression
+from chatbot.memory.compression import shortening
+from chatbot.memory.conversations import file as conversation_file
+from chatbot.memory.remembering import Remembering
 from chatbot.models import LLM
-from chatbot.records import Answer, Citation, Event, Exchange, Notice, Recall, Token
+from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.service import Ask, Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
@@ -86,6 +89,24 @@ def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_ke
     assert (after.compressed, after.compression_count) == (True, 1)
     assert after.compression_history[0]["original_tokens"] == before.token_count
     assert after.compression_history[0]["compressed_tokens"] == kept.compressed_tokens
+
+
+class Substitute:
+    """A memory that has notes of its own where what it stands on failed."""
+
+    name = "substitutes"
+
+    def recall(self, recall: Recall, n: int) -> list[Note]:
+        """As MemoryLayer.recall."""
+        recall.tell(Notice("A substitute stands in."))
+        return [Note(self.name, "a substitute", "Harbours are open.")]
+
+
+def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> None:
+    chatbot = make()
+    memory = Remembering(chatbot.settings, chatbot.conversations, chatbot.library.catalog, chatbot.library.embedder, [Substitute()])
+    before = memory.before(Recall(QUESTION, None, chatbot.conversations.begin("me"), "me"))
+    assert [note.source for note in before.notes] == ["a substitute"] and before.notices == (Notice("A substitute stands in."),)
 
 
 def test_shortening_can_be_switched_off_in_a_conversation_and_by_a_setting(make: Make, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from chatbot.errors import QuestionError
-from chatbot.memory.conversations import Said
+from chatbot.memory.conversations.store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.service import Ask
 from chatbot.ui.asking import Asked, Asking

@@ -13,8 +13,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.errors import StoreError
-from chatbot.memory.conversations import PRIVATE, Conversations, Said
-from chatbot.memory.sessions import CompressionStats
+from chatbot.memory.compression.sessions import CompressionStats
+from chatbot.memory.conversations.store import PRIVATE, Conversations, Said
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.service import Ask
 from chatbot.store.library import Upload

@@ -12,13 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.errors import StoreError
-from chatbot.memory.case_records import Case, CasePage
-from chatbot.memory.case_rows import CaseHealth, CaseRow, Imported
-from chatbot.memory.case_shelf import Problem
-from chatbot.memory.cases import Cases
-from chatbot.memory.conversations import PRIVATE, Conversations
-from chatbot.memory.situation_file import Situation
-from chatbot.memory.situations import SituationHealth, Situations
+from chatbot.memory.cases.records import Case, CasePage
+from chatbot.memory.cases.rows import CaseHealth, CaseRow, Imported
+from chatbot.memory.cases.shelf import Problem
+from chatbot.memory.cases.store import Cases
+from chatbot.memory.conversations.store import PRIVATE, Conversations
+from chatbot.memory.situations.file import Situation
+from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
 from chatbot.service import MEMORY, Ask
 from chatbot.store.library import Upload

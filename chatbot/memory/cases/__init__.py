@@ -1,0 +1,1 @@
+"""Rated answers: kept as cases, recalled for like questions, and what they make of pages."""

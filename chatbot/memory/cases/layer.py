@@ -1,0 +1,42 @@
+"""Similar past cases as notes: answers to follow, then answers to avoid; knows how they are put, not how they are kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from chatbot.memory.cases.recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
+from chatbot.memory.cases.store import Cases, Wanted
+from chatbot.memory.layers import one_line
+from chatbot.records import Note, Recall
+
+__all__ = ["CaseLayer"]
+
+# What a note may take of a question, of an answer and of what its reader said about it.
+QUESTION_CHARACTERS, ANSWER_CHARACTERS, WORD_CHARACTERS = 300, 700, 200
+
+
+class CaseLayer:
+    """Recalls rated answers to similar questions; none where no question is similar."""
+
+    name = "cases"
+
+    def __init__(self, cases: Cases) -> None:
+        self._cases = cases
+
+    def recall(self, recall: Recall, n: int) -> Sequence[Note]:
+        """As MemoryLayer.recall. Nothing is embedded: without a vector there are no notes. Raises StoreError."""
+        if recall.vector is None or n < 1:
+            return []
+        good = self._cases.recall(recall.owner, recall.vector, Wanted(MOST_POSITIVE, reward=1))
+        bad = self._cases.recall(recall.owner, recall.vector, Wanted(MOST_NEGATIVE, reward=0))
+        return [self._note(one) for some in share_notes(good, bad, n) for one in some]
+
+    def _note(self, found: Recalled) -> Note:
+        case = found.case
+        day = time.strftime(" of %d %B %Y", time.localtime(case.at)) if case.at else ""
+        whose = "a shared rating" if case.by else "your rating"
+        example = "An example to follow, rated helpful." if case.reward else "An example to avoid, rated wrong."
+        said = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}" if case.word else ""
+        text = f"{example} Asked: {one_line(case.question, QUESTION_CHARACTERS)} Answered: {one_line(case.plan, ANSWER_CHARACTERS)}{said}"
+        return Note(self.name, f"{whose}{day}, question {found.score:.0%} alike", text)

@@ -1,0 +1,71 @@
+"""What case memory is asked with and answers with; records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatbot.memory.cases.records import Case
+from chatbot.memory.cases.shelf import Problem
+
+__all__ = ["NEAREST", "NO_DOCUMENTS", "CaseHealth", "CaseRow", "Documents", "Imported", "Wanted"]
+
+# Cases that a recall gives.
+NEIGHBOURS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What cases must know of documents. digest_of(version): SHA-256 of its file, "" where it is gone. is_live(SHA-256): whether answers still rest on that file."""
+
+    digest_of: Callable[[int], str] = lambda version: ""
+    is_live: Callable[[str], bool] = lambda digest: True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a recall asks for. reward: 1 or 0, None for both. least: cosine, None for the embedder's own threshold. stale: whether cases too whose documents
+    changed or went."""
+
+    k: int = NEIGHBOURS
+    reward: int | None = None
+    least: float | None = None
+    stale: bool = False
+
+
+NO_DOCUMENTS, NEAREST = Documents(), Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A case as listed. stale: a document it rests on was changed or removed, so that it is not recalled. shared: it is among those that all have."""
+
+    case: Case
+    stale: bool
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of an import. added: cases; known: those that were left out because there is as new a verdict on the question; problems: lines that could not
+    be read."""
+
+    added: int
+    known: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseHealth:
+    """How an owner's cases fare. superseded: cases with a newer verdict on the same question. waiting: cases without a vector yet, which are not recalled."""
+
+    path: Path
+    cases: int
+    positive: int
+    negative: int
+    stale: int
+    superseded: int
+    waiting: int
+    shared: int
+    problems: tuple[Problem, ...]

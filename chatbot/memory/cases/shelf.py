@@ -1,0 +1,193 @@
+"""The cases of one file with their vectors, read once and again only where the file has changed; knows one file, not whose it is."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.errors import NotFoundError
+from chatbot.memory.cases.locked_files import LockedFile
+from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, edited_line, read_case
+from chatbot.memory.cases.vectors import VectorFile, question_vectors, vector_key
+from chatbot.store.embedders import Embedder
+
+__all__ = ["Problem", "Shelf", "ShelfView", "read_cases"]
+
+NOTHING = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line that cannot be read. line: 1-based, as editors count."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfView:
+    """What a file held at a time. cases: the newest of each question, in the file's order; lines: of all cases; superseded: cases that a newer one took the
+    place of. ids: id -> place among the cases. rows: (cases, dimension) unit vectors; embedded: (cases,) which have one; positive: (cases,)."""
+
+    cases: tuple[Case, ...]
+    problems: tuple[Problem, ...]
+    lines: int
+    ids: Mapping[str, int]
+    rows: NDArray[np.float32]
+    embedded: NDArray[np.bool_]
+    positive: NDArray[np.bool_]
+
+    @property
+    def superseded(self) -> int:
+        return self.lines - len(self.cases)
+
+
+class Shelf:
+    """One file of cases. Safe from several threads, and beside other processes that use it."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        self._embedder, self._file, self._vectors = embedder, LockedFile(path, what="the cases"), VectorFile(path, embedder)
+        self._lock = threading.RLock()
+        self._stamps = (NOTHING, NOTHING)
+        self._live: dict[str, Case] = {}
+        self._problems: list[Problem] = []
+        # Lines that were read, those of them that are cases, and the bytes of all with their SHA-256.
+        self._lines = self._read = self._end = 0
+        self._digest = b""
+        nothing = np.zeros(0, np.bool_)
+        self._view = ShelfView((), (), 0, {}, np.zeros((0, embedder.dimension), np.float32), nothing, nothing)
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    def view(self) -> ShelfView:
+        """What the files hold now. Raises StoreError."""
+        with self._lock:
+            stamps = self._file.stamp(), self._vectors.stamp()
+            if stamps != self._stamps:
+                if stamps[0] != self._stamps[0]:
+                    self._reread()
+                self._view, self._stamps = self._look(), stamps
+            return self._view
+
+    def append(self, cases: Sequence[Case]) -> None:
+        """Keep cases at the end, without their vectors. Raises StoreError, UsageError."""
+        lines = b"".join(map(case_line, cases))
+        if lines:
+            self._file.append(lines)
+
+    def embed(self, *, only: str = "", most: int | None = None, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+        """Make and keep the vectors that are missing; how many are missing still. only: of the case with this id; most: of so many cases, the newest first.
+
+        Raises ModelError, StoreError.
+        """
+        view = self.view()
+        missing = [case for case, there in zip(view.cases, view.embedded, strict=True) if not there][::-1]
+        part = [case.question for case in missing if only in ("", case.id)][:most]
+        if part:
+            self.keep_vectors(part, question_vectors(self._embedder, part, progress=progress))
+        return len(missing) - len(part)
+
+    def keep_vectors(self, questions: Sequence[str], rows: NDArray[np.float32]) -> None:
+        """Keep the vectors of questions: unit rows of shape (n, dimension). Raises StoreError."""
+        self._vectors.append([vector_key(question) for question in questions], rows)
+
+    def replace(self, changed: Mapping[str, Case], removed: Collection[str] = ()) -> None:
+        """Put a changed case in the place of the one with its id, and take out the removed ids, each with all older verdicts on its question.
+
+        The file is written anew in one step: what is deleted is gone from it, its older verdicts too, which an appended mark would bring back for every
+        program that does not know the mark. Lines that cannot be read stay as they are. Raises StoreError, UsageError.
+        """
+
+        def written(held: bytes) -> bytes:
+            lines = [(line, _id(line)) for line in BytesIO(held)]
+            last = {key: at for at, (_, key) in enumerate(lines)}
+            kept = [
+                edited_line(line, changed[key]) if key in changed else line
+                for at, (line, key) in enumerate(lines)
+                if key not in removed and (key not in changed or at == last[key])
+            ]
+            return b"".join(kept)
+
+        self._file.rewrite(written)
+        self._vectors.keep_only({vector_key(case.question) for case in self.view().cases})
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+
+    def _reread(self) -> None:
+        """Read what was added, or everything where more than that has changed."""
+        held, start = self._file.read(), self._end
+        # What was read last must still be there, and have ended with a line.
+        if not (start and held[start - 1 : start] == b"\n" and hashlib.sha256(memoryview(held)[:start]).digest() == self._digest):
+            start = 0
+            self._live, self._problems, self._lines, self._read = {}, [], 0, 0
+        self._take(held[start:])
+        self._end, self._digest = len(held), hashlib.sha256(held).digest()
+
+    def _take(self, data: bytes) -> None:
+        for line in BytesIO(data):
+            self._lines += 1
+            if not line.strip():
+                continue
+            try:
+                case = read_case(line, self._lines - 1)
+            except ValueError as error:
+                cut = "" if line.endswith(b"\n") else "the file ends within it: "
+                self._problems.append(Problem(self._lines, cut + str(error)))
+                continue
+            self._read += 1
+            self._live.pop(case.id, None)
+            self._live[case.id] = case
+
+    def _look(self) -> ShelfView:
+        keys, stored = self._vectors.load()
+        cases = tuple(self._live.values())
+        at = np.array([keys.get(vector_key(case.question), -1) for case in cases], np.int64)
+        embedded = at >= 0
+        rows = stored[np.maximum(at, 0)] if len(stored) else np.zeros((len(cases), self._embedder.dimension), np.float32)
+        rows[~embedded] = 0
+        positive = np.array([case.reward == 1 for case in cases], np.bool_)
+        ids = {key: at for at, key in enumerate(self._live)}
+        return ShelfView(cases, tuple(self._problems), self._read, ids, rows, embedded, positive)
+
+
+def _id(line: bytes) -> str:
+    """The id of the case on a line, "" where it is none."""
+    try:
+        return read_case(line, 0).id
+    except ValueError:
+        return ""
+
+
+def read_cases(path: Path) -> tuple[list[Case], list[Problem]]:
+    """The cases of a JSONL file from elsewhere, which never count as verified or shared, and the lines that cannot be read. Raises NotFoundError."""
+    cases, problems = list[Case](), list[Problem]()
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(_cut_lines(file), 1):
+                try:
+                    if line.strip():
+                        case = read_case(line, number - 1)
+                        cases.append(replace(case, verified=False, by="", id=case_id(case.question)))
+                except ValueError as error:
+                    problems.append(Problem(number, str(error)))
+    except OSError as error:
+        raise NotFoundError(f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines.") from error
+    return cases, problems
+
+
+def _cut_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines; one that is longer than a case may be is cut off behind that, so that it is never held whole."""
+    while line := file.readline(LONGEST_LINE + 1):
+        yield line
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE + 1)

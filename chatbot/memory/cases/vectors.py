@@ -1,0 +1,97 @@
+"""Vectors of questions in a file beside the cases, so that each is made once; knows no case, and is made anew where it is lost."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chatbot.memory.cases.locked_files import LockedFile
+from chatbot.search.fusion import embed_query, mean_vector, worth_searching
+from chatbot.search.questions import understand
+from chatbot.store.embedders import Embedder
+
+__all__ = ["VectorFile", "question_vectors", "vector_key"]
+
+Vectors = NDArray[np.float32]
+KEY_BYTES = 16
+# Enters each key, because another way to make a vector of a question makes another vector.
+TEXT_VERSION = b"1\0"
+# How far from 1 a unit row may be: what is further is no vector that an embedder made.
+UNIT = 1e-2
+# Questions embedded in one call, so that progress is seen and an endpoint's batch is used.
+BATCH = 256
+
+
+def vector_key(question: str) -> bytes:
+    """What a question's vector is kept under."""
+    return hashlib.sha256(TEXT_VERSION + question.encode("utf-8", "replace")).digest()[:KEY_BYTES]
+
+
+def question_vectors(embedder: Embedder, questions: Sequence[str], *, progress: Callable[[int, int], None] = lambda done, total: None) -> Vectors:
+    """Unit rows (n, dimension), each as a question is embedded when it is asked: its subject, of a long one the mean over its pieces. Raises ModelError."""
+    subjects = [understand(question, question).subject for question in questions]
+    rows = np.zeros((len(subjects), embedder.dimension), np.float32)
+    short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
+    for at in range(0, len(short), BATCH):
+        part = short[at : at + BATCH]
+        rows[part] = embedder.embed([subjects[one] for one in part])
+        progress(at + len(part), len(subjects))
+    for done, one in enumerate(sorted(set(range(len(subjects))).difference(short)), len(short) + 1):
+        rows[one] = mean_vector(worth_searching(embed_query(embedder, subjects[one]).chunks))
+        progress(done, len(subjects))
+    return rows
+
+
+class VectorFile:
+    """Records of a key and a float32 row, one after the other; of one embedder, whose fingerprint the file is named by."""
+
+    def __init__(self, beside: Path, embedder: Embedder) -> None:
+        """beside: the file of cases."""
+        named = hashlib.sha256(embedder.fingerprint.encode()).hexdigest()[:12]
+        self._record = np.dtype([("key", f"V{KEY_BYTES}"), ("row", "<f4", (embedder.dimension,))])
+        self._file = LockedFile(beside.with_name(f"{beside.stem}-{named}.vectors"), what="the vectors of cases")
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    def stamp(self) -> tuple[int, int, int]:
+        """As LockedFile.stamp."""
+        return self._file.stamp()
+
+    def load(self) -> tuple[dict[bytes, int], Vectors]:
+        """(key -> row, rows of shape (n, dimension)). Rows that are no unit vectors have no key. The rows are read from the file as they are used."""
+        count = self.stamp()[1] // self._record.itemsize
+        if not count:
+            return {}, np.zeros((0, *self._record["row"].shape), np.float32)
+        records = np.memmap(self.path, self._record, "r", shape=(count,))
+        rows: Vectors = records["row"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            sound = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
+        return {key: at for at, (key, good) in enumerate(zip(records["key"].tolist(), sound.tolist(), strict=True)) if good}, rows
+
+    def append(self, keys: Sequence[bytes], rows: Vectors) -> None:
+        """Keep a row for each key; of one that is kept already the newer counts. Raises StoreError."""
+        if keys:
+            self._file.append(self._pack(keys, rows), whole=self._record.itemsize)
+
+    def keep_only(self, keys: Collection[bytes]) -> None:
+        """Erase the rows of all other keys. Raises StoreError."""
+        wanted = set(keys)
+
+        def kept(held: bytes) -> bytes:
+            whole = np.frombuffer(held, self._record, len(held) // self._record.itemsize)
+            return whole[[key in wanted for key in whole["key"].tolist()]].tobytes()
+
+        if self.stamp()[1]:
+            self._file.rewrite(kept)
+
+    def _pack(self, keys: Sequence[bytes], rows: Vectors) -> bytes:
+        records = np.zeros(len(keys), self._record)
+        records["key"] = np.frombuffer(b"".join(keys), f"V{KEY_BYTES}")
+        records["row"] = rows
+        return records.tobytes()

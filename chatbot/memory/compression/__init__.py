@@ -1,0 +1,1 @@
+"""Long conversations made short: what is kept of each message for a question."""

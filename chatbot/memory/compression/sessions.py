@@ -1,0 +1,60 @@
+"""The compression state of live conversations: a cache of what counting has found, forgotten by age and number; loses nothing, for all of it can be had anew."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chatbot.memory.conversations.store import Said
+from chatbot.tokens import count_tokens
+
+__all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats", "Sessions"]
+
+# The seed's limits.
+MOST_SESSIONS, SESSION_SECONDS = 500, 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionStats:
+    """What compression has done in a conversation. message_count: questions and answers; token_count: of all of them. compressed: whether the latest
+    answer was given with a shortened conversation. compression_history: {timestamp, original_tokens, compressed_tokens, chunks_compressed}, oldest first."""
+
+    message_count: int = 0
+    token_count: int = 0
+    compressed: bool = False
+    compression_count: int = 0
+    compression_history: tuple[dict[str, float | int], ...] = ()
+
+
+class Sessions:
+    """Token counts of the exchanges of live conversations, by conversation; the least recently used goes first. Safe from several threads."""
+
+    def __init__(self, *, model: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        """model: whose tokens are counted."""
+        self._model, self._clock, self._lock = model, clock, threading.Lock()
+        self._sessions: OrderedDict[str, tuple[float, dict[int, int]]] = OrderedDict()
+
+    def tokens(self, conversation: str, said: Sequence[Said]) -> list[int]:
+        """Tokens of each of these exchanges, question and answer; counted once while the session lives."""
+        counts = self._counts(conversation)
+        fresh = {one.number: count_tokens(one.user, self._model) + count_tokens(one.cited, self._model) for one in said if one.number not in counts}
+        with self._lock:
+            counts.update(fresh)
+        return [fresh.get(one.number, 0) or counts[one.number] for one in said]
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def _counts(self, conversation: str) -> dict[int, int]:
+        now = self._clock()
+        with self._lock:
+            for key in [key for key, (used, _) in self._sessions.items() if now - used > SESSION_SECONDS]:
+                del self._sessions[key]
+            _, counts = self._sessions.pop(conversation, (now, {}))
+            self._sessions[conversation] = (now, counts)
+            while len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+            return counts

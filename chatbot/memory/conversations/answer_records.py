@@ -1,0 +1,116 @@
+"""Answers as they are kept: packed whole but for the pages' text, which the catalogue has; and their words with pages in the place of keys."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from chatbot.records import Answer, Hit
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["CITED", "answer_fields", "cited_text", "pack_answer", "page_named", "pages_named", "unpack_answer", "with_versions", "without_versions"]
+
+# As answers show them: one or more keys in square brackets.
+KEYS = re.compile(r"\[(S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20})\]")
+KEY = re.compile(r"S\d{1,4}")
+# Pages as cited_text writes them; a name of a file may hold brackets of its own: "(Budget (1).pdf, p. 8; Annex.pdf, p. 2)".
+CITED = re.compile(r"\((?P<pages>(?:[^()]|\([^()]{0,100}\)){1,300}?, p\. \d{1,6}(?:;(?:[^()]|\([^()]{0,100}\)){1,300})?)\)")
+ERASED = "(The document this stood in was erased.)"
+# An unpacked answer is a prompt of some 50 KB and as much again; more is not what was packed.
+LONGEST_RECORD = 50_000_000
+
+
+def pack_answer(answer: Answer, files: Mapping[int, str]) -> bytes:
+    """The answer as compressed JSON. Of hits, all but the page's text and tables. files: SHA-256 of the file of each version it speaks of."""
+    record = {"answer": answer_fields(answer), "files": {str(version): digest for version, digest in files.items()}}
+    return zlib.compress(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), 6)
+
+
+def answer_fields(answer: Answer) -> dict[str, Any]:
+    """The answer as plain lists and dictionaries, for JSON. Of hits, all but the page's text and tables."""
+    prompt = answer.prompt
+    if prompt is not None:
+        prompt = replace(prompt, sources={key: _light(hit) for key, hit in prompt.sources.items()})
+    return asdict(replace(answer, considered=tuple(map(_light, answer.considered)), prompt=prompt))
+
+
+def unpack_answer(data: bytes) -> tuple[Answer, dict[int, str]]:
+    """(answer, files) as pack_answer took them. Raises ValueError where it is anything else."""
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(data, LONGEST_RECORD)
+        if unpacking.unconsumed_tail or not unpacking.eof:
+            raise ValueError("it is cut short, or too long")
+        record = json.loads(text)
+        return _adapter().validate_python(record["answer"]), {int(version): str(digest) for version, digest in record["files"].items()}
+    except (zlib.error, TypeError, AttributeError, KeyError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Answer]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Answer)
+
+
+def _light(hit: Hit) -> Hit:
+    return replace(hit, page_text="", body="", tables=(), scores=dict(hit.scores))
+
+
+def without_versions(answer: Answer, versions: Collection[int]) -> Answer:
+    """The answer without text of these versions but what it says and quotes itself: their passages, and the prompt's messages where it held any."""
+
+    def stripped(hit: Hit) -> Hit:
+        return replace(hit, text="", context="") if hit.version in versions else hit
+
+    prompt = answer.prompt
+    if prompt is not None and any(hit.version in versions for hit in prompt.sources.values()):
+        messages = tuple((role, content if role == "system" else ERASED) for role, content in prompt.messages)
+        prompt = replace(prompt, sources={key: stripped(hit) for key, hit in prompt.sources.items()}, messages=messages)
+    return replace(answer, considered=tuple(map(stripped, answer.considered)), prompt=prompt)
+
+
+def with_versions(answer: Answer, now: Mapping[int, int | None]) -> Answer:
+    """The answer with the versions that its files have today. now: today's id for each id in the answer, None where the file is not there any more,
+    for which citations cannot be opened and hits have version 0."""
+
+    def moved(hit: Hit) -> Hit:
+        return replace(hit, version=now.get(hit.version) or 0)
+
+    prompt = answer.prompt and replace(answer.prompt, sources={key: moved(hit) for key, hit in answer.prompt.sources.items()})
+    citations = tuple(replace(citation, version=now.get(citation.version) if citation.version else None) for citation in answer.citations)
+    return replace(answer, considered=tuple(map(moved, answer.considered)), prompt=prompt, citations=citations)
+
+
+def cited_text(answer: Answer) -> str:
+    """The answer's words with "(report.pdf, p. 7)" in the place of each known key, for whoever reads it without its citations."""
+    pages: dict[str, str] = {}
+    for citation in answer.citations:
+        if citation.document is not None:
+            pages.setdefault(citation.key, page_named(citation.document, citation.page))
+
+    def named(found: re.Match[str]) -> str:
+        keys = KEY.findall(found[1])
+        if not all(key in pages for key in keys):
+            return found[0]
+        return f"({'; '.join(dict.fromkeys(pages[key] for key in keys))})"
+
+    return KEYS.sub(named, answer.text)
+
+
+def page_named(document: str, page: int | None) -> str:
+    """A page as cited_text names it. page: physical, 1-based."""
+    return f"{document}, p. {page}"
+
+
+def pages_named(found: re.Match[str]) -> list[str]:
+    """What a match of CITED names, each as page_named puts it."""
+    return [page.strip() for page in found["pages"].split(";")]

@@ -1,0 +1,1 @@
+"""Situations with the advice recorded for them: kept, indexed, recalled."""

@@ -1,0 +1,62 @@
+"""A conversation taken away: everything that was said and checked is in it, and nothing of it takes effect where it is shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
+from chatbot.memory.conversations.store import ConversationRow, Said
+from chatbot.records import Answer, Citation, NumberCheck
+
+ROW = ConversationRow("abc", "me", "Bridge costs: what is <b>known</b>?", 1_700_000_000.0, 1_700_000_100.0, 2, None, True, False)
+ANSWER = Answer(
+    "What does it cost?",
+    "What does the bridge cost?",
+    "It costs $4.5 million [S1].",
+    True,
+    citations=(Citation("S1", "Rules_2024.pdf", 8, "6", "The cost is $4.5 million.", True), Citation("S9", None, None, None, "", False)),
+    numbers=(NumberCheck("$4.5 million", 4.5, "USD", 1e6, None, "supported", "S1-7f3a"),),
+)
+SAID = [
+    Said("abc", 1, ANSWER.question, ANSWER.text, "complete", ANSWER.text, 1_700_000_000.0),
+    Said("abc", 2, "And [this](http://evil.example)?", "Half an ans", "stopped", "Half an ans", 1_700_000_100.0),
+]
+
+
+def test_markdown_reads_as_the_conversation_did() -> None:
+    text = export_conversation(ROW, SAID, [ANSWER, None], "markdown")
+    assert text.startswith("# Bridge costs: what is \\<b\\>known\\</b\\>?\n")
+    assert "## 1. What does it cost?" in text
+    assert "It costs \\$4.5 million \\[S1\\]." in text
+    assert "- \\[S1\\] Rules_2024.pdf, page 8 (printed 6), verified: “The cost is \\$4.5 million.”" in text
+    assert "- \\[S9\\] no such source" in text
+    assert "- Figure \\$4.5 million: supported" in text
+    assert "Searched: “What does the bridge cost?”." in text
+    assert "This answer was stopped." in text
+    assert "## 2. And \\[this\\](http\\://evil.example)?" in text
+
+
+def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
+    said = [Said("abc", 1, "How much?", "3. of 4\n# 5\n3.0 per cent\n- and _this_ of a_b", "complete", "", 0.0)]
+    text = export_conversation(ROW, said, [None], "markdown")
+    assert "3\\. of 4  \n\\# 5  \n3\\.0 per cent  \n\\- and \\_this\\_ of a_b" in text
+
+
+def test_json_holds_everything_that_was_checked() -> None:
+    whole = json.loads(export_conversation(ROW, SAID, [ANSWER, None], "json"))
+    assert [one["state"] for one in whole["exchanges"]] == ["complete", "stopped"]
+    assert whole["exchanges"][0]["details"]["citations"][0]["page"] == 8
+    assert whole["exchanges"][0]["details"]["numbers"][0]["status"] == "supported"
+    assert whole["exchanges"][1]["details"] is None
+    assert whole["exchanges"][1]["answer"] == "Half an ans"
+
+
+def test_names_of_files_fit_every_system() -> None:
+    assert file_name(ROW, "markdown") == "bridge-costs-what-is-b-known-b.md"
+    assert file_name(replace(ROW, title="../../§"), "json") == "conversation.json"
+    with pytest.raises(ValueError, match="none of"):
+        export_conversation(ROW, SAID, [None, None], "pdf")
+    assert FORMATS == ("markdown", "json")

@@ -1,0 +1,443 @@
+"""Situation memory on a real Chroma: what the memory it replaces promised and did not keep, and recorded advice as notes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from chatbot.errors import ModelError, NotFoundError, QuestionError, StoreError, UsageError
+from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.situations.advice import Advice, advice_of
+from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.situations.store import SituationMemory, Situations
+from chatbot.records import Recall
+from chatbot.search.fusion import STRATEGIES
+from chatbot.store.embedders import split_text
+from tests.fakes import HashEmbedder
+
+TOPICS = {
+    "inflation": "inflation prices rising above target quickly",
+    "harvest": "wheat harvest drought farmers subsidy",
+    "pensions": "pension fund retirees contribution age",
+    "shipping": "shipping port container freight delay",
+    "energy": "oil gas electricity grid outage",
+}
+
+
+AXES = {"x": (0, 1.0), "y": (1, 1.0), "z": (2, 1.0), "-x": (0, -1.0)}
+
+
+class AxisEmbedder:
+    """Vectors by hand: "x" the first axis, "y" the second, "-x" against the first, each word adding its own; a token is what stands between blanks."""
+
+    fingerprint, dimension, max_tokens = "axis", 4, 4
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = np.zeros((len(texts), 4), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.split():
+                axis, step = AXES.get(word, (3, 0.01))
+                row[axis] += step
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        return split_text(text, self.max_tokens - reserve, lambda start, end: len(text[start:end].split()))
+
+
+class FailingEmbedder(HashEmbedder):
+    """Fails for texts with a word in them, or for all."""
+
+    failing = ""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.failing and any(self.failing in text or self.failing == "all" for text in texts):
+            raise ModelError("The endpoint is busy.")
+        return super().embed(texts)
+
+
+Open = Callable[..., Situations]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    open_ones: list[Situations] = []
+
+    def make(embedder: object = None, folder: str = "situations") -> Situations:
+        while open_ones:
+            open_ones.pop().close()
+        open_ones.append(Situations(tmp_path / folder, embedder or HashEmbedder(dimension=512, max_tokens=12)))  # type: ignore[arg-type]
+        return open_ones[-1]
+
+    yield make
+    for one in open_ones:
+        one.close()
+
+
+@pytest.fixture
+def topics(opened: Open) -> Situations:
+    situations = opened()
+    SituationMemory(situations).add_situations([(text, f"advice on {name}") for name, text in TOPICS.items()])
+    return situations
+
+
+def query(*names: str) -> str:
+    """Windows of twelve words, one for each name: a topic's words, or words of no topic."""
+    windows = []
+    for at, name in enumerate(names):
+        words = TOPICS.get(name, "").split()
+        windows.append(" ".join([*words, *(f"{name}filler{at}number{number}" for number in range(12 - len(words)))]))
+    return " ".join(windows)
+
+
+# --- the calls --------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_calls_and_results_are_those_of_the_memory_it_replaces(topics: Situations) -> None:
+    memory = SituationMemory(topics)
+    (match,) = memory.get_memories("prices rising: inflation above target")
+    assert match.keys() == {"matched_situation", "recommendation", "similarity_score"}
+    assert (match["matched_situation"], match["recommendation"]) == (TOPICS["inflation"], "advice on inflation")
+    found = memory.get_memories(query("x", "pensions"), n_matches=2, aggregate_chunks=False)
+    assert found[0].keys() == {"matched_situation", "recommendation", "similarity_score", "chunk_match"}
+    assert "chunk_match" not in memory.get_memories(query("x", "pensions"), 2, True)[0]
+    assert memory.get_memories("inflation", 1, False)[0]["chunk_match"] == 0
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_scores_are_cosines(opened: Open, strategy: str) -> None:
+    memory = SituationMemory(opened(AxisEmbedder()))
+    memory.add_situations([("x", "same"), ("y", "orthogonal"), ("-x", "opposite"), ("x y", "between")])
+    found = {one["recommendation"]: one["similarity_score"] for one in memory.get_memories("x", 9, strategy=strategy)}
+    expected = {"same": 1.0, "between": 0.7071, "orthogonal": 0.0, "opposite": -1.0}
+    assert found == pytest.approx(expected, abs=1e-3) and list(found) == list(expected)
+    several = memory.get_memories("x x x x y y y y", 9, strategy=strategy)
+    assert several and all(-1 <= one["similarity_score"] <= 1 for one in several)
+
+
+def test_a_long_situation_is_split_and_found_once(opened: Open) -> None:
+    situations = opened(AxisEmbedder())
+    memory = SituationMemory(situations)
+    memory.add_situations([("x x x x " * 30 + "z z z z", "long"), ("x x y", "short"), ("y", "other")])
+    found = memory.get_memories("x", 3)
+    assert [one["recommendation"] for one in found] == ["long", "short", "other"], "three distinct ones, not three copies of the first"
+    assert memory.get_memories("z")[0]["recommendation"] == "long", "what stands at its end is found too"
+
+
+def test_an_empty_memory_has_nothing_and_says_so(opened: Open) -> None:
+    embedder = HashEmbedder()
+    memory = SituationMemory(opened(embedder))
+    memory.add_situations([])
+    assert memory.get_memories("anything", 3) == [] and memory.get_memories("anything", 3, aggregate_chunks=False) == []
+    assert embedder.calls == 0
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_more_are_asked_for_than_there_are(topics: Situations, strategy: str) -> None:
+    found = SituationMemory(topics).get_memories("inflation harvest pension shipping oil", 99, strategy=strategy)
+    assert len({one["matched_situation"] for one in found}) == len(found) == len(TOPICS)
+
+
+@pytest.mark.parametrize(("text", "n"), [("inflation", 0), ("inflation", -1), ("  \n", 1), ("", 1)])
+def test_nothing_is_asked_for(topics: Situations, text: str, n: int) -> None:
+    assert SituationMemory(topics).get_memories(text, n) == []
+
+
+def test_an_unknown_strategy_is_named(topics: Situations) -> None:
+    with pytest.raises(QuestionError, match="no strategy 'best'"):
+        SituationMemory(topics).get_memories("inflation", strategy="best")
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("", "advice"), ("situation", " "), ("one",), ("a", 3), "ab", ("s" * 100_001, "advice"), ("s", "r" * 10_001)],
+    ids=lambda pair: repr(pair)[:20],
+)
+def test_what_is_no_pair_of_texts_is_refused_and_nothing_of_it_kept(topics: Situations, pair: tuple[str, str]) -> None:
+    with pytest.raises(UsageError):
+        SituationMemory(topics).add_situations([("a new situation", "advice"), pair])
+    assert len(topics.listed("local")) == len(TOPICS)
+
+
+# --- long queries -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("name", TOPICS)
+def test_a_topic_that_stands_in_one_piece_is_found_there(topics: Situations, name: str, place: int) -> None:
+    names = ["aa", "bb", "cc", "dd", "ee"]
+    names.insert(place, name)
+    (match,) = SituationMemory(topics).get_memories(query(*names), aggregate_chunks=False)
+    assert (match["recommendation"], match["chunk_match"]) == (f"advice on {name}", place)
+
+
+def test_every_strategy_orders_alike_for_one_piece(topics: Situations) -> None:
+    orders = {
+        tuple(
+            (one["recommendation"], round(one["similarity_score"], 6))
+            for one in SituationMemory(topics).get_memories("oil prices rising", 5, strategy=strategy)
+        )
+        for strategy in STRATEGIES
+    }
+    assert len(orders) == 1
+
+
+def test_the_strategies_differ_where_there_are_several_pieces(topics: Situations) -> None:
+    memory = SituationMemory(topics)
+    text = query("inflation", "inflation", "pensions")
+    assert memory.get_memories(text, 1)[0]["recommendation"] == "advice on inflation"
+    assert {one["recommendation"] for one in memory.get_memories(text, 2, False)} == {"advice on inflation", "advice on pensions"}
+    assert len(memory.get_memories(text, 1, strategy="union")) == len(TOPICS), "uncut"
+    weakest = memory.get_memories(text, 5, strategy="intersection")
+    assert all(one["similarity_score"] <= 0.5 for one in weakest)
+
+
+def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
+    embedder = FailingEmbedder(dimension=512, max_tokens=12)
+    memory = SituationMemory(opened(embedder))
+    memory.add_situations([(text, name) for name, text in TOPICS.items()])
+    embedder.failing = "bbfiller"
+    (match,) = memory.get_memories(query("aa", "bb", "harvest"), aggregate_chunks=False)
+    assert (match["recommendation"], match["chunk_match"]) == ("harvest", 2)
+    embedder.failing = "all"
+    with pytest.raises(ModelError):
+        memory.get_memories(query("aa", "harvest"))
+
+
+def test_a_query_of_many_pieces_is_searched_from_several_threads(topics: Situations) -> None:
+    texts, wrong = [query(*(["aa"] * place), name) for place, name in enumerate(TOPICS)], list[object]()
+
+    def ask(text: str, name: str) -> None:
+        for _ in range(3):
+            found = SituationMemory(topics).get_memories(text, aggregate_chunks=False)
+            if not found or found[0]["recommendation"] != f"advice on {name}":
+                wrong.append((name, found))
+
+    threads = [threading.Thread(target=ask, args=pair) for pair in zip(texts, TOPICS, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# --- whose, and of what -----------------------------------------------------------------------------------------------------------
+
+
+def test_lessons_of_one_scope_or_owner_do_not_reach_another(opened: Open) -> None:
+    situations = opened()
+    for scope, owner in (("AAPL", "me"), ("MSFT", "me"), ("AAPL", "her"), ("", "me")):
+        SituationMemory(situations, scope=scope, owner=owner).add_situations([("tech stocks fall sharply", f"{scope} of {owner}")])
+    for scope, owner in (("aapl ", "me"), ("MSFT", "me"), ("AAPL", "her"), ("", "me")):
+        found = SituationMemory(situations, scope=scope, owner=owner).get_memories("tech stocks fall sharply", 9)
+        assert [one["recommendation"].lower() for one in found] == [f"{scope.strip().lower()} of {owner}"]
+    assert SituationMemory(situations, scope="TSLA", owner="me").get_memories("tech stocks fall", 9) == []
+
+
+def test_a_small_scope_is_found_among_many_others(opened: Open) -> None:
+    situations = opened()
+    situations.add("me", [(f"tech stocks fall sharply {number}", "other") for number in range(400)], scope="others")
+    situations.add("me", [(f"stocks {number} fall", "own") for number in range(3)], scope="own")
+    found = SituationMemory(situations, scope="own", owner="me").get_memories("tech stocks fall sharply", 3)
+    assert [one["recommendation"] for one in found] == ["own"] * 3
+
+
+# --- what stays -------------------------------------------------------------------------------------------------------------------
+
+
+def test_ids_come_from_content_and_nothing_new_is_dropped_after_a_removal(opened: Open) -> None:
+    situations = opened()
+    first, second = situations.add("me", [("inflation rises", "a"), ("oil falls", "b")])
+    assert situations.add("me", [("inflation  rises", "a")]) == [first], "the same is kept once"
+    situations.remove("me", first)
+    (third,) = situations.add("me", [("wheat harvest fails", "c")])
+    memory = SituationMemory(situations, owner="me")
+    assert third not in (first, second)
+    assert {one["recommendation"] for one in memory.get_memories("inflation oil harvest", 9)} == {"b", "c"}
+    for key, owner in ((first, "me"), (second, "her"), ("../x", "me")):
+        with pytest.raises(NotFoundError):
+            situations.remove(owner, key)
+
+
+def test_a_situation_with_two_recommendations_is_one_result(opened: Open) -> None:
+    memory = SituationMemory(opened())
+    memory.add_situations([("inflation rises", "first"), ("oil falls", "other")])
+    memory.add_situations([("inflation rises", "second")])
+    found = memory.get_memories("inflation rises", 2)
+    assert [one["matched_situation"] for one in found] == ["inflation rises", "oil falls"]
+    assert (found[0]["recommendation"], found[0]["also"]) == ("second", ["first"])
+
+
+def test_situations_outlive_the_process_and_are_listed(opened: Open) -> None:
+    opened().add("me", [("inflation rises", "a"), ("oil falls", "b")], scope="Macro")
+    again = opened()
+    assert SituationMemory(again, scope="macro", owner="me").get_memories("oil falls")[0]["recommendation"] == "b"
+    assert [one.situation for one in again.listed("me", search="OIL macro")] == ["oil falls"]
+    health = again.health("me")
+    assert (health.situations, health.scopes, health.waiting) == (2, ("macro",), 0)
+
+
+def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open) -> None:
+    opened(HashEmbedder(dimension=64)).add("me", [("inflation rises", "a")])
+    changed = opened(HashEmbedder(dimension=128))
+    assert changed.health("me").waiting == 1
+    (match,) = SituationMemory(changed, owner="me").get_memories("inflation rises")
+    assert match["similarity_score"] == pytest.approx(1.0, abs=1e-3) and changed.health("me").waiting == 0
+    back = opened(HashEmbedder(dimension=64))
+    assert back.health("me").waiting == 1, "the first one's were dropped"
+    assert len(SituationMemory(back, owner="me").get_memories("inflation rises")) == 1
+
+
+def test_a_collection_in_another_space_is_made_anew(opened: Open) -> None:
+    situations = opened(AxisEmbedder())
+    situations.add("me", [("x", "a"), ("y", "b")])
+    (collection,) = situations._index._shelves.values()
+    client, name, metadata = situations._index._client, collection.name, dict(collection.metadata)
+    client.delete_collection(name)
+    client.create_collection(name, metadata=metadata, embedding_function=None).upsert(ids=["0:0"], embeddings=[[1.0, 0.0, 0.0, 0.0]])
+    found = SituationMemory(opened(AxisEmbedder()), owner="me").get_memories("x", 2)
+    assert [one["similarity_score"] for one in found] == pytest.approx([1.0, 0.0], abs=1e-3), "squared L2 would give -1"
+
+
+def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Open) -> None:
+    embedder = FailingEmbedder(dimension=64)
+    situations = opened(embedder)
+    embedder.failing = "all"
+    situations.add("me", [("inflation rises", "a")])
+    assert situations.health("me").waiting == 1
+    embedder.failing = ""
+    assert len(SituationMemory(situations, owner="me").get_memories("inflation rises")) == 1
+
+
+def test_a_lost_or_damaged_index_is_made_anew(opened: Open, tmp_path: Path) -> None:
+    opened().add("me", [("inflation rises", "a")])
+    opened(folder="elsewhere")  # closes the first
+    (tmp_path / "situations" / "index" / "chroma.sqlite3").write_bytes(b"no database" * 1_000)
+    assert len(SituationMemory(opened(), owner="me").get_memories("inflation rises")) == 1
+    situations = opened()
+    situations.rebuild()
+    assert len(SituationMemory(situations, owner="me").get_memories("inflation rises")) == 1
+
+
+def test_rows_of_no_situation_and_half_written_ones_are_swept(opened: Open) -> None:
+    situations = opened(AxisEmbedder())
+    (key,) = situations.add("me", [("x x x x y y y y", "a")])
+    rows = situations.embedder.embed(["x"])
+    situations._index.put([("0" * 32, situations.listed("me")[0].shelf, rows)])
+    situations._index._shelves[situations.listed("me")[0].shelf].delete(ids=[f"{key}:1"])
+    again = opened(AxisEmbedder())
+    assert again.health("me").waiting == 1
+    memory = SituationMemory(again, owner="me")
+    assert [one["similarity_score"] for one in memory.get_memories("y", 9)] == [pytest.approx(1.0, abs=1e-3)]
+    assert set(again._index.held()) == {(again.listed("me")[0].shelf, key)}
+
+
+def test_a_file_that_is_no_database_is_named(opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "situations.sqlite3").write_bytes(b"no database" * 1_000)
+    with pytest.raises(StoreError, match=r"The situations \(situations\.sqlite3\) cannot be used"):
+        opened(folder="bad")
+
+
+# --- in the chat ------------------------------------------------------------------------------------------------------------------
+
+
+def recall(question: str, embedder: HashEmbedder, owner: str = "me") -> Recall:
+    return Recall(question, embedder.embed([question])[0], "talk", owner)
+
+
+def test_recorded_advice_is_a_note_where_a_question_describes_its_situation(opened: Open) -> None:
+    embedder = HashEmbedder(dimension=512)
+    embedder.fingerprint = "minilm-like"
+    situations = opened(embedder)
+    layer: MemoryLayer = SituationLayer(situations)
+    assert layer.recall(recall("inflation rises above target", embedder), 3) == []
+    advice = advice_of("When inflation rises above target, then shorten duration.")
+    assert advice is not None
+    situations.add("me", [(advice.situation, advice.recommendation), ("oil falls", "wait")])
+    (note,) = layer.recall(recall("If inflation rises above target?", embedder), 3)
+    assert note.layer == "situations" and note.text == "When inflation rises above target: shorten duration"
+    assert note.source.startswith("advice you recorded on ") and "alike" in note.source
+    assert layer.recall(recall("How tall is the lighthouse?", embedder), 3) == []
+    assert layer.recall(recall("inflation rises above target", embedder, "her"), 3) == []
+    assert layer.recall(recall("inflation rises above target", embedder), 0) == []
+    assert layer.recall(Recall("inflation rises above target", None, "talk", "me"), 3) == []
+
+
+def test_advice_on_a_subject_is_recalled_only_where_the_question_names_it(opened: Open) -> None:
+    embedder = HashEmbedder(dimension=512)
+    embedder.fingerprint = "minilm-like"
+    situations = opened(embedder)
+    situations.add("me", [("profit margin falls", "sell")], scope="Acme")
+    assert SituationLayer(situations).recall(recall("profit margin falls now", embedder), 3) == []
+    (note,) = SituationLayer(situations).recall(recall("profit margin falls at Acme", embedder), 3)
+    assert ", on acme, " in note.source
+
+
+def test_a_long_question_is_recalled_piece_by_piece(opened: Open) -> None:
+    embedder = HashEmbedder(dimension=512, max_tokens=12)
+    embedder.fingerprint = "minilm-like"
+    situations = opened(embedder)
+    situations.add("me", [(TOPICS["harvest"], "buy grain")])
+    text = query("aa", "bb", "cc", "harvest")
+    assert len(SituationLayer(situations).recall(recall(text, embedder), 3)) == 1
+
+
+def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragraph(opened: Open) -> None:
+    embedder = HashEmbedder(dimension=2048, max_tokens=256)
+    embedder.fingerprint = "minilm-like"
+    situations = opened(embedder)
+    situations.add("me", [(" ".join(f"wheat{number}" for number in range(50)), "buy grain")])
+    text = " ".join(
+        [*(f"other{number}" for number in range(320)), *(f"wheat{number}" for number in range(50)), *(f"more{number}" for number in range(200))]
+    )
+    assert len(SituationLayer(situations).recall(recall(text, embedder), 3)) == 1
+    embedder.fingerprint = "other"
+    assert SituationLayer(situations).recall(recall(text, embedder), 3) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("when inflation rises above target, then shorten duration", ("inflation rises above target", "shorten duration")),
+        ("When a supplier asks for prepayment then ask the treasurer first.", ("a supplier asks for prepayment", "ask the treasurer first")),
+        ("Please remember: if the deficit exceeds 3 %, then the council must be told!", ("the deficit exceeds 3 %", "the council must be told")),
+        ("Note that whenever oil falls; then, wait", ("oil falls", "wait")),
+        ("remember that when rates are cut, then refinance", ("rates are cut", "refinance")),
+        ("In case revenue falls short,\n  then freeze new posts", ("revenue falls short", "freeze new posts")),
+        ("when oil falls, then wait, and then sell", ("oil falls", "wait, and then sell")),
+    ],
+)
+def test_advice_is_recognised(line: str, advice: tuple[str, str]) -> None:
+    assert advice_of(line) == Advice(*advice)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "When inflation rises, then what should we do?",
+        "When was the ceiling raised and then lowered?",
+        "When did rates rise, then fall",
+        "If the ceiling is 3 per cent, then what is the floor",
+        "If revenue was 5 million, then tell me the margin",
+        "if so, then show the table",
+        "What happens when inflation rises, then falls",
+        "We met when it rained, then left.",
+        "when then",
+        "when it, then x",
+        "shorten duration when inflation rises",
+        "",
+        "when " + "inflation " * 300 + "then sell",
+    ],
+)
+def test_what_is_no_advice_is_left_alone(line: str) -> None:
+    assert advice_of(line) is None
+
+
+def test_hostile_lines_take_no_time() -> None:
+    for line in ("when " + "then" * 400, "please " * 280, "when a" + " ,then" * 300, " " * 5_000_000, "remember " * 200 + "when a then b"):
+        advice_of(line)
