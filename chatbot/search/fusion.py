@@ -17,6 +17,8 @@ from chatbot.store.embedders import Embedder
 from chatbot.terms import content_terms
 
 __all__ = [
+    "MEANS",
+    "MOST_AT_ONCE",
     "STRATEGIES",
     "Fused",
     "LongQuery",
@@ -32,7 +34,9 @@ __all__ = [
     "worth_searching",
 ]
 
-STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
+# Those that search once, with a mean of all pieces, and those that search for each piece.
+MEANS = ("average", "weighted")
+STRATEGIES = (*MEANS, "per_chunk", "rrf", "union", "intersection")
 # The constant of reciprocal rank fusion, as its authors give it (Cormack, Clarke and Büttcher, SIGIR 2009).
 RANK_OFFSET = 60
 # How deep each of several searches goes for n results: what is tenth in three lists may be first in all. So deep that the order of the first
@@ -72,11 +76,12 @@ Result = TypeVar("Result")
 @dataclass(frozen=True, slots=True)
 class QueryChunk:
     """A piece of a query. index: 0-based among all pieces of the query, None for the query as a whole. vector: unit, shape (dimension,); of
-    shape (0,) where only words are searched."""
+    shape (0,) where only words are searched. closer: vectors of stretches of it, which a search may take beside its own."""
 
     index: int | None
     text: str
     vector: Floats
+    closer: tuple[Floats, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +201,10 @@ def search_chunks(
     if strategy not in STRATEGIES:
         raise QuestionError(f"There is no strategy {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}.")
     chunks = worth_searching(query.chunks)
-    if strategy in {"average", "weighted"}:
+    if strategy in MEANS:
         chunks = (QueryChunk(None, query.text, mean_vector(chunks, weighted=strategy == "weighted")),)
     elif len(chunks) == 1:  # what was dropped beside it adds nothing: it stands for the query, and every strategy searches for the same
-        chunks = (replace(chunks[0], text=query.text),)
+        chunks = (replace(chunks[0], text=query.text, closer=()),)
     depth = n if len(chunks) == 1 else max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
     found: dict[int | None, Sequence[tuple[Key, float]]] = {}
     for chunk, results in zip(chunks, _each(lambda chunk: search(chunk, depth), chunks), strict=True):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.recall import PageWeight, Recalled, nearest, same_matter, thresholds_of, weigh_pages
+from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, same_matter, thresholds_of, weigh_pages
 from chatbot.memory.cases.records import LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_reward
 from chatbot.memory.cases.rows import NEAREST, NO_DOCUMENTS, CaseHealth, CaseRow, Documents, Imported, Wanted
 from chatbot.memory.cases.shelf import Shelf, ShelfView, read_cases
@@ -68,7 +68,7 @@ class Cases:
         stale, found = self._staleness(), list[tuple[float, Case]]()
         for view in self._views(owner):
             allowed = view.embedded if wanted.reward is None else view.embedded & (view.positive == bool(wanted.reward))
-            scores = np.clip(view.rows @ (vector / length), -1, 1)
+            scores = cosines_of(view.rows, vector / length)
             fresh = (at for at in nearest(scores, allowed, least) if wanted.stale or not stale(view.cases[at]))
             # Among what is shared, what the owner has judged too is left out, whatever the verdict was.
             others = (at for at in fresh if not (view.cases[at].by and self._has(owner, view.cases[at].question)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chatbot.memory.cases.locked_files import LockedFile
 from chatbot.search.fusion import embed_query, mean_vector, worth_searching
-from chatbot.search.questions import understand
+from chatbot.search.questions import subject_of
 from chatbot.store.embedders import Embedder
 
 __all__ = ["VectorFile", "question_vectors", "vector_key"]
@@ -33,7 +33,7 @@ def vector_key(question: str) -> bytes:
 
 def question_vectors(embedder: Embedder, questions: Sequence[str], *, progress: Callable[[int, int], None] = lambda done, total: None) -> Vectors:
     """Unit rows (n, dimension), each as a question is embedded when it is asked: its subject, of a long one the mean over its pieces. Raises ModelError."""
-    subjects = [understand(question, question).subject for question in questions]
+    subjects = [subject_of(question) for question in questions]
     rows = np.zeros((len(subjects), embedder.dimension), np.float32)
     short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
     for at in range(0, len(short), BATCH):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,11 @@ class SituationIndex:
                         ids=[row[0] for row in part], embeddings=np.stack([row[1] for row in part]), metadatas=[row[2] for row in part]
                     )
 
-    def nearest(self, vector: Vectors, shelves: Collection[str], n: int) -> list[tuple[str, float]]:
-        """(key, cosine in [-1, 1]) of the n nearest situations of these shelves, each once with its best window, best first. Raises StoreError."""
+    def nearest(self, vectors: Vectors, shelves: Collection[str], n: int) -> list[tuple[str, float]]:
+        """(key, cosine in [-1, 1]) of the n situations of these shelves that are nearest to any of the vectors (m, dimension), each once with its best window,
+        best first. Raises StoreError."""
         with self._using():
-            found = [one for shelf in shelves if shelf in self._shelves for one in _nearest(self._shelves[shelf], vector, n)]
+            found = [one for shelf in shelves if shelf in self._shelves for one in _nearest(self._shelves[shelf], vectors, n)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:n]
 
     def held(self) -> dict[tuple[str, str], bool]:
@@ -148,16 +149,30 @@ class SituationIndex:
         return {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine", "shelf": shelf}
 
 
-def _nearest(collection: Any, vector: Vectors, n: int) -> list[tuple[str, float]]:
+def _nearest(collection: Any, vectors: Vectors, n: int) -> list[tuple[str, float]]:
     there = collection.count()
     windows = min(there, WINDOWS_EACH * n)
     while windows:
-        found = collection.query(query_embeddings=vector[None, :], n_results=windows, include=["distances"])
-        best: dict[str, float] = {}
-        for name, distance in zip(found["ids"][0], found["distances"][0], strict=True):
-            best.setdefault(name.partition(":")[0], min(1.0, max(-1.0, 1.0 - float(distance))))
+        found = collection.query(query_embeddings=vectors, n_results=windows, include=["distances"])
+        rows = [_best_windows(*row) for row in zip(found["ids"], found["distances"], strict=True)]
         # One long situation may fill the nearest windows with its own.
-        if len(best) >= n or windows == there:
-            return list(best.items())[:n]
+        if windows == there or min(map(len, rows)) >= n:
+            return _best_of(rows)
         windows = min(there, 4 * windows)
     return []
+
+
+def _best_windows(names: Sequence[str], distances: Sequence[float]) -> dict[str, float]:
+    """Key -> cosine of its nearest window, of rows "<key>:<window>" that come nearest first."""
+    best: dict[str, float] = {}
+    for name, distance in zip(names, distances, strict=True):
+        best.setdefault(name.partition(":")[0], min(1.0, max(-1.0, 1.0 - float(distance))))
+    return best
+
+
+def _best_of(rows: Sequence[Mapping[str, float]]) -> list[tuple[str, float]]:
+    best: dict[str, float] = {}
+    for row in rows:
+        for key, score in row.items():
+            best[key] = max(score, best.get(key, score))
+    return list(best.items())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from chatbot.memory.layers import one_line
 from chatbot.memory.situations.store import Remembered, Situations
 from chatbot.records import Note, Recall
+from chatbot.search.closer import EMBEDDED
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
 from chatbot.store.embedders import Embedder
 from chatbot.terms import content_terms, terms
@@ -24,7 +25,6 @@ UNKNOWN = 0.85
 # Tokens of the pieces that a long question is cut into by the embedded model: a paragraph on a situation within a window of 254 on other matters is found for 41 to
 # 69 in 100, within one of 64 for 97 and more. Another's endpoint would be called for each of them, so there its own windows do.
 FINE_TOKENS = 64
-EMBEDDED = "minilm-"
 SITUATION_CHARACTERS, ADVICE_CHARACTERS = 300, 700
 
 

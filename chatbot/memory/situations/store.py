@@ -11,10 +11,13 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.situations.file import Situation, SituationFile, plain_scope, shelf_of, situation_key
 from chatbot.memory.situations.index import SituationIndex
-from chatbot.search.fusion import LongQuery, QueryChunk, embed_query, search_chunks
+from chatbot.search.closer import look_closer
+from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
 from chatbot.store.damage import IndexDamagedError
 from chatbot.store.embedders import Embedder
 from chatbot.tokens import encodable
@@ -78,6 +81,11 @@ class Situations:
             self.catch_up()
         return [one.key for one in made]
 
+    def embedded(self, text: str, *, strategy: str) -> LongQuery:
+        """A text as `search` takes it; where its pieces are searched each for itself, with stretches of them. Raises ModelError."""
+        query = embed_query(self._embedder, text)
+        return query if strategy in MEANS else look_closer(self._embedder, query)
+
     def search(self, query: LongQuery, owner: str, scopes: Collection[str], *, strategy: str, n: int) -> list[Remembered]:
         """At most n distinct situations of these scopes, best first; with "union" everything that was found. A damaged index is made anew first.
 
@@ -89,7 +97,7 @@ class Situations:
         cosines: dict[str, float] = {}
 
         def nearest(chunk: QueryChunk, depth: int) -> list[tuple[str, float]]:
-            found = self._index.nearest(chunk.vector, shelves, depth)
+            found = self._index.nearest(np.stack([chunk.vector, *chunk.closer]), shelves, depth)
             with self._lock:
                 cosines.update((key, max(score, cosines.get(key, -1.0))) for key, score in found)
             return found
@@ -200,13 +208,14 @@ class SituationMemory:
 
         recommendation: the newest of its situation; "also" holds the others where there are any. similarity_score: cosine, in [-1, 1]. A text longer than the
         embedder takes is cut into pieces: their mean is searched, or each piece alone where aggregate_chunks is False, and "chunk_match" then says which
-        gave the score, 0-based. strategy: of fusion.STRATEGIES, in the place of these two. Raises ModelError, StoreError, QuestionError.
+        gave the score, itself or by a stretch of it, 0-based. strategy: of fusion.STRATEGIES, in the place of these two. Raises ModelError, StoreError,
+        QuestionError.
         """
         if n_matches < 1 or not current_situation.strip() or not self._situations.count(self._owner, self._scope):
             return []
         self._situations.catch_up()
-        query = embed_query(self._situations.embedder, encodable(current_situation))
         wanted = strategy or ("average" if aggregate_chunks else "per_chunk")
+        query = self._situations.embedded(encodable(current_situation), strategy=wanted)
         found = self._situations.search(query, self._owner, [self._scope], strategy=wanted, n=n_matches)
         return [_as_match(one) for one in found]
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from chatbot.errors import ModelError, QuestionError
 from chatbot.search.fusion import (
     DEPTH_PER_RESULT,
     LEAST_DEPTH,
+    MEANS,
     MOST_AT_ONCE,
     STRATEGIES,
     Fused,
@@ -214,6 +216,21 @@ def test_one_chunk_that_is_left_is_searched_as_the_query(strategy: str) -> None:
     found = search_chunks(query, search, strategy=strategy, n=3)
     assert asked == [(query.text, query.chunks[1].vector.tobytes())]
     assert found[0].chunk_match == (1 if strategy in {"per_chunk", "union", "intersection"} else None)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_stretches_are_for_searches_by_several_pieces(strategy: str) -> None:
+    stretch = query_of("The pension fund").chunks[0].vector
+    for texts, kept in (["The debt anchor"], False), (["The debt anchor", "The wage bill"], strategy not in MEANS):
+        query, seen = query_of(*texts), set[bool]()
+
+        def search(one: QueryChunk, n: int, seen: set[bool] = seen) -> list[tuple[str, float]]:
+            seen.add(bool(one.closer))
+            return [("a", 1.0)]
+
+        closer = replace(query, chunks=tuple(replace(one, closer=(stretch,)) for one in query.chunks))
+        search_chunks(closer, search, strategy=strategy, n=3)
+        assert seen == {kept}
 
 
 @pytest.mark.parametrize("strategy", ["per_chunk", "union"])

@@ -11,7 +11,7 @@ import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
-from chatbot.memory.cases.recall import PAGE_BOUND, UNKNOWN, same_matter
+from chatbot.memory.cases.recall import PAGE_BOUND, UNKNOWN, cosines_of, same_matter
 from chatbot.memory.cases.records import Case
 from chatbot.memory.cases.store import Cases, Documents, Wanted
 from chatbot.memory.cases.vectors import question_vectors
@@ -130,6 +130,17 @@ def test_one_new_embedding_per_recall_whatever_the_size(cases: Cases, embedder: 
         embedder.calls = 0
         assert len(opened.find("me", "What was item 5 of the budget?", Wanted(least=-1.0))) == 8
         assert embedder.calls == 1
+
+
+def test_cosines_are_those_of_the_rows() -> None:
+    rows = np.random.default_rng(1).standard_normal((500, 384), np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[9] = rows[7]
+    found = cosines_of(rows, rows[7])
+    assert found == pytest.approx(rows.astype(np.float64) @ rows[7].astype(np.float64), abs=1e-6)
+    assert found[7] == found[9]
+    assert cosines_of(rows * np.float32(1.001), rows[7]).max() == 1, "a row may be a little longer than unit"
+    assert cosines_of(rows[:0], rows[7]).shape == (0,)
 
 
 def test_filters_come_before_the_first_k(cases: Cases, shop: Shop, embedder: HashEmbedder) -> None:

@@ -196,6 +196,34 @@ def test_the_strategies_differ_where_there_are_several_pieces(topics: Situations
     assert all(one["similarity_score"] <= 0.5 for one in weakest)
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_a_topic_that_fills_a_part_of_a_piece_is_found_there(opened: Open, place: int) -> None:
+    embedder = HashEmbedder(dimension=4096, max_tokens=40)
+    embedder.fingerprint = "minilm-like"
+    memory = SituationMemory(opened(embedder))
+    planted = [f"wheat{number}" for number in range(10)]
+    text = [[f"other{at}on{number}" for number in range(40)] for at in range(4)]
+    text[place][20:30] = planted
+    # As like the piece before it as a whole piece is to a quarter of it.
+    memory.add_situations([(" ".join(planted), "buy grain"), (" ".join([*text[place - 1][:16], *(f"else{number}" for number in range(12))]), "wait")])
+    (match,) = memory.get_memories(" ".join(" ".join(words) for words in text), aggregate_chunks=False)
+    assert (match["recommendation"], match["chunk_match"]) == ("buy grain", place)
+    assert match["similarity_score"] == pytest.approx(1.0)
+
+
+def test_the_strategies_agree_on_one_piece_of_the_embedded_model_too(opened: Open) -> None:
+    embedder = HashEmbedder(dimension=4096, max_tokens=12)
+    embedder.fingerprint = "minilm-like"
+    situations = opened(embedder)
+    SituationMemory(situations).add_situations([(text, name) for name, text in TOPICS.items()])
+    for text in (
+        "oil prices rising",
+        query("energy") + " it is what it is and that is that for it",
+    ):  # what is said twice and what says nothing are dropped
+        found = [SituationMemory(situations).get_memories(text, 5, strategy=strategy) for strategy in STRATEGIES]
+        assert all([one["recommendation"] for one in some] == [one["recommendation"] for one in found[0]] for some in found)
+
+
 def test_the_piece_keeps_its_number_where_another_fails(opened: Open) -> None:
     embedder = FailingEmbedder(dimension=512, max_tokens=12)
     memory = SituationMemory(opened(embedder))
