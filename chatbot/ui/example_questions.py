@@ -7,8 +7,8 @@ import threading
 from collections.abc import Sequence
 
 from chatbot.errors import ProjectError
-from chatbot.examples import Example, candidates, in_turn
 from chatbot.records import DocumentRow
+from chatbot.search.examples import Example, candidates, in_turn
 from chatbot.service import Chatbot
 
 __all__ = ["ExampleQuestions"]

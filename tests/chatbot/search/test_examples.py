@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.examples import Example, candidates, in_turn
+from chatbot.search.examples import Example, candidates, in_turn
 from ingestion.records import Cell, Rect, Row, Table
 
 
