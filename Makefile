@@ -31,13 +31,17 @@ run: samples ## set everything up, index the samples and open the chat on 127.0.
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
 
+# Two workers, each with whole files, so that what a file's tests share is made once; tests/conftest.py says in what order.
+WORKERS ?= 2
+PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
 test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)
 	@bash .ci/browser.sh
-	@$(PY) -m pytest
+	@$(PYTEST)
 
 check: lint ## the whole gate: style, types, and the tests with coverage
 	@bash .ci/browser.sh
-	@$(PY) -m pytest --cov --cov-report=term:skip-covered
+	@$(PYTEST) --cov --cov-report=term:skip-covered
 
 lint: setup-dev ## style and types, changing nothing
 	@status=0; for tool in "ruff format --check --output-format=concise" "ruff check --output-format=concise" mypy; do \

@@ -1,20 +1,63 @@
-"""What every test may lean on: a clean environment, a home of its own, and the shared data where they are present."""
+"""What every test may lean on: a clean environment, a home of its own, the samples, a browser, the shared data, and its turn among the workers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 
 from chatbot.settings import ENVIRONMENT
+from tests.turns import turn
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 # These machines are noisy: a slow example is no fault, and the same examples are tried in every run.
 hypothesis.settings.register_profile("tests", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("tests")
+
+# Files of about ten seconds and more, the longest first: begun last, one of them would keep a worker busy long after the others are done.
+LONGEST = """test_browser.py test_cli.py test_browser_conversations.py test_bad_input.py test_sample_evaluation.py test_browser_memory.py test_crash.py
+    test_service.py test_library.py test_doctor.py test_failures.py test_ocr.py test_samples.py test_embedders.py test_numbers.py""".split()
+TURNS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TURNS] = tempfile.TemporaryDirectory(prefix="turns-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[TURNS].cleanup()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker where the workers of this run take turns."""
+    node.workerinput["turns"] = node.config.stash[TURNS].name
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With several workers, begin with the longest files."""
+    if hasattr(config, "workerinput"):
+        places = {name: place for place, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """With several workers, run what measures time or memory alone. Waiting for its turn counts for no test's time limit."""
+    given = getattr(item.config, "workerinput", None)
+    if given is None:
+        return (yield)
+    with turn(Path(given["turns"]), alone=item.get_closest_marker("alone") is not None):
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,3 +83,22 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data (../shared/data beside the checkout) are not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the sample documents, which no test changes."""
+    from documents.make_samples import make_samples
+
+    folder = tmp_path_factory.mktemp("samples")
+    make_samples(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The one Chromium of a worker; every test opens a context of its own."""
+    from tests.browser import open_browser
+
+    with open_browser() as opened:
+        yield opened

@@ -24,7 +24,7 @@ def main() -> None:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(Path(found.origin).parent / MODEL)
     parameters.n_ctx, parameters.n_parallel = CONTEXT, 1
-    parameters.cpuparams.n_threads = 2
+    parameters.cpuparams.n_threads = 1
 
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)

@@ -254,3 +254,28 @@ def test_streamlit_is_hardened_and_knows_every_option() -> None:
     assert set(given["server"]["allowedHosts"]) == {"localhost", "127.0.0.1", "::1"}
     done = subprocess.run([sys.executable, "-m", "streamlit", "config", "show"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "not a valid config option" not in done.stdout + done.stderr
+
+
+CLOCKS = {"get_traced_memory", "getrusage", "perf_counter", "process_time", "thread_time"}
+
+
+def measures_time_or_memory(function: ast.FunctionDef) -> bool:
+    """A look at a clock of these, or a difference of two looks at the monotonic one, which others only wait by."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(attr=attr) if attr in CLOCKS:
+                return True
+            case ast.BinOp(left=ast.Call(func=ast.Attribute(attr="monotonic")), op=ast.Sub()):
+                return True
+    return False
+
+
+def test_what_measures_time_or_memory_runs_alone() -> None:
+    wrong = [
+        f"{name(path)}:{node.lineno}"
+        for path in ROOT.glob("tests/**/test_*.py")
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and measures_time_or_memory(node)
+        if not any(ast.unparse(decorator) == "pytest.mark.alone" for decorator in node.decorator_list)
+    ]
+    assert not wrong, f"Give them @pytest.mark.alone: {wrong}"

@@ -23,8 +23,7 @@ from pypdfium2 import PdfDocument
 from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
 from chatbot.ui.text import JOINER
-from documents.make_samples import make_samples
-from tests.browser import ROOT, Listener, Server, add, ask, chromium, open_browser, open_page
+from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, chromium, open_page
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key
 
@@ -78,10 +77,10 @@ def listener() -> Iterator[Listener]:
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory, listener: Listener) -> Path:
+def samples(tmp_path_factory: pytest.TempPathFactory, samples: Path, listener: Listener) -> Path:
     """A folder of PDFs: the samples, a scan and a hostile one."""
-    folder = tmp_path_factory.mktemp("samples")
-    make_samples(folder)
+    folder = tmp_path_factory.mktemp("browser-samples")
+    shutil.copytree(samples, folder, dirs_exist_ok=True)
     make_pdf(folder / HOSTILE, [hostile_text(listener.url)])
     make_scan(folder / SCAN, ["Circular on travel\n\nThe daily allowance for journeys abroad is 140 crowns per day."])
     return folder
@@ -108,12 +107,6 @@ def server(home: Path, spare_home: Path) -> Iterator[Server]:
     assert "Traceback" not in started.log.read_text()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
-
-
 @pytest.fixture
 def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]:
     """A new visitor's Chat page. Nothing may be asked of any other server, and nothing may be logged as an error."""
@@ -125,8 +118,8 @@ def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]
     page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(ours) else None)
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(server.url)
-    page.get_by_role("heading", name="Chat", exact=True).wait_for()
+    page.goto(server.url, timeout=FIRST_PAGE)
+    page.get_by_role("heading", name="Chat", exact=True).wait_for(timeout=FIRST_PAGE)
     yield page
     context.close()
     assert faults == []
@@ -213,6 +206,7 @@ def test_a_passage_is_marked_on_a_scanned_page(page: Page) -> None:
     assert yellow_box(image_of(page)[0]) is not None
 
 
+@pytest.mark.alone
 def test_the_first_words_come_at_once(page: Page) -> None:
     ask(page, "What is the expenditure growth rule?")
     times = []

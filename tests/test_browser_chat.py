@@ -18,7 +18,10 @@ from tests.provider import Provider, Say, first_key
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
 
-RULES = ["The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.", "The main objectives are low debt and stable prices."]
+RULES = [
+    "The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.",
+    "The main objectives are low debt and stable prices.",
+]
 CEILING, ANCHOR = "What is the deficit ceiling?", "What is the debt anchor?"
 LEVY = "The harbour levy is 14 crowns for each tonne of cargo."
 

@@ -16,7 +16,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from chatbot.ui.text import JOINER
-from tests.browser import Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.browser import Server, Visitor, add, ask, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Behaviour, Provider, Say, first_key
 
@@ -49,12 +49,6 @@ def server(stored: Path) -> Iterator[Server]:
     with Server(Path(shutil.copytree(stored, stored.with_name("shared"))), shown) as started:
         yield started
     assert "Traceback" not in started.log.read_text()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 def messages(page: Page) -> Locator:

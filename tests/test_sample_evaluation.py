@@ -12,7 +12,6 @@ from benchmarks.answers import Asked, ask_all, other_documents
 from benchmarks.asking import answer_to, opened, page_texts
 from benchmarks.questions import load_questions, only_answerable
 from benchmarks.retrieval import PEER, WHOLE, ablations, hits_within, measure, search_everything, search_nearest_chunks
-from documents.make_samples import make_samples
 
 # A little below what is measured now, so that a question or two may move: whoever improves something raises its floor to a little below the new figure.
 FLOORS = {
@@ -43,10 +42,9 @@ class Evaluation:
 
 
 @pytest.fixture(scope="module")
-def evaluation(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def evaluation(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     folder = tmp_path_factory.mktemp("evaluation")
-    make_samples(folder / "samples")
-    questions = load_questions(root / "tests" / "sample_questions.jsonl", folder / "samples")
+    questions = load_questions(root / "tests" / "sample_questions.jsonl", samples)
     with opened(questions, folder / "store") as chatbot:
         ranks = measure(chatbot, questions, {PEER: search_nearest_chunks, WHOLE: search_everything, **ablations()})
         texts = page_texts(chatbot)

@@ -17,7 +17,6 @@ from PIL import Image
 from pypdf import PdfReader
 
 from documents import sample_content as content
-from documents.make_samples import make_samples
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = [json.loads(line) for line in (ROOT / "tests" / "sample_questions.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -27,14 +26,6 @@ STATEMENT, BOOK, POLICY_2019, POLICY_2024 = (sample.file for sample in content.S
 PAGES = {STATEMENT: 14, BOOK: 30, POLICY_2019: 4, POLICY_2024: 5}
 BEFORE_BODY = {STATEMENT: 4, BOOK: 5, POLICY_2019: 0, POLICY_2024: 0}  # pages before the one that is numbered 1
 SCANNED = (27, 28, 29)  # physical pages of the Budget Book that are pictures
-
-
-@pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sample documents."""
-    folder = tmp_path_factory.mktemp("samples")
-    make_samples(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")

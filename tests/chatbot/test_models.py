@@ -221,6 +221,7 @@ def test_passing_trouble_is_waited_out(trouble: Refuse | Say) -> None:
         assert len(provider.requests) == 2
 
 
+@pytest.mark.alone
 def test_retry_after_is_kept() -> None:
     with Provider([Refuse(429, headers={"Retry-After": "1"}), "fine"]) as provider:
         started = time.monotonic()
@@ -246,6 +247,7 @@ def test_lasting_trouble_ends_after_three_tries() -> None:
         assert error.retryable
 
 
+@pytest.mark.alone
 def test_a_pause_can_be_stopped() -> None:
     with Provider([Refuse(429, headers={"Retry-After": "15"})]) as provider:
         started = time.monotonic()
@@ -278,6 +280,7 @@ def test_a_refusal_names_the_setting_and_is_not_repeated(refusal: Refuse, names:
         assert len({tuple(one.body) for one in provider.requests}) == len(provider.requests)  # no request twice
 
 
+@pytest.mark.alone
 def test_a_mute_endpoint_fails_after_the_timeout_once() -> None:
     with Provider([Mute()]) as provider:
         started = time.monotonic()
@@ -375,6 +378,7 @@ def test_an_answer_is_complete_with_its_finish_reason_though_the_stream_stays_op
         assert list(ask(model_for(provider))) == ["fine"]
 
 
+@pytest.mark.alone
 def test_a_slow_answer_may_take_longer_than_the_timeout() -> None:
     with Provider([Say(list("slowly"), delay=SECONDS / 3)]) as provider:
         started = time.monotonic()
@@ -564,6 +568,7 @@ def endless() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.alone
 def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
     started = time.monotonic()
     model = OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=5))
@@ -573,6 +578,7 @@ def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
     assert time.monotonic() - started < 3
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("limit", "value"), [("MOST_ANSWER_BYTES", 10_000), ("LONGEST_ANSWER_SECONDS", 0.5)])
 def test_an_answer_without_end_is_broken_off(endless: str, limit: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, limit, value)

@@ -404,6 +404,7 @@ def test_scale_and_sign_always_count(value, scale):
     assert magnitude(figure) == value * scale
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "text",
     [

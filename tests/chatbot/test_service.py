@@ -4,13 +4,13 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from chatbot.errors import ModelError, NotFoundError, QuestionError
-from chatbot.models import LLM, OpenAIModel
+from chatbot.models import OpenAIModel
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
 from chatbot.search.fusion import STRATEGIES
 from chatbot.service import LONGEST_QUESTION, Ask, Chatbot, Find
@@ -19,29 +19,10 @@ from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Mute, Provider, Refuse, Say
+from tests.stores import Make
 
-PAGES = [
-    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
-    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
-]
 QUESTION = "What is the deficit ceiling?"
-Make = Callable[..., Chatbot]
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    opened: list[Chatbot] = []
-
-    def build(model: LLM | None = None, **settings: object) -> Chatbot:
-        chatbot = Chatbot(Settings(home=tmp_path / "home", **settings), embedder=HashEmbedder(dimension=256), model=model)  # type: ignore[arg-type]
-        opened.append(chatbot)
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))]))
-        return chatbot
-
-    yield build
-    for chatbot in opened:
-        chatbot.close()
 
 
 def ask(chatbot: Chatbot, question: str = QUESTION, **given: object) -> tuple[Answer, list[Event]]:

@@ -97,6 +97,7 @@ def test_a_cut_of_prose_wastes_nothing(limit: int) -> None:
     assert count_tokens(cut_to_tokens(LONG, limit)) == limit
 
 
+@pytest.mark.alone
 def test_a_megabyte_is_fast() -> None:
     count_tokens("the tables are loaded")
     started = time.perf_counter()

@@ -133,6 +133,7 @@ def test_a_reader_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.alone
 def test_cancelling_ends_a_page_that_is_being_read_within_a_second(tmp_path: Path) -> None:
     path = make_scan(tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))] * 4)
     begun = time.perf_counter()

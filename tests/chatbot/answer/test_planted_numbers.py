@@ -11,7 +11,6 @@ import pytest
 from benchmarks.number_statements import KINDS, statements_of_tables
 from benchmarks.planted_numbers import TRUE, Judged, plant_errors, report
 from chatbot.records import NumberCheck
-from documents.make_samples import make_samples
 from ingestion.document import Circumstances, read_document
 from ingestion.records import Page
 
@@ -19,11 +18,9 @@ SAMPLE = "Valmora_Fiscal_Policy_Statement_2025.pdf"
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, ...]:
+def pages(samples: Path) -> tuple[Page, ...]:
     """A sample document of prose and tables."""
-    folder = tmp_path_factory.mktemp("samples")
-    make_samples(folder)
-    return read_document(folder / SAMPLE, Circumstances(processes=1)).pages
+    return read_document(samples / SAMPLE, Circumstances(processes=1)).pages
 
 
 def test_errors_are_caught_and_true_statements_are_not_doubted(pages: tuple[Page, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,36 +14,13 @@ from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.conversations import file as conversation_file
 from chatbot.memory.remembering import Remembering
-from chatbot.models import LLM
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.service import Ask, Chatbot
-from chatbot.settings import Settings
-from chatbot.store.library import Upload
 from chatbot.tokens import count_tokens
-from tests.fakes import HashEmbedder, ScriptedModel
-from tests.pdfs import make_pdf
+from tests.fakes import ScriptedModel
+from tests.stores import Make
 
-PAGES = [
-    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
-    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
-]
 QUESTION = "What is the deficit ceiling?"
-Make = Callable[..., Chatbot]
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    opened: list[Chatbot] = []
-
-    def build(model: LLM | None = None, **settings: object) -> Chatbot:
-        chatbot = Chatbot(Settings(home=tmp_path / "home", **settings), embedder=HashEmbedder(dimension=256), model=model)  # type: ignore[arg-type]
-        opened.append(chatbot)
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))]))
-        return chatbot
-
-    yield build
-    for chatbot in opened:
-        chatbot.close()
 
 
 def ask(chatbot: Chatbot, question: str, talk: str | None, owner: str = "me") -> tuple[Answer, list[Event]]:

@@ -100,6 +100,7 @@ def test_whatever_fails_the_first_order_stands_and_says_why(behaviour: object) -
     assert len(found.notice.text) < 400
 
 
+@pytest.mark.alone
 def test_a_model_that_writes_without_end_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reranking, "MOST_SECONDS", 0.5)
     with Provider([Say(["hm "] * 1_000, delay=0.05)]) as provider:
@@ -225,6 +226,7 @@ def test_any_order_is_read_and_nothing_is_lost(order: list[str], around: str, co
     assert read == [*order[:count], *(key for key in KEYS if key not in order[:count])]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("hostile", ["[" * 200_000, "[,' " * 100_000, "]" * 200_000, "[" + "P1-aa," * 100_000])
 def test_no_reply_takes_long_to_read(hostile: str) -> None:
     started = time.perf_counter()

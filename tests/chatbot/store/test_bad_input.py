@@ -250,6 +250,7 @@ def test_a_lock_of_a_dead_process_is_no_obstacle(tmp_path: Path, command: Comman
     assert command(tmp_path, "add", make_pdf(tmp_path / "First.pdf", FIRST))[0] == 0
 
 
+@pytest.mark.alone
 def test_list_waits_for_no_transaction(tmp_path: Path, command: Command) -> None:
     command(tmp_path, "add", make_pdf(tmp_path / "First.pdf", FIRST))
     lock = StoreLock(tmp_path / "chroma_db" / "store.lock")
@@ -285,6 +286,7 @@ MOST_GROWTH = 100 * 2**20
 LONGEST_LOOK = 0.1
 
 
+@pytest.mark.alone
 def test_500_files_at_once_are_all_kept_and_none_is_lost(tmp_path: Path) -> None:
     data = make_pdf(tmp_path / "One.pdf", FIRST).read_bytes()
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder())
@@ -315,6 +317,7 @@ def test_500_files_at_once_are_all_kept_and_none_is_lost(tmp_path: Path) -> None
     again.close()
 
 
+@pytest.mark.alone
 def test_a_file_of_two_gigabytes_is_refused_unread(library: Library, tmp_path: Path) -> None:
     with (tmp_path / "Huge.pdf").open("wb") as file:
         file.truncate(2 * 2**30)
@@ -376,6 +379,7 @@ def gigabyte_of_zeros() -> bytes:
     return b"".join(squeeze.compress(bytes(2**20)) for _ in range(2**10)) + squeeze.flush()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_stream_of_a_gigabyte_ends_and_costs_the_others_nothing(library: Library, tmp_path: Path, layers: int) -> None:
     data = gigabyte_of_zeros()
@@ -466,6 +470,7 @@ def test_odd_things_in_a_folder_are_passed_over(tmp_path: Path, command: Command
     assert (code, sorted(json.loads(line)["document"] for line in out.splitlines())) == (0, ["-rf.pdf", "Inside.pdf"])
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("kind", ["folder", "loop", "pipe", "nothing"])
 def test_what_is_no_file_is_refused_at_once(library: Library, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x.pdf"

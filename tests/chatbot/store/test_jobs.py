@@ -187,6 +187,7 @@ def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) 
     assert script.done.index("read b.pdf") < script.done.index("embedded b.pdf")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("stage", ["waiting", "reading", "embedding"])
 def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Opened, stage: str) -> None:
     script = Script(gated=True)

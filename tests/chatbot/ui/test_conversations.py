@@ -31,21 +31,6 @@ CEILING = "What is the deficit ceiling?"
 NOT_HERE = "There is no such conversation here, or it is another browser&#x27;s."
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house with one document."""
-    folder = tmp_path_factory.mktemp("house")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
-        opening = shared.opening()
-        opening.wait(60)
-        assert opening.house is not None, opening.error
-        path = make_pdf(folder / "Rules.pdf", ["The deficit ceiling is three per cent of output."])
-        list(opening.house.chatbot.add([Upload(path)]))
-        yield opening.house
-        shared.close()
-
-
 @pytest.fixture
 def store(house: House) -> Iterator[Conversations]:
     """Its conversations, of which none are left afterwards."""

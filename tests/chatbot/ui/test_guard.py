@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -31,7 +32,10 @@ def ask(path: str = "/", *, kind: str = "http", method: str = "GET", scheme: str
     given = {"host": "localhost:8501", **{name.replace("_", "-"): value for name, value in headers.items()}}
     raw = [(name.encode(), value.encode()) for name, value in given.items()]
     scope = {"type": kind, "path": path, "method": method, "scheme": scheme, "headers": raw}
-    asyncio.run(Guard(app, allowed_hosts=lambda: ALLOWED, scripts=["let x"])(scope, None, send))  # type: ignore[arg-type]
+    guard = Guard(app, allowed_hosts=lambda: ALLOWED, scripts=["let x"])
+    # In a thread of its own: where a browser is open, this one has a loop already.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, guard(scope, None, send)).result()  # type: ignore[arg-type]
     return sent
 
 

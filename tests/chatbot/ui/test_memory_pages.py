@@ -21,34 +21,17 @@ from chatbot.memory.situations.file import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
 from chatbot.service import MEMORY, Ask
-from chatbot.store.library import Upload
 from chatbot.ui import memory_advice, memory_cases, shared
 from chatbot.ui.asking import Given
 from chatbot.ui.case_import import CaseImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.shared import House
 from chatbot.ui.text import case_html, situation_html
-from tests.pdfs import make_pdf
 
 MAIN = str(Path(shared.__file__).with_name("main.py"))
 ME, OTHER = "m" * 22, "o" * 22
 CEILING = "What is the deficit ceiling?"
 HOSTILE = "<b>bold</b> $x$ :red[y]"
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house with one document."""
-    folder = tmp_path_factory.mktemp("house")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
-        opening = shared.opening()
-        opening.wait(60)
-        assert opening.house is not None, opening.error
-        path = make_pdf(folder / "Rules.pdf", ["The deficit ceiling is three per cent of output."])
-        list(opening.house.chatbot.add([Upload(path)]))
-        yield opening.house
-        shared.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from chatbot.memory.signals.records import Health, Imported, Reading, Row, Timel
 from chatbot.memory.signals.store import Signals
 from chatbot.ui import shared
 from chatbot.ui.memory_signals import chart_rows, imported_text, signals_health_text
+from chatbot.ui.shared import House
 from chatbot.ui.text import signal_html
 
 MAIN = str(Path(shared.__file__).with_name("main.py"))
@@ -27,19 +27,12 @@ ROW = Row(
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppTest]:
-    folder = tmp_path_factory.mktemp("house")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
-        opening = shared.opening()
-        opening.wait(60)
-        assert opening.house is not None, opening.error
-        app = AppTest.from_file(MAIN, default_timeout=60)
-        app.session_state["owner"] = "m" * 22
-        app.run()
-        app.session_state["memory-tab"] = "News signals"
-        yield app.switch_page("memory.py").run()
-        shared.close()
+def page(house: House) -> AppTest:
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["owner"] = "m" * 22
+    app.run()
+    app.session_state["memory-tab"] = "News signals"
+    return app.switch_page("memory.py").run()
 
 
 def shown(app: AppTest) -> str:

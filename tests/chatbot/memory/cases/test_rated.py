@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,36 +10,19 @@ import pytest
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.models import LLM
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.service import MEMORY, Ask, Chatbot
-from chatbot.settings import Settings
 from chatbot.store.library import Upload
-from tests.fakes import HashEmbedder, ScriptedModel
+from tests.fakes import ScriptedModel
 from tests.pdfs import make_pdf
+from tests.stores import RULES, Make
 
-PAGES = [
-    "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
-    "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
-    "Ceilings\nThe deficit ceiling of the regions is 0.5 per cent of their revenue.",
-]
 QUESTION = "What is the deficit ceiling?"
-Make = Callable[..., Chatbot]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    opened: list[Chatbot] = []
-
-    def build(model: LLM | None = None, **settings: object) -> Chatbot:
-        chatbot = Chatbot(Settings(home=tmp_path / "home", **settings), embedder=HashEmbedder(dimension=256), model=model)  # type: ignore[arg-type]
-        opened.append(chatbot)
-        list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))]))
-        return chatbot
-
-    yield build
-    for chatbot in opened:
-        chatbot.close()
+def pages() -> Sequence[str]:
+    return (*RULES, "Ceilings\nThe deficit ceiling of the regions is 0.5 per cent of their revenue.")
 
 
 def ask(chatbot: Chatbot, question: str, talk: str, owner: str = "me") -> tuple[Answer, list[Event]]:

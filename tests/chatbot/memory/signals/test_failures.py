@@ -40,6 +40,7 @@ def test_a_database_that_is_down_is_named(tmp_path: Path) -> None:
     assert error.kind == "down" and error.retryable and f"me@{tmp_path}/news" in error.message
 
 
+@pytest.mark.alone
 def test_a_database_that_never_answers_is_named_in_time(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
@@ -47,6 +48,7 @@ def test_a_database_that_never_answers_is_named_in_time(tmp_path: Path) -> None:
     assert error.kind == "slow" and time.monotonic() - started < 10
 
 
+@pytest.mark.alone
 def test_a_slow_database_is_named_in_time_and_used_again_after(database: str, tmp_path: Path) -> None:
     signals = store(tmp_path, database, seconds=0.3)
     signals.add(news("The key rate rose."))
@@ -57,6 +59,7 @@ def test_a_slow_database_is_named_in_time_and_used_again_after(database: str, tm
     assert len(signals.find("key rate", None, 3, as_of=NOW)) == 1
 
 
+@pytest.mark.alone
 def test_a_frozen_database_is_hung_up_on_in_time(database: str, tmp_path: Path) -> None:
     signals = store(tmp_path, database, seconds=0.3)
     signals.add(news("The key rate rose."))

@@ -217,6 +217,7 @@ def test_a_restarted_database_is_met_without_a_failure(database: str, tmp_path: 
     assert (len(told(signals, "key rate in Ankara")[0]), told(signals, "key rate in Ankara")[1]) == (1, [])
 
 
+@pytest.mark.alone
 def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_and_signals_again(reachable: Path) -> None:
     folder = reachable / "conversation"
     signals, server = Signals(folder, HashEmbedder(dimension=64)), EmbeddedServer(folder)
