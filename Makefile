@@ -7,7 +7,7 @@ PORT ?= 8501
 export PYTHON
 PY := .venv/bin/python
 
-.PHONY: help setup setup-signals setup-dev samples run test check lint format lock clean
+.PHONY: help setup setup-signals setup-signin setup-dev samples run test check lint format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ setup: ## make .venv/ with everything needed to run, the embedded model built (P
 
 setup-signals: ## the same, with what the memory of news signals needs: the Postgres client and an embedded server
 	@bash .ci/setup.sh signals
+
+setup-signin: ## the same, with what signing in needs: Authlib
+	@bash .ci/setup.sh signin
 
 setup-dev: ## the same, with what the tests need
 	@bash .ci/setup.sh dev
@@ -58,6 +61,7 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements.in -o requirements.txt
 	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
 	$(COMPILE) requirements-signals.in -o requirements-signals.txt
+	$(COMPILE) requirements-signin.in -o requirements-signin.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt
 	$(COMPILE) --no-deps requirements-dev-model.in -o requirements-dev-model.txt
 	$(COMPILE) requirements-benchmarks.in -o requirements-benchmarks.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv/ ready: packages as locked, the embedded model built, OCR looked for. `setup.sh signals` adds what the memory of news signals needs,
-# `setup.sh dev` what the tests need, that among it.
+# `setup.sh signin` what signing in needs, `setup.sh dev` what the tests need, these among it.
 # Done twice it does nothing: a stamp in .venv/ remembers what it was made from. No root, nothing outside .venv/ and the caches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -108,6 +108,7 @@ is_ready() {
 
 run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
+signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt)
 
 mkdir -p "$venv"
@@ -127,6 +128,10 @@ fi
 if [ "${1:-}" = signals ] && ! is_ready setup-signals.stamp "$signals_stamp"; then
     install --require-hashes -r requirements-signals.txt
     echo "$signals_stamp" >"$venv/setup-signals.stamp"
+fi
+if [ "${1:-}" = signin ] && ! is_ready setup-signin.stamp "$signin_stamp"; then
+    install --require-hashes -r requirements-signin.txt
+    echo "$signin_stamp" >"$venv/setup-signin.stamp"
 fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then
     install --require-hashes -r requirements-dev.txt

@@ -7,15 +7,16 @@ import socket
 import time
 from email.utils import mktime_tz, parsedate_tz
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from chatbot.errors import ModelError
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from httpcore2 import NetworkBackend
     from httpx2 import BaseTransport
     from openai import APIStatusError, OpenAI
 
@@ -49,11 +50,14 @@ _CONTEXT_EXCEEDED = re.compile(r"context[ _](length|window|size)|prompt is too l
 
 
 class EndpointError(ModelError):
-    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause), None where it is not."""
+    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause), None where it is not.
 
-    def __init__(self, message: str, *, hint: str = "", wait: float | None = None, retryable: bool = True) -> None:
+    kind: "key" (refused, or none given) | "model" (not known) | "silent" | "unreachable" | "" for anything else.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", wait: float | None = None, retryable: bool = True, kind: str = "") -> None:
         super().__init__(message, hint=hint, retryable=retryable)
-        self.wait = wait
+        self.wait, self.kind = wait, kind
 
 
 def endpoint_url(settings: Settings) -> str:
@@ -73,7 +77,8 @@ def endpoint_host(settings: Settings) -> str:
 
 
 def check_endpoint(url: str, settings: Settings) -> None:
-    """Raises ModelError where `url` must not be contacted: offline, not a plain http(s) address, or link-local or cloud metadata.
+    """Raises ModelError where `url` must not be contacted: offline, not a plain http(s) address, link-local or cloud metadata, or against
+    `settings.endpoint_rule`.
 
     A name is resolved and refused for any such address behind it; one that does not resolve here passes, for a proxy may know it.
     """
@@ -81,17 +86,32 @@ def check_endpoint(url: str, settings: Settings) -> None:
         raise ModelError(
             "FINPOLICY_OFFLINE is set, so no model endpoint is contacted.", hint="Unset FINPOLICY_OFFLINE, or unset the model's own setting."
         )
-    host = str(_split(url).hostname).rstrip(".")
-    if host in _METADATA_NAMES or any(map(_is_forbidden, _addresses(host))):
+    parts = _split(url)
+    host = str(parts.hostname).rstrip(".")
+    addresses = _addresses(host)
+    if host in _METADATA_NAMES or any(map(_is_forbidden, addresses)):
         raise ModelError(
             f"OPENAI_BASE_URL leads to {host}, a link-local or cloud metadata address.", hint="Set it to the address of a model endpoint."
         )
+    _check_rule(parts.scheme, host, addresses, settings.endpoint_rule)
+
+
+def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Address], rule: str) -> None:
+    """Raises ModelError where an endpoint that a user chose is against `settings.endpoint_rule`."""
+    if rule == "public" and not all(_plain(address).is_global for address in addresses):
+        raise ModelError(
+            f"OPENAI_BASE_URL leads to {host}, an address of this machine or its network.",
+            hint="Name an endpoint on the internet; whoever runs this server can set one inside for everybody.",
+        )
+    if rule and scheme == "http" and not (addresses and all(_plain(address).is_loopback for address in addresses)):
+        raise ModelError(f"What is sent to {host} over http:// can be read on the way, the key with it.", hint="Begin the address with https://.")
 
 
 def open_client(settings: Settings, *, stop: Callable[[], bool] = lambda: False) -> OpenAI:
     """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises ModelError without connecting.
 
-    It neither retries nor follows redirects (a redirect could lead to an address that was refused). `settings.timeout` seconds bound the
+    It neither retries nor follows redirects (a redirect could lead to an address that was refused), and what a name leads to is looked at again, and
+    kept to, when it connects (it may lead elsewhere than a moment before). `settings.timeout` seconds bound the
     connecting and every silence; an answer that is too large, never ends, or is not wanted any more (`stop`) is broken off. It takes no
     key from the environment; proxies and certificates are the environment's.
     """
@@ -129,6 +149,11 @@ def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTran
             self._inner.close()
 
     class Transport(httpx2.HTTPTransport):
+        def __init__(self) -> None:
+            super().__init__()
+            assert hasattr(self._pool, "_network_backend")  # a test connects to what is refused, should this change its place
+            self._pool._network_backend = _checked_backend(settings)
+
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
             answer = super().handle_request(request)
             assert isinstance(answer.stream, httpx2.SyncByteStream)
@@ -136,6 +161,33 @@ def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTran
             return answer
 
     return Transport()
+
+
+def _checked_backend(settings: Settings) -> NetworkBackend:
+    """What opens connections: only to addresses that were looked at, each by its number."""
+    import httpcore2
+
+    scheme = urlsplit(endpoint_url(settings)).scheme
+
+    class Checked(httpcore2.SyncBackend):
+        def connect_tcp(self, host: str, *given: Any, **options: Any) -> httpcore2.NetworkStream:
+            name = host.strip("[]").rstrip(".")
+            addresses = list(dict.fromkeys(_addresses(name)))
+            try:
+                if any(map(_is_forbidden, addresses)):
+                    raise ModelError("a link-local or cloud metadata address")
+                _check_rule(scheme, name, addresses, settings.endpoint_rule)
+            except ModelError as error:
+                raise httpcore2.ConnectError(error.message) from None
+            failure: Exception = httpcore2.ConnectError("the name is not known")
+            for address in addresses:
+                try:
+                    return super().connect_tcp(str(address), *given, **options)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    failure = error
+            raise failure
+
+    return Checked()
 
 
 def endpoint_failures() -> tuple[type[Exception], ...]:
@@ -161,12 +213,13 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
     host = endpoint_host(settings)
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
         message = f"{host} was silent for {settings.timeout:g} s."
-        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running, or raise FINPOLICY_TIMEOUT.")
+        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running, or raise FINPOLICY_TIMEOUT.", kind="silent")
     if isinstance(error, APIConnectionError | httpx2.HTTPError):
         cause = error.__cause__ or error
-        what = "cannot be reached" if isinstance(cause, httpx2.ConnectError) else "broke off the connection"
+        gone = isinstance(cause, httpx2.ConnectError)
+        what = "cannot be reached" if gone else "broke off the connection"
         message = f"{host} {what}: {clean_text(str(cause), settings)}."
-        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0)
+        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0, kind="unreachable" if gone else "")
     if isinstance(error, APIStatusError):
         return _explain_status(error, settings, model_setting)
     if isinstance(error, APIError):
@@ -186,11 +239,11 @@ def _explain_status(error: APIStatusError, settings: Settings, model_setting: st
     host, status, said = endpoint_host(settings), error.status_code, _provider_words(error.body, error.message)
     shown = clean_text(said, settings)
     if status in {401, 403}:
-        return EndpointError(f"{host} refused the key (status {status}): {shown}", hint="Check OPENAI_API_KEY.", retryable=False)
+        return EndpointError(f"{host} refused the key (status {status}): {shown}", hint="Check OPENAI_API_KEY.", retryable=False, kind="key")
     if status == 404:
         model = settings.chat_model if model_setting == "FINPOLICY_CHAT_MODEL" else settings.embedding_model
         hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
-        return EndpointError(f"{host} does not know the model {model!r} (status 404): {shown}", hint=hint, retryable=False)
+        return EndpointError(f"{host} does not know the model {model!r} (status 404): {shown}", hint=hint, retryable=False, kind="model")
     if status == 429:
         return _explain_limit(f"{host} is limiting requests (status 429): {shown}", error.code, _retry_after(error.response.headers))
     if status == 413 or error.code == "context_length_exceeded" or _CONTEXT_EXCEEDED.search(said):
@@ -258,9 +311,13 @@ def _addresses(host: str) -> list[IPv4Address | IPv6Address]:
 
 
 def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
+    address = _plain(address)
+    return address.is_link_local or address in _METADATA_ADDRESSES
+
+
+def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The address that is really meant: the IPv4 one inside of another, and without a zone, which would make it differ from the same one in a set."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None)
-        if inner is not None:
-            return _is_forbidden(inner)
-        address = IPv6Address(address.packed)  # without its zone, which would make it differ from the same address in the set
-    return address.is_link_local or address in _METADATA_ADDRESSES
+        return inner or IPv6Address(address.packed)
+    return address

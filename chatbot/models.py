@@ -17,7 +17,7 @@ from chatbot.tokens import encodable
 if TYPE_CHECKING:
     from openai import OpenAI, Stream
 
-__all__ = ["LLM", "OpenAIModel", "Reply", "make_model"]
+__all__ = ["LLM", "OpenAIModel", "Reply", "SpentError", "make_model"]
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +37,10 @@ _PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unk
 
 def _never() -> bool:
     return False
+
+
+class SpentError(ModelError):
+    """The model answered, but used up its tokens before the first word."""
 
 
 class Reply(Iterator[str]):
@@ -190,7 +194,7 @@ class OpenAIModel:
         if finish in {"", "error"} and text:
             raise EndpointError(f"{self.host} ended it before it was complete.", hint="Ask again.")
         if not text.strip() and finish == "length":
-            raise ModelError(f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS.")
+            raise SpentError(f"{self.name} used up its tokens without an answer.", hint="Raise FINPOLICY_ANSWER_TOKENS.")
         if not text.strip():
             raise ModelError(f"{self.host} sent an empty answer.", hint="Check FINPOLICY_CHAT_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.")
 

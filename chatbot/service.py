@@ -24,6 +24,7 @@ from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import Cases, Documents
 from chatbot.memory.conversations.store import PRIVATE, open_conversations
+from chatbot.memory.own_settings import OwnModel, open_own_settings
 from chatbot.memory.remembering import Before, Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
@@ -136,15 +137,16 @@ class Chatbot:
             self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
             self.cases = Cases(settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self._is_live))
             self.situations = Situations(settings.store / "situations", self.library.embedder)
-            options = Options(
-                settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes
+            self.own = open_own_settings(settings.store / "preferences.sqlite3", settings)
+            self.signals = Signals(settings.store / "signals", self.library.embedder, _signal_options(settings))
+            signals = SignalLayer(self.signals, options_of=lambda owner: _signal_options(self.own.settings(owner)))
+            layers = (CaseLayer(self.cases), SituationLayer(self.situations), signals)
+            self.memory = Remembering(
+                settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
             )
-            self.signals = Signals(settings.store / "signals", self.library.embedder, options)
-            layers = (CaseLayer(self.cases), SituationLayer(self.situations), SignalLayer(self.signals))
-            self.memory = Remembering(settings, self.conversations, self.library.catalog, self.library.embedder, layers)
             self.memory.sweep()
         except BaseException:
-            for opened in (getattr(self, name, None) for name in ("conversations", "situations", "signals")):
+            for opened in (getattr(self, name, None) for name in ("conversations", "situations", "own", "signals")):
                 if opened is not None:
                     opened.close()
             self.library.close()
@@ -156,6 +158,7 @@ class Chatbot:
         """Give the store free."""
         self.conversations.close()
         self.situations.close()
+        self.own.close()
         self.signals.close()
         self.library.close()
 
@@ -230,7 +233,7 @@ class Chatbot:
         long = split_query(embedder, subject) if words else embed_query(embedder, subject, progress=partial(progress, "embedding"))
         if long.failure:
             tell(_in_part(long.failure))
-        reranker = self._reranker()
+        reranker = self._reranker(self.settings)
         wanted = Query(query, None, find.names, find.mode, max(find.k, PAGES_RERANKED) if reranker else find.k, understanding, find.weights)
         hits = self._retriever.search_long(wanted, long, find.strategy, progress=partial(progress, "searching"))
         if reranker:
@@ -273,7 +276,7 @@ class Chatbot:
     def settle(self, ask: Ask) -> None:
         """What may wait until an answer was given: to be called after `ask`, where nobody waits for it. Never fails."""
         if ask.conversation is not None:
-            self.memory.settle(ask.conversation, ask.owner, self.model())
+            self.memory.settle(ask.conversation, ask.owner, self.model(ask.owner))
             with suppress(ProjectError):  # the next one makes them
                 self.cases.catch_up(ask.owner)
 
@@ -297,7 +300,7 @@ class Chatbot:
         exchanges = self._exchanges(ask)
         yield Stage("searching")
         meant, lent = self.memory.gone_back(question, ask.conversation, ask.owner) if ask.conversation and ask.history is None else (question, ())
-        query = yield from self._completed(meant, lent or exchanges, stop)
+        query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
         advice = self._advice(ask)
         if advice is not None:
             yield from advice
@@ -308,10 +311,10 @@ class Chatbot:
         wanted = Query(query, vector, ask.names, mode, PAGES_IN_PROMPT, understanding)
         before = self._before(ask, query, vector)
         yield from before.notices
-        rated = self._rated(ask, query, vector)
+        rated, reranker = self._rated(ask, query, vector), self._reranker(self.own.settings(ask.owner), ask.owner)
         while True:
             hits = rated.applied(
-                (yield from self._pages_of_whom(wanted, stop)),
+                (yield from self._pages_of_whom(wanted, stop, reranker)),
                 lambda names, k: self._retriever.search(replace(wanted, names=names or ask.names, k=k)),
             )
             prompt = build_prompt(
@@ -328,7 +331,7 @@ class Chatbot:
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
                     raise  # a page was not erased meanwhile: what is there now would not answer either
-        answer = self._refusal(asked, reason) if reason else (yield from self._answer(asked, stop))
+        answer = self._refusal(asked, reason) if reason else (yield from self._answer(asked, self.model(ask.owner), stop))
         answer = replace(answer, superseded=self._superseded(answer))
         for sentence in (*self._lacking(asked, answer), *answer.superseded):
             yield Notice(sentence)
@@ -356,8 +359,10 @@ class Chatbot:
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
             return reader.png(page, dpi=dpi), locate_quote(glyphs, quote) if quote else ()
 
-    def model(self) -> LLM | None:
-        """The chat model that the settings choose, None for extractive answers."""
+    def model(self, owner: str | None = None) -> LLM | None:
+        """The chat model that an owner chose, or the settings; None for extractive answers. owner: None for the settings' own."""
+        if owner is not None:
+            return self.own.model(owner, self.model)
         if not self._model_chosen:
             from chatbot.models import make_model
 
@@ -384,7 +389,7 @@ class Chatbot:
         if vector is None or ask.conversation is None or not self.memory.is_on(ask.conversation, ask.owner, CaseLayer.name):
             return Rated()
         try:
-            same = self.cases.of_question(ask.owner, query, vector) if self.model() is None else None
+            same = self.cases.of_question(ask.owner, query, vector) if self.model(ask.owner) is None else None
             inside = same is not None and (not ask.names or {page.document for page in same.case.pages} <= set(ask.names))
             return Rated(self.cases.page_weights(ask.owner, vector), self._digest_of, same.case if same is not None and inside else None)
         except ProjectError:  # the layer tells of it
@@ -405,12 +410,13 @@ class Chatbot:
     def _before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
         """What the prompt is given of what was said before."""
         if ask.history is not None:
-            return Before(self.memory.fitted(ask.history, query))
+            return Before(self.memory.fitted(ask.history, query, self.own.settings(ask.owner)))
         return self.memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())) if ask.conversation else Before()
 
-    def _completed(self, question: str, exchanges: Sequence[Exchange], stop: Callable[[], bool]) -> Generator[Event, None, str]:
+    def _completed(self, question: str, exchanges: Sequence[Exchange], owner: str, stop: Callable[[], bool]) -> Generator[Event, None, str]:
         """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
-        model = (self._model if self._model_given else make_rewriting_model(self.settings)) if self.settings.rewrite and exchanges else None
+        settings = self.own.settings(owner)
+        model = self._helper(settings, owner, make_rewriting_model) if settings.rewrite and exchanges else None
         if model is None:
             return standalone_query(question, exchanges)
         rewritten = rewrite(question, exchanges, model, stop=stop)
@@ -418,9 +424,8 @@ class Chatbot:
             yield rewritten.notice
         return rewritten.query
 
-    def _first_pages(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+    def _first_pages(self, query: Query, stop: Callable[[], bool], reranker: LLM | None) -> Generator[Event, None, list[Hit]]:
         """The best pages, in the chat model's order where that is switched on."""
-        reranker = self._reranker()
         if reranker is None:
             return self._retriever.search(query)
         ranked = rerank(
@@ -430,16 +435,21 @@ class Chatbot:
             yield ranked.notice
         return list(ranked.hits[: query.k])
 
-    def _reranker(self) -> LLM | None:
-        """The chat model that puts pages into order, None where that is off; one that was handed in does both."""
-        if not self.settings.rerank:
-            return None
-        return self._model if self._model_given else make_reranking_model(self.settings)
+    def _reranker(self, settings: Settings, owner: str | None = None) -> LLM | None:
+        """The chat model that puts pages into order, None where that is off."""
+        return self._helper(settings, owner, make_reranking_model) if settings.rerank else None
 
-    def _pages(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+    def _helper(self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]) -> LLM | None:
+        """The chat model for a short call beside the answer; one that was handed in does all."""
+        if owner is not None and self.own.is_own(owner):
+            made = make(settings)
+            return OwnModel(made) if made else None
+        return self._model if self._model_given else make(settings)
+
+    def _pages(self, query: Query, stop: Callable[[], bool], reranker: LLM | None) -> Generator[Event, None, list[Hit]]:
         """The best pages; of a measure also the statement that it is read from, and of a ratio or a difference the best page for each operand,
         for these stand in different statements."""
-        hits = yield from self._first_pages(query, stop)
+        hits = yield from self._first_pages(query, stop, reranker)
         assert query.understanding is not None
         operands = operands_of(measures_of(query.understanding))
         if not hits or not operands:
@@ -460,9 +470,9 @@ class Chatbot:
         deeper = self._retriever.search(replace(query, names=(hits[0].document,), k=STATEMENT_DEPTH))
         return list({kind: hit for hit in reversed(deeper) for kind in lacking.intersection(hit.kinds)}.values())
 
-    def _pages_of_whom(self, query: Query, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+    def _pages_of_whom(self, query: Query, stop: Callable[[], bool], reranker: LLM | None) -> Generator[Event, None, list[Hit]]:
         """The best pages of those whom the question names; where another's are among the best, only documents about the named are searched."""
-        hits = yield from self._pages(query, stop)
+        hits = yield from self._pages(query, stop, reranker)
         assert query.understanding is not None
         whose = named_documents(self.library, query.understanding, query.names)
         own = [hit for hit in hits if concerns(query.understanding, hit, whose)]
@@ -470,7 +480,7 @@ class Chatbot:
             return hits
         scope = self.library.scope(query.names)
         versions = {hit.version for hit in own}.union(*whose.values())
-        again = yield from self._pages(replace(query, names=tuple(name for version, name in scope.items() if version in versions)), stop)
+        again = yield from self._pages(replace(query, names=tuple(name for version, name in scope.items() if version in versions)), stop, reranker)
         return [hit for hit in again if concerns(query.understanding, hit, whose)]
 
     def _lacking(self, asked: _Asked, answer: Answer) -> tuple[str, ...]:
@@ -504,10 +514,9 @@ class Chatbot:
             yield Notice(f"Still being indexed, found by words alone so far: {names}.", "Ask again in a minute for the best pages.")
         return mean_vector(worth_searching(long.chunks))
 
-    def _answer(self, asked: _Asked, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+    def _answer(self, asked: _Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
         prompt = asked.prompt
-        model = self.model()
         if model is None:
             return (yield from self._extractive(asked))
         said: list[str] = []
@@ -520,7 +529,7 @@ class Chatbot:
             partial = f" It had said: “{''.join(said)}”." if said else ""
             yield Notice(error.message + partial, error.hint)
             fallback = yield from self._extractive(asked)
-            return replace(fallback, error=str(error))
+            return replace(fallback, error=str(error), host=model.host)
         finally:
             reply.close()
         if reply.finish != "stop":
@@ -529,8 +538,8 @@ class Chatbot:
         yield Stage("checking")
         text = "".join(said)
         if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
-            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name)
-        return self._checked_answer(prompt, text, model.name)
+            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name, host=model.host)
+        return replace(self._checked_answer(prompt, text, model.name), host=model.host)
 
     def _extractive(self, asked: _Asked) -> Generator[Event, None, Answer]:
         prompt = asked.prompt
@@ -618,6 +627,10 @@ class Chatbot:
         cited = {citation.document for citation in answer.citations if citation.document in rows}
         pairs = [(name, newer_of(name, list(rows.values()))) for name in sorted(filter(None, cited))]
         return tuple(newer_notice(rows[name], rows[newer]) for name, newer in pairs if newer and newer not in cited)
+
+
+def _signal_options(settings: Settings) -> Options:
+    return Options(settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes)
 
 
 def _in_part(error: ModelError) -> Notice:

@@ -25,6 +25,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_EMBEDDING_DIMENSION": ("embedding_dimension", "Dimension to ask of that embedding model; 0 leaves its own."),
     "OPENAI_API_KEY": ("api_key", "Key for both; a key alone sends nothing anywhere."),
     "OPENAI_BASE_URL": ("base_url", "Endpoint for both; unset, the client's own default."),
+    "FINPOLICY_USER_MODELS": (
+        "user_models",
+        "`1` lets each user choose a chat model and endpoint of their own, `0` nobody; unset, only where nobody but this machine can open the pages.",
+    ),
     "FINPOLICY_OFFLINE": ("offline", "`1` refuses every connection to a model endpoint."),
     "FINPOLICY_TIMEOUT": ("timeout", "Seconds a model endpoint may stay silent before it counts as failed."),
     "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
@@ -62,11 +66,18 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 
 # Never shown: a key, and an address that may hold a password.
 SECRET = frozenset({"api_key", "signals_database"})
+# Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the pages.
+USER_MODELS = ("", "0", "1")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment says; see ENVIRONMENT for each name's meaning. Sizes in MiB, times in seconds."""
+    """What the environment says; see ENVIRONMENT for each name's meaning. Sizes in MiB, times in seconds.
+
+    Beside it: open_to_others, whether people elsewhere can open the pages, as the shell that opens them knows; and endpoint_rule, what beside cloud
+    metadata must not be contacted: "" for nothing (the operator chose it), "user" for http but to this machine, "public" also for addresses that are
+    not of the internet.
+    """
 
     home: Path = ROOT
     chat_model: str = ""
@@ -95,6 +106,9 @@ class Settings:
     max_upload_mb: int = 200
     workers: int = 0
     model_cache: Path = Path()
+    user_models: str = ""
+    open_to_others: bool = False
+    endpoint_rule: str = ""
 
     def __repr__(self) -> str:
         shown = (f"{f.name}={'***' if f.name in SECRET and getattr(self, f.name) else repr(getattr(self, f.name))}" for f in fields(self))
@@ -109,6 +123,12 @@ class Settings:
     def documents(self) -> Path:
         """Folder of the kept copies, each <sha256>.pdf."""
         return self.home / "documents"
+
+    @property
+    def allows_user_models(self) -> bool:
+        """Whether users may choose endpoints of their own. Where others can open the pages they would have this machine connect to what only it can
+        reach, so the operator must say so."""
+        return self.user_models == "1" or (self.user_models == "" and not self.open_to_others)
 
     @property
     def threads(self) -> int:
@@ -130,6 +150,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")
     if settings.compression_ratio > 1:
         raise SettingsError(f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.", hint="Set it to a share from 0 to 1.")
+    if settings.user_models not in USER_MODELS:
+        raise SettingsError(f"FINPOLICY_USER_MODELS is {settings.user_models!r}.", hint="Set it to 1 or 0, or leave it unset.")
     for name, share in (("MEMORY_MIN_CONFIDENCE", settings.signals_confidence), ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold)):
         if share > 1:
             raise SettingsError(f"{name} is {share}.", hint="Set it to a number from 0 to 1.")

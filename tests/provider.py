@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-__all__ = ["SCRIPTS", "Body", "Ending", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
+__all__ = ["SCRIPTS", "Behaviour", "Body", "Ending", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
 
 Body = dict[str, Any]
 Pieces = Sequence[str] | Callable[[Body], Sequence[str]]
@@ -80,11 +80,12 @@ class Provider:
     """A server on 127.0.0.1 that answers each chat request with the next behaviour, and with the last one from then on.
 
     A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all that arrived. hung_up: set as soon
-    as a client has closed its connection before the answer was complete.
+    as a client has closed its connection before the answer was complete. models: names that it lists; None for a server that lists none.
     """
 
-    def __init__(self, script: Sequence[Behaviour], *, port: int = 0) -> None:
+    def __init__(self, script: Sequence[Behaviour], *, port: int = 0, models: Sequence[str] | None = None) -> None:
         self.requests: list[Received] = []
+        self.models = models
         self.hung_up = threading.Event()
         self._script = [_whole(one) for one in script]
         self._lock = threading.Lock()
@@ -156,6 +157,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self.owner.wait(self.connection, 3_600)
         except ConnectionError:
             self.owner.hung_up.set()
+
+    def do_GET(self) -> None:
+        self.close_connection = True
+        if self.path.endswith("/models") and self.owner.models is not None:
+            body = json.dumps({"object": "list", "data": [{"id": name, "object": "model"} for name in self.owner.models]}).encode()
+            self._send_whole(200, body, {})
+        else:
+            self._refuse(Refuse(404, "no such path"))
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet: the tests look at `requests`."""

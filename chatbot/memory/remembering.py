@@ -56,10 +56,18 @@ class Remembering:
     """The memories of a store. Safe from several threads."""
 
     def __init__(
-        self, settings: Settings, conversations: Conversations, catalog: Catalog, embedder: Embedder, layers: Sequence[MemoryLayer] = ()
+        self,
+        settings: Settings,
+        conversations: Conversations,
+        catalog: Catalog,
+        embedder: Embedder,
+        layers: Sequence[MemoryLayer] = (),
+        *,
+        settings_of: Callable[[str], Settings] | None = None,
     ) -> None:
-        """layers: the memories beside the conversation's own, asked in this order."""
+        """layers: the memories beside the conversation's own, asked in this order. settings_of: those of an owner, default the same for all."""
         self._layers = tuple(layers)
+        self._settings_of = settings_of or (lambda owner: settings)
         self._settings, self._conversations, self._catalog, self._embedder = settings, conversations, catalog, embedder
         self._sessions = Sessions(model=settings.chat_model)
         self._history = HistoryLayer(conversations, embedder)
@@ -70,7 +78,7 @@ class Remembering:
     def window(self, conversation: str, owner: str) -> tuple[Exchange, ...]:
         """The live exchanges, oldest first; none where they cannot be read, of which `before` tells."""
         try:
-            return tuple(self._conversations.window(conversation, owner, self._settings.window))
+            return tuple(self._conversations.window(conversation, owner, self._settings_of(owner).window))
         except StoreError:
             return ()
 
@@ -100,20 +108,22 @@ class Remembering:
         except (StoreError, NotFoundError) as error:
             return Before(notices=(Notice(f"Answered without the conversation before: {error.message}", error.hint),))
 
-    def fitted(self, exchanges: Sequence[Exchange], question: str) -> tuple[Exchange, ...]:
+    def fitted(self, exchanges: Sequence[Exchange], question: str, settings: Settings | None = None) -> tuple[Exchange, ...]:
         """The last exchanges as the prompt has them: whole, but for one too long for its share of the prompt, whose sentences are chosen by the question."""
-        return fit_exchanges(exchanges[-self._settings.prompt_exchanges :], question, self._settings)
+        settings = settings or self._settings
+        return fit_exchanges(exchanges[-settings.prompt_exchanges :], question, settings)
 
     def _before(self, recall: Recall) -> Before:
         said = [one for one in self._conversations.said(recall.conversation, recall.owner) if one.state != "answering"]
-        last, older = said[-self._settings.prompt_exchanges :], said[: -self._settings.prompt_exchanges]
+        settings = self._settings_of(recall.owner)
+        last, older = said[-settings.prompt_exchanges :], said[: -settings.prompt_exchanges]
         recall = replace(recall, before=last[0].number if last else 1)
-        whole = self.fitted([one.exchange for one in last], recall.question)
+        whole = self.fitted([one.exchange for one in last], recall.question, settings)
         row = self._conversations.get(recall.conversation, recall.owner)
         tokens = self._sessions.tokens(_key(row), said)
-        if older and self._settings.compression and row.compresses and sum(tokens) > self._settings.compression_tokens:
-            sent = sum(count_tokens(one.user, self._settings.chat_model) + count_tokens(one.assistant, self._settings.chat_model) for one in whole)
-            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, self._vectors(recall), self._settings)
+        if older and settings.compression and row.compresses and sum(tokens) > settings.compression_tokens:
+            sent = sum(count_tokens(one.user, settings.chat_model) + count_tokens(one.assistant, settings.chat_model) for one in whole)
+            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, self._vectors(recall), settings)
             own: list[MemoryLayer] = [self._history] if row.recalls_others else []
             notes, notices = self._notes(replace(recall, before=0), [*own, *self._on(row)])
             return Before(whole, shortened.context, notes, shortened.compression, notices)
@@ -191,7 +201,7 @@ class Remembering:
         """What may wait until an answer is given: what is to be erased, vectors of exchanges, summaries. One that fails is logged, and tried again after the
         next answer; the others are done all the same."""
         work: list[Callable[[], object]] = [self.sweep, lambda: self._embed(conversation, owner)]
-        if model is not None and self._settings.summary:
+        if model is not None and self._settings_of(owner).summary:
             work.append(lambda: self._summarise(conversation, owner, model))
         for one in work:
             try:
@@ -222,10 +232,11 @@ class Remembering:
     def _summarise(self, conversation: str, owner: str, model: LLM) -> None:
         said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete"]
         row = self._conversations.get(conversation, owner)
-        shortened = self._settings.compression and row.compresses and sum(self._sessions.tokens(_key(row), said)) > self._settings.compression_tokens
-        if len(said) <= self._settings.prompt_exchanges or shortened:  # what is shortened instead needs no summary
+        settings = self._settings_of(owner)
+        shortened = settings.compression and row.compresses and sum(self._sessions.tokens(_key(row), said)) > settings.compression_tokens
+        if len(said) <= settings.prompt_exchanges or shortened:  # what is shortened instead needs no summary
             return
-        due = self._summary.due(conversation, owner, said[-self._settings.prompt_exchanges].number)
+        due = self._summary.due(conversation, owner, said[-settings.prompt_exchanges].number)
         if due:
             self._summary.keep(conversation, summarise(due, model))
 

@@ -142,7 +142,7 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
         elif not left and not (there and row and row.exchanges):
             _invite(documents, house)
     if row is not None and there:
-        first = session.first_shown(row, house.settings.window)
+        first = session.first_shown(row, session.settings(house).window)
         said = house.chatbot.conversations.said(row.id, session.owner(), last=max(1, row.exchanges - first + 1))
         if left and said and any(asking.is_of(said[-1]) for asking in left):
             del said[-1]  # followed below

@@ -19,7 +19,7 @@ __all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_d
 
 # After this many days months are enough to tell conversations apart.
 DAYS_OF_A_WEEK = 7
-EMPTY = "Your conversations will stand here. They stay on this machine and are seen in this browser only."
+EMPTY = "Your conversations will stand here. They are kept where this server runs, and seen {} only."
 NOTHING_FOUND = "No conversation holds all of these words."
 
 
@@ -61,7 +61,7 @@ def draw_conversations(house: House, current: str | None) -> None:
 
 def _teaching(house: House) -> str:
     days = house.settings.retention_days
-    return EMPTY + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
+    return EMPTY.format(session.where_seen()) + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
 
 
 def _draw_rows(rows: Iterable[ConversationRow], house: House, current: str | None) -> None:

@@ -70,12 +70,13 @@ def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
 
 def _draw_switches(row: ConversationRow, house: House) -> None:
     shortens, recalls = f"shortens-{row.id}", f"recalls-{row.id}"
+    compression = session.settings(house).compression
     switches = (row, house, shortens, recalls)
     st.toggle(
         "Shorten what was said earlier when it gets long",
-        row.compresses and house.settings.compression,
+        row.compresses and compression,
         key=shortens,
-        disabled=not house.settings.compression,
+        disabled=not compression,
         help="A long conversation then reaches the model in part: what has most to do with the question. Each answer says so, and shows what was left out.",
         on_change=_choose,
         args=switches,

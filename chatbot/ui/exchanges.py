@@ -34,7 +34,7 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: House) -> 
     """These exchanges, oldest first, and the button for those before them."""
     first = said[0].number if said else 1
     if first > 1:
-        most = min(house.settings.window, first - 1)
+        most = min(session.settings(house).window, first - 1)
         label = f"Show {most} earlier" if first > 2 else "Show the one before"
         with st.container(key="earlier", horizontal_alignment="center"):
             st.button(
@@ -44,7 +44,7 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: House) -> 
         draw_question(one.user, one.number, conversation=row.id)
         with answer_message().container():
             _draw_answer(one, house)
-    if row.exchanges > house.settings.window:
+    if row.exchanges > session.settings(house).window:
         keep_place(first)
 
 

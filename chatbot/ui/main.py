@@ -8,8 +8,11 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.settings import Settings
+from chatbot.ui import session
+from chatbot.ui.exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.scroll import lend_hands
-from chatbot.ui.shared import Opening, opening
+from chatbot.ui.shared import House, Opening, opening
+from chatbot.ui.signing_in import draw_sign_in, draw_signed_in, may_enter
 from chatbot.ui.text import notice_html, paragraphs_html, plain_html
 
 HERE = Path(__file__).parent
@@ -25,7 +28,14 @@ def show() -> None:
     chat = st.Page("chat.py", title="Chat", icon=":material/chat:", default=True)
     documents = st.Page("documents.py", title="Documents", icon=":material/folder_open:")
     memory = st.Page("memory.py", title="Memory", icon=":material/bookmarks:")
-    page = st.navigation([chat, documents, memory])
+    settings = st.Page("settings_page.py", title="Settings", icon=":material/tune:", url_path="settings")
+    entered = may_enter()
+    page = st.navigation([chat, documents, memory, settings], position="sidebar" if entered else "hidden")
+    if not entered:
+        draw_sign_in()
+        return
+    if lacks_sign_in():
+        st.html(notice_html(OPEN_WARNING))
     current = opening()
     current.wait(PATIENCE_SECONDS)
     if current.error is not None:
@@ -34,7 +44,7 @@ def show() -> None:
         _starting()
     else:
         page.run()
-        _what_leaves(current.house.settings)
+        _what_leaves(current.house)
 
 
 @st.fragment(run_every=0.5)
@@ -54,25 +64,33 @@ def _cannot_open(current: Opening) -> None:
         st.rerun()
 
 
-def _what_leaves(settings: Settings) -> None:
+def _what_leaves(house: House) -> None:
     """One line on what is sent where, always in sight."""
+    with st.sidebar:
+        draw_signed_in()
     with st.sidebar, st.container(key="leaves"):
-        st.html("".join(f'<p class="quiet">{line}</p>' for line in _sent(settings)))
+        st.html(
+            "".join(
+                f'<p class="quiet">{line}</p>'
+                for line in sent_lines(house.settings, session.settings(house), own=house.chatbot.own.is_own(session.owner()))
+            )
+        )
 
 
-def _sent(settings: Settings) -> list[str]:
-    """Lines of HTML."""
-    host = f"<strong>{plain_html(endpoint_host(settings))}</strong>"
-    lines = []
-    if settings.chat_model:
-        lines += [f"Answers: questions, earlier exchanges and excerpts go to {host} ({plain_html(settings.chat_model)})."]
+def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
+    """Lines of HTML. settings: the server's, which search by; mine: the user's, which answer; own: whether the user chose that model, or none."""
+    lines, chosen = [], " You chose this on the Settings page." if own else ""
+    if mine.chat_model:
+        host = f"<strong>{plain_html(endpoint_host(mine))}</strong>"
+        lines += [f"Answers: questions, earlier exchanges and excerpts go to {host} ({plain_html(mine.chat_model)}).{chosen}"]
     else:
-        lines += ["Answers: in the documents' own words."]
+        lines += [f"Answers: in the documents' own words.{chosen}"]
     if settings.embedding_model:
+        host = f"<strong>{plain_html(endpoint_host(settings))}</strong>"
         lines += [f"Search: all text of the documents and every question go to {host} ({plain_html(settings.embedding_model)})."]
     if settings.offline:
         lines += ["Offline: nothing leaves this machine, whatever else is set."]
-    elif len(lines) == 1 and not settings.chat_model:
+    elif len(lines) == 1 and not mine.chat_model:
         lines += ["Nothing leaves this machine."]
     return lines
 

@@ -18,7 +18,7 @@ from chatbot.ui.text import notice_html, quiet_html
 # Each memory with what draws it, in the order of the tabs.
 TABS: tuple[tuple[str, Callable[[House], None]], ...] = (("Rated answers", draw_cases), ("Advice", draw_advice), ("News signals", draw_signals))
 WHOSE = (
-    "What guides later answers, beside the documents: ratings and advice are seen and used in this browser only, but for what you share. "
+    "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but for what you share. "
     "Each conversation's menu switches it off there."
 )
 
@@ -26,7 +26,7 @@ WHOSE = (
 def show(house: House) -> None:
     """The page."""
     st.title("Memory", anchor=False)
-    st.html(quiet_html(WHOSE))
+    st.html(quiet_html(WHOSE.format(session.where_seen())))
     problem = session.told()
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))

@@ -110,7 +110,7 @@ def _draw_import(house: House) -> None:
         return
     with st.status("Reading the news …") as status:
         try:
-            done = house.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), house.chatbot.model())
+            done = house.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(house))
         except ProjectError as error:
             status.update(label="Not imported", state="error")
             st.html(notice_html(error.message, error.hint))

@@ -14,8 +14,12 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.store import PRIVATE, ConversationRow
+from chatbot.models import LLM
+from chatbot.settings import Settings
+from chatbot.ui.exposure import signs_in
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
+from chatbot.ui.signing_in import signed_in_owner
 
 __all__ = [
     "OpenPage",
@@ -53,12 +57,15 @@ __all__ = [
     "restore_conversation",
     "scope_next",
     "set_zoom",
+    "settings",
+    "shared_model",
     "show_earlier",
     "take_scope",
     "tell",
     "told",
     "turn_page",
     "undoable",
+    "where_seen",
     "zoom",
 ]
 
@@ -82,12 +89,33 @@ class OpenPage:
 
 
 def owner() -> str:
-    """The mark of this browser; where it takes no cookie, of this session."""
+    """Of who is signed in; else the mark of this browser, and where it takes no cookie, of this session."""
+    if signs_in():
+        return signed_in_owner() or _own_mark()
     given: str | None = st.context.cookies.get(OWNER_COOKIE)
     if given and is_owner(given):
         return given
+    return _own_mark()
+
+
+def _own_mark() -> str:
     made: str = st.session_state.setdefault("owner", secrets.token_urlsafe(16))
     return made
+
+
+def where_seen() -> str:
+    """Where what is this user's own is seen, in words."""
+    return "by you" if signs_in() else "in this browser"
+
+
+def settings(house: House) -> Settings:
+    """What holds for this user: the server's settings with what they chose."""
+    return house.chatbot.own.settings(owner())
+
+
+def shared_model(house: House) -> LLM | None:
+    """The chat model for what everybody shares: the server's, and none for a user who chose another, so that what is theirs reaches nobody else."""
+    return None if house.chatbot.own.is_own(owner()) else house.chatbot.model()
 
 
 def connected() -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings, load_settings
+from chatbot.ui.exposure import is_open_to_others, warn_if_open
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
@@ -90,7 +91,8 @@ class Opening:
 
     def _open(self) -> None:
         try:
-            self.house = _open_house(load_settings())
+            warn_if_open()
+            self.house = _open_house(replace(load_settings(), open_to_others=is_open_to_others()))
         except ProjectError as error:
             self.error = error
         except Exception as error:

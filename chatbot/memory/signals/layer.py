@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chatbot.memory.signals.records import Found, SignalsError
+from chatbot.memory.signals.records import Found, Options, SignalsError
 from chatbot.memory.signals.scripts import script_of
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.templates import TEMPLATES, Template, load_templates, match_templates
@@ -27,41 +28,44 @@ class SignalLayer:
 
     name = "signals"
 
-    def __init__(self, signals: Signals, templates: Path = TEMPLATES) -> None:
-        """templates: folder of the local ones."""
+    def __init__(self, signals: Signals, templates: Path = TEMPLATES, *, options_of: Callable[[str], Options] | None = None) -> None:
+        """templates: folder of the local ones. options_of: what holds for an owner, default the store's own for all."""
         self._signals, self._templates = signals, templates
+        self._options_of = options_of or (lambda owner: signals.options)
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told; raises nothing."""
-        most = min(n, self._signals.options.most_notes)
+        options = self._options_of(recall.owner)
+        most = min(n, options.most_notes)
+        options = replace(options, most_notes=most)
         if most < 1 or self._signals.off:
             return []
         if not self._signals.breaker.allows():
-            return self._without(recall, most, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
+            return self._without(recall, options, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
         at = datetime.fromtimestamp(recall.now, UTC) if recall.now > 0 else datetime.now(UTC)
         try:
-            found = self._signals.find(recall.question, recall.vector, most, as_of=at)
+            found = self._signals.find(recall.question, recall.vector, most, as_of=at, options=options)
         except SignalsError as error:
             if error.kind == "off":
                 return []
             if error.kind not in HARMLESS:
                 self._signals.breaker.failed()
-            return self._without(recall, most, error)
+            return self._without(recall, options, error)
         self._signals.breaker.succeeded()
         if found:
             return [self._note(one) for one in found]
-        return self._local(recall, most, "no recent signal is like the question")
+        return self._local(recall, options, "no recent signal is like the question")
 
-    def _without(self, recall: Recall, most: int, error: SignalsError) -> list[Note]:
-        notes = self._local(recall, most, "the signal database cannot be asked")
+    def _without(self, recall: Recall, options: Options, error: SignalsError) -> list[Note]:
+        notes = self._local(recall, options, "the signal database cannot be asked")
         instead = "local templates stand in" if notes else "no local template bears on the question"
         recall.tell(Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint))
         return notes
 
-    def _local(self, recall: Recall, most: int, why: str) -> list[Note]:
+    def _local(self, recall: Recall, options: Options, why: str) -> list[Note]:
         matched = match_templates(recall.question, load_templates(self._templates))
-        sure = [one for one in matched if one.base_confidence >= self._signals.options.confidence]
-        return [_template_note(self.name, one, why) for one in sure[:most]]
+        sure = [one for one in matched if one.base_confidence >= options.confidence]
+        return [_template_note(self.name, one, why) for one in sure[: options.most_notes]]
 
     def _note(self, found: Found) -> Note:
         one = found.reading

@@ -123,28 +123,37 @@ class Signals:
     # --- signals out --------------------------------------------------------------------------------------------------------
 
     def find(
-        self, text: str, vector: NDArray[np.float32] | None, n: int, *, as_of: datetime | None = None, assets: tuple[str, ...] = ()
+        self,
+        text: str,
+        vector: NDArray[np.float32] | None,
+        n: int,
+        *,
+        as_of: datetime | None = None,
+        assets: tuple[str, ...] = (),
+        options: Options | None = None,
     ) -> list[Found]:
         """At most n events that are like the question, by meaning first, then by keywords where meaning is not to be had.
 
         vector: the question's, None where it could not be embedded; one of no length is passed over. as_of: news after it do not count; default now.
+        options: whose thresholds hold, default the store's own.
         Raises SignalsError.
         """
-        search = events.Search(n, self.options.confidence, self.options.hours, as_of or datetime.now(UTC), assets)
+        wanted = options or self.options
+        search = events.Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets)
         if n < 1:
             return []
         try:
-            return self._find(text, vector, search)
+            return self._find(text, vector, search, wanted.threshold or self.threshold)
         except SignalsError:
             self._known = None
             raise
 
-    def _find(self, text: str, vector: NDArray[np.float32] | None, search: events.Search) -> list[Found]:
+    def _find(self, text: str, vector: NDArray[np.float32] | None, search: events.Search, threshold: float) -> list[Found]:
         with self._database.transaction(seconds=self.options.seconds) as connection:
             state = self._checked(connection)
             usable = vector is not None and vector.shape == (state.dimension,) and bool(np.isfinite(vector).all() and vector.any())
             usable = usable and not embedder_differs(state, self._embedder.fingerprint)
-            found = events.search_by_vector(connection, vector, self.threshold, search) if usable and vector is not None else []
+            found = events.search_by_vector(connection, vector, threshold, search) if usable and vector is not None else []
             if len(found) < search.count:
                 share = replace(search, count=search.count - len(found))
                 found += events.search_by_keywords(connection, text, KEYWORD_SHARE, share, all_events=not usable)

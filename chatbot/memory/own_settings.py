@@ -1,0 +1,195 @@
+"""Each owner's settings: what they chose, in SQLite, their key, in this process only, and the model that comes of both; answers nothing itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from chatbot.endpoints import endpoint_url
+from chatbot.errors import ModelError, SettingsError, StoreError
+from chatbot.models import LLM, OpenAIModel, Reply
+from chatbot.preferences import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
+from chatbot.settings import Settings
+from chatbot.store.database import Database, NewerStoreError
+
+__all__ = ["OwnModel", "OwnSettings", "open_own_settings"]
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+SCHEMA = """create table preference (owner text not null, name text not null, value text not null, primary key (owner, name)) without rowid;
+"""
+MODEL_NAMES = ("answers", "chat_model", "base_url")
+# Owners whose keys and models are held at once; who comes after so many others gives the key again.
+MOST_KEYS, MOST_MODELS = 1_000, 100
+
+
+class OwnSettings(Database):
+    """Preferences by owner. Safe from several threads."""
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        """settings: the server's, which hold for what nobody changed. Raises StoreError."""
+        super().__init__(path, SCHEMA, VERSION)
+        self._settings, self._lock = settings, threading.Lock()
+        self._keys: OrderedDict[str, tuple[str, str]] = OrderedDict()  # owner to endpoint and key
+        self._models: OrderedDict[str, tuple[Settings, OwnModel]] = OrderedDict()
+
+    # --- what holds ---------------------------------------------------------------------------------------------------------
+
+    def settings(self, owner: str) -> Settings:
+        """The settings that an ask of this owner uses. Where they cannot be read, no model is used: the owner may have chosen to send nothing."""
+        try:
+            chosen = self.chosen(owner)
+        except StoreError as error:
+            log.warning("preferences: %s", error)
+            return replace(self._settings, chat_model="", api_key="")
+        return applied(self._settings, chosen, self._key(owner, chosen))
+
+    def chosen(self, owner: str) -> dict[str, Value]:
+        """What an owner changed, by name: preferences, and of the model "answers" (of MODEL_CHOICES), "chat_model", "base_url". Raises StoreError."""
+        found: dict[str, Value] = {}
+        for name, text in self._read("select name, value from preference where owner = ?", (owner,)):
+            with suppress(ValueError, TypeError):  # a damaged value counts as none
+                value = json.loads(text)
+                if isinstance(value, bool | int | float | str):
+                    found[str(name)] = value
+        return found
+
+    def model(self, owner: str, servers: Callable[[], LLM | None]) -> LLM | None:
+        """The chat model that answers this owner: their own, none, or the server's."""
+        if not self.is_own(owner):
+            return servers()
+        settings = self.settings(owner)
+        if not settings.chat_model:
+            return None
+        with self._lock:
+            kept = self._models.pop(owner, None)
+            if kept is None or kept[0] != settings:
+                kept = (settings, OwnModel(OpenAIModel(settings)))
+            self._models[owner] = kept
+            while len(self._models) > MOST_MODELS:
+                self._models.popitem(last=False)
+        return kept[1]
+
+    def is_own(self, owner: str) -> bool:
+        """Whether the owner's answers are not left to the server's model. So too where that cannot be read."""
+        try:
+            choice = self.chosen(owner).get("answers", MODEL_CHOICES[0])
+        except StoreError:
+            return True
+        return choice == "none" or (choice == "own" and self._settings.allows_user_models)
+
+    def has_key(self, owner: str) -> bool:
+        """Whether the owner gave a key for the endpoint that is chosen."""
+        return bool(self._key(owner, self.chosen(owner)))
+
+    # --- changes ------------------------------------------------------------------------------------------------------------
+
+    def choose(self, owner: str, name: str, value: object) -> None:
+        """Change a preference. Raises SettingsError and StoreError."""
+        self._keep(owner, {name: check_value(name, value)})
+
+    def choose_model(self, owner: str, choice: str, model: str = "", url: str = "", key: str = "") -> None:
+        """Choose who writes the answers. choice: of MODEL_CHOICES; model, url, key: of one's own, where an empty key leaves the one that was given for
+        this very endpoint; that of any other is dropped. Raises SettingsError, ModelError and StoreError, and then changes nothing."""
+        if choice not in MODEL_CHOICES:
+            raise SettingsError(f"{choice[:40]!r} is no choice of a model.", hint=f"Choose one of {', '.join(MODEL_CHOICES)}.")
+        if choice != "own":
+            self._keep(owner, {"answers": choice}, drop=("answers",) if choice == "server" else ())
+            return
+        if not self._settings.allows_user_models:
+            raise SettingsError("This server lets nobody choose a model of their own.", hint="Ask whoever runs it (FINPOLICY_USER_MODELS).")
+        model, url = check_model(model, url, self._settings)
+        given = check_key(key)
+        self._keep(owner, {"answers": choice, "chat_model": model, "base_url": url})
+        endpoint = url or endpoint_url(self._settings)
+        with self._lock:
+            if given:
+                self._keys.pop(owner, None)
+                self._keys[owner] = (endpoint, given)
+            elif owner in self._keys and self._keys[owner][0] != endpoint:
+                del self._keys[owner]
+            while len(self._keys) > MOST_KEYS:
+                self._keys.popitem(last=False)
+            self._models.pop(owner, None)
+
+    def remove_key(self, owner: str) -> None:
+        """Forget the key, and what was made with it."""
+        with self._lock:
+            self._keys.pop(owner, None)
+            self._models.pop(owner, None)
+
+    def reset(self, owner: str, name: str | None = None) -> None:
+        """Leave a preference to the server again; with None all of them, model and key among them. Raises StoreError."""
+        with self._write() as connection:
+            connection.execute("delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name))
+        if name is None:
+            self.remove_key(owner)
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+
+    def _keep(self, owner: str, values: Mapping[str, Value], drop: Sequence[str] = ()) -> None:
+        assert values.keys() <= {*BY_NAME, *MODEL_NAMES}
+        rows = [(owner, name, json.dumps(value)) for name, value in values.items() if name not in drop]
+        with self._write() as connection:
+            connection.executemany("insert into preference values (?, ?, ?) on conflict(owner, name) do update set value = excluded.value", rows)
+            connection.executemany("delete from preference where owner = ? and name = ?", [(owner, name) for name in drop])
+
+    def _key(self, owner: str, chosen: Mapping[str, Value]) -> str:
+        """The key that the owner gave for the very endpoint that is chosen, "" for none."""
+        endpoint = str(chosen.get("base_url", "")) or endpoint_url(self._settings)
+        with self._lock:
+            given, key = self._keys.get(owner, ("", ""))
+        return key if given == endpoint else ""
+
+
+class OwnModel:
+    """A chat model that its user chose: its errors name what the user can change."""
+
+    def __init__(self, model: LLM) -> None:
+        self._model, self.name, self.host = model, model.name, model.host
+
+    def stream(
+        self,
+        messages: Sequence[tuple[str, str]],
+        *,
+        max_tokens: int,
+        schema: Mapping[str, object] | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Reply:
+        """As LLM.stream."""
+        return Reply(_worded(self._model.stream(messages, max_tokens=max_tokens, schema=schema, stop=stop)))
+
+
+def _worded(reply: Reply) -> Generator[str, None, str]:
+    try:
+        yield from reply
+    except ModelError as error:
+        raise in_own_words(error) from None
+    finally:
+        reply.close()
+    return reply.finish
+
+
+def open_own_settings(path: Path, settings: Settings) -> OwnSettings:
+    """The preferences; a damaged file is set aside, for they can be chosen again and documents can be asked all the same. Raises StoreError."""
+    try:
+        return OwnSettings(path, settings)
+    except NewerStoreError:
+        raise
+    except StoreError as error:
+        if "damaged" not in error.message:
+            raise
+        aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        for part in ("-wal", "-shm", ""):
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
+        log.warning("%s It was set aside as %s.", error.message, aside.name)
+        return OwnSettings(path, settings)

@@ -1,0 +1,91 @@
+"""Tries a chat model once and says plainly how it went, for whoever sets it up; changes no setting and keeps nothing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from chatbot.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
+from chatbot.errors import ModelError
+from chatbot.models import OpenAIModel, SpentError
+from chatbot.settings import Settings
+
+__all__ = ["Trial", "try_model"]
+
+# Whoever presses the button is looking at it; a model that is loaded from disk first may take so long.
+MOST_SECONDS = 30.0
+# A word; the rest is for models that think first.
+REPLY_TOKENS = 64
+# Names of models that are offered instead: a dozen can be read, and the one meant is mostly among them.
+MOST_OFFERED, LONGEST_NAME = 12, 80
+MESSAGES = (("user", "Reply with the one word: ready"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How it went. text, hint: a sentence each."""
+
+    works: bool
+    text: str
+    hint: str = ""
+
+
+def try_model(settings: Settings) -> Trial:
+    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or as long as one silence may last."""
+    endpoint_failures()  # imports the client, which is no part of how long the model takes
+    host, started = endpoint_host(settings), time.monotonic()
+    model = OpenAIModel(replace(settings, timeout=min(settings.timeout, MOST_SECONDS)))
+    try:
+        reply = model.stream(MESSAGES, max_tokens=REPLY_TOKENS, stop=lambda: time.monotonic() - started > MOST_SECONDS)
+        try:
+            "".join(reply)
+        finally:
+            reply.close()
+    except SpentError:
+        pass
+    except EndpointError as error:
+        return _explain(error, host, settings)
+    except ModelError as error:
+        return Trial(False, error.message, error.hint)
+    seconds = time.monotonic() - started
+    if seconds > MOST_SECONDS:
+        return Trial(False, f"{host} did not answer within {MOST_SECONDS:.0f} s.", "Try again in a minute, or choose a faster model.")
+    return Trial(True, f"{host} answered in {seconds:.1f} s with model {settings.chat_model}.")
+
+
+def _explain(error: EndpointError, host: str, settings: Settings) -> Trial:
+    match error.kind:
+        case "key" if not settings.api_key:
+            return Trial(False, f"{host} asks for a key, and none is set.", "Set the key for this endpoint.")
+        case "key":
+            return Trial(False, f"The key was refused by {host}.", "Check that it is whole, and meant for this endpoint.")
+        case "unreachable":
+            return Trial(False, f"No connection to {host}: is the server started?", "Start it, or check the address and its port.")
+        case "model":
+            return _without_model(host, settings)
+    return Trial(False, error.message, error.hint)
+
+
+def _without_model(host: str, settings: Settings) -> Trial:
+    offered = _offered(settings)
+    if not offered:
+        return Trial(
+            False, f"{host} knows no model {settings.chat_model}, or its address is another.", "Check both; the address usually ends in /v1."
+        )
+    shown = ", ".join(offered[:MOST_OFFERED]) + (f" and {len(offered) - MOST_OFFERED} more" if len(offered) > MOST_OFFERED else "")
+    return Trial(False, f"There is no model {settings.chat_model} at {host}.", f"It offers: {shown}.")
+
+
+def _offered(settings: Settings) -> list[str]:
+    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood."""
+    failures = endpoint_failures()
+    try:
+        with open_client(replace(settings, timeout=min(settings.timeout, MOST_SECONDS))) as client:
+            listed = client.get("/models", cast_to=object)
+    except ModelError:
+        return []
+    except failures:
+        return []
+    rows = listed.get("data") if isinstance(listed, dict) else None
+    names = [row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return sorted({clean_text(name, settings)[:LONGEST_NAME] for name in names if isinstance(name, str) and name.strip()})

@@ -1,0 +1,248 @@
+"""What each user may choose over the server's settings: names, effects, ranges, and the settings that come of it; keeps nothing and knows no user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias
+
+from chatbot.endpoints import check_endpoint, endpoint_url
+from chatbot.errors import ModelError, SettingsError
+from chatbot.settings import Settings
+
+__all__ = [
+    "BY_NAME",
+    "LONGEST_KEY",
+    "LONGEST_MODEL",
+    "LONGEST_URL",
+    "MODEL_CHOICES",
+    "PREFERENCES",
+    "Chosen",
+    "Preference",
+    "Value",
+    "applied",
+    "check_key",
+    "check_model",
+    "check_value",
+    "in_own_words",
+    "server_value",
+    "user_rule",
+]
+
+Value: TypeAlias = bool | int | float | str
+Chosen: TypeAlias = Mapping[str, Value]
+
+# Who writes the answers: the model of the server's settings, none, or one that the user names.
+MODEL_CHOICES = ("server", "none", "own")
+# The longest names of models are those of files in folders; an address longer than this is no endpoint; keys come to 200 characters.
+LONGEST_MODEL, LONGEST_URL, LONGEST_KEY = 200, 500, 1_000
+# A year: older news is history, not news.
+MOST_HOURS = 8_760
+# Exchanges that a follow-up can be understood from; of more, the page would not open at once.
+MOST_WINDOW = 50
+# Notes that one memory may bring.
+MOST_NOTES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """One that is a switch or a number. name: the field of Settings. effect: a sentence. least, most, step: of a number; both ends are allowed.
+
+    part: where it stands on the page. needs_model: without effect on answers in the documents' own words. zero: what 0 means, where it is special.
+    """
+
+    name: str
+    part: str
+    label: str
+    effect: str
+    least: float = 0
+    most: float = 1
+    step: float = 1
+    needs_model: bool = False
+    zero: str = ""
+
+
+PREFERENCES: tuple[Preference, ...] = (
+    Preference(
+        "rerank",
+        "model",
+        "Put the best pages into order",
+        "The model compares the first ten pages before the best are used: better pages, a few seconds more, and passages of all ten are sent to it.",
+        needs_model=True,
+    ),
+    Preference(
+        "rewrite",
+        "model",
+        "Complete follow-up questions",
+        "The model completes a question such as “and the year before?” before it is searched; else fixed rules do. One more, short call.",
+        needs_model=True,
+    ),
+    Preference(
+        "summary",
+        "model",
+        "Summarise what was said earlier",
+        "What no longer fits into the prompt is summarised for later questions: one short call for every five exchanges.",
+        needs_model=True,
+    ),
+    Preference(
+        "window",
+        "conversation",
+        "Exchanges that follow-ups lean on",
+        "A follow-up is understood from so many of the last questions and answers, and a conversation opens with them.",
+        1,
+        MOST_WINDOW,
+    ),
+    Preference(
+        "prompt_exchanges",
+        "conversation",
+        "Of these, sent to the model",
+        "So many of the last exchanges are sent with each question. More of them leave less room for excerpts of the documents.",
+        1,
+        MOST_WINDOW,
+        needs_model=True,
+    ),
+    Preference(
+        "compression",
+        "conversation",
+        "Shorten long conversations",
+        "Of a long conversation, what has most to do with the question is sent; each answer shows what was left out. Off, older exchanges come back one by one.",
+        needs_model=True,
+    ),
+    Preference(
+        "compression_ratio",
+        "conversation",
+        "Share that is kept when shortened",
+        "Lower leaves more out and is quicker and cheaper; higher keeps more, as far as there is room.",
+        0.05,
+        1,
+        0.05,
+        needs_model=True,
+    ),
+    Preference(
+        "signals_threshold",
+        "signals",
+        "Likeness to the question",
+        "Only news at least so like the question is recalled: higher brings less, and nearer to the point.",
+        0,
+        1,
+        0.01,
+        zero="what suits the search in use",
+    ),
+    Preference(
+        "signals_confidence",
+        "signals",
+        "Confidence of a signal",
+        "Only signals read from the news with at least this confidence are recalled: higher brings fewer, and surer ones.",
+        0,
+        1,
+        0.05,
+    ),
+    Preference("signals_hours", "signals", "Age of the news, in hours", "Older news is not recalled; 168 hours are a week.", 1, MOST_HOURS),
+    Preference(
+        "signals_notes", "signals", "Signals for one question", "At most so many are recalled beside the documents.", 0, MOST_NOTES, zero="none"
+    ),
+)
+BY_NAME: Mapping[str, Preference] = {one.name: one for one in PREFERENCES}
+_FIELDS = frozenset(field.name for field in fields(Settings))
+assert BY_NAME.keys() <= _FIELDS
+
+# What the messages about endpoints call the settings, for whom they are not variables of the environment.
+_WORDS = (
+    ("a key belongs in OPENAI_API_KEY", "a key has a field of its own"),
+    ("FINPOLICY_CHAT_MODEL", "the model on the Settings page"),
+    ("OPENAI_BASE_URL", "the endpoint on the Settings page"),
+    ("OPENAI_API_KEY", "the key on the Settings page"),
+)
+
+
+def server_value(name: str, settings: Settings) -> Value:
+    """What holds for a preference that nobody changed."""
+    value: Value = getattr(settings, name)
+    return value
+
+
+def check_value(name: str, value: object) -> Value:
+    """`value` as a preference's own type. Raises SettingsError where it is of another or out of range."""
+    one, default = BY_NAME[name], server_value(name, Settings())
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise SettingsError(f"{one.label} is on or off.")
+        return value
+    whole = isinstance(default, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not one.least <= value <= one.most:  # NaN is neither
+        kind = "a whole number" if whole else "a number"
+        raise SettingsError(f"{one.label} cannot be {str(value)[:40]}.", hint=f"Choose {kind} from {one.least:g} to {one.most:g}.")
+    return value if whole else float(value)
+
+
+def check_model(model: str, url: str, settings: Settings) -> tuple[str, str]:
+    """(model, endpoint) of a user as they are kept; an empty endpoint is the server's own. Looks up the endpoint's name.
+
+    settings: the server's. Raises SettingsError or ModelError, in the words of the Settings page.
+    """
+    model, url = model.strip(), url.strip().rstrip("/")
+    if not model:
+        raise SettingsError("The model has no name.", hint="Write it as its endpoint knows it, such as qwen3 or gpt-4o.")
+    if len(model) > LONGEST_MODEL or not model.isprintable():
+        raise SettingsError("That is not the name of a model.", hint=f"Names are one line of at most {LONGEST_MODEL} characters.")
+    if len(url) > LONGEST_URL:
+        raise SettingsError("That is not the address of an endpoint.", hint=f"Addresses have at most {LONGEST_URL} characters.")
+    try:
+        rule = user_rule(settings) if url else settings.endpoint_rule
+        own = replace(settings, base_url=url or settings.base_url, endpoint_rule=rule)
+        check_endpoint(endpoint_url(own), own)
+    except ModelError as error:
+        raise in_own_words(error) from None
+    return model, url
+
+
+def check_key(key: str) -> str:
+    """A key as it is sent. Raises SettingsError, which never holds it."""
+    key = key.strip()
+    if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError("The key holds characters that no key has, or is too long.", hint="Copy it again, without quotes, spaces or line breaks.")
+    return key
+
+
+def applied(settings: Settings, chosen: Chosen, own_key: str = "") -> Settings:
+    """The settings of a user: the server's with what the user chose. What cannot be used any more, as after a change of the program, is passed over.
+
+    own_key: what the user gave for the very endpoint that is chosen, "" for none. An endpoint of the user's never gets the server's key, and
+    the server's FINPOLICY_OFFLINE and limits stand.
+    """
+    changes: dict[str, Value] = {}
+    for name in BY_NAME.keys() & chosen.keys():
+        try:
+            changes[name] = check_value(name, chosen[name])
+        except SettingsError:
+            continue
+    made = replace(settings, **changes)  # type: ignore[arg-type]
+    made = replace(made, prompt_exchanges=min(made.prompt_exchanges, made.window))
+    return _with_model(made, chosen, own_key)
+
+
+def _with_model(settings: Settings, chosen: Chosen, own_key: str) -> Settings:
+    choice, model, url = (str(chosen.get(name, "")) for name in ("answers", "chat_model", "base_url"))
+    if choice == "none":
+        return replace(settings, chat_model="", api_key="")
+    if choice != "own" or not model or not settings.allows_user_models:
+        return settings
+    if not url:
+        return replace(settings, chat_model=model, api_key=own_key or settings.api_key)
+    return replace(settings, chat_model=model, base_url=url, api_key=own_key, endpoint_rule=user_rule(settings))
+
+
+def user_rule(settings: Settings) -> str:
+    """What Settings.endpoint_rule is for an endpoint that a user chose."""
+    return "public" if settings.open_to_others else "user"
+
+
+def in_own_words(error: ModelError) -> ModelError:
+    """The error of a model that its user chose, without the names of variables that only the server's operator can set."""
+    return ModelError(_reworded(error.message), hint=_reworded(error.hint), retryable=error.retryable)
+
+
+def _reworded(text: str) -> str:
+    for name, words in _WORDS:
+        text = text.replace(name, words)
+    return text[:1].upper() + text[1:] if text.startswith("the ") else text

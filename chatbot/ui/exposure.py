@@ -1,0 +1,64 @@
+"""Who can open the pages: this machine alone, or others; and whether they sign in. Knows how the server is set up, and nobody in particular."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+
+import streamlit as st
+
+__all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "signs_in", "warn_if_open"]
+
+log = logging.getLogger(__name__)
+
+OPEN_WARNING = (
+    "This server listens beyond this machine, and nobody signs in: whoever can reach it can read all documents. "
+    "Set up sign-in (README, “Signing in”), or set server.address to 127.0.0.1 in .streamlit/config.toml."
+)
+
+
+@cache
+def signs_in() -> bool:
+    """Whether people sign in: whether .streamlit/secrets.toml has a section [auth], as the server found it when it was first asked.
+
+    So too where that file cannot be read: a slip in it must not open the pages.
+    """
+    try:
+        return "auth" in st.secrets
+    except (OSError, ValueError) as error:  # Streamlit raises the same for a file that is broken and for none
+        if not _has_secrets():
+            return False
+        log.error("secrets.toml cannot be read, and nobody can sign in before it is mended: %s", error)
+        return True
+
+
+def _has_secrets() -> bool:
+    return any(Path(path).exists() for path in st.get_option("secrets.files"))
+
+
+def is_open_to_others() -> bool:
+    """Whether people elsewhere may use the pages: the server listens beyond this machine, or it asks who they are."""
+    return not _is_loopback(st.get_option("server.address")) or signs_in()
+
+
+def lacks_sign_in() -> bool:
+    """Whether the server listens beyond this machine and asks nobody who they are."""
+    return not _is_loopback(st.get_option("server.address")) and not signs_in()
+
+
+def warn_if_open() -> None:
+    """Say so in the log."""
+    if lacks_sign_in():
+        log.warning(OPEN_WARNING)
+
+
+def _is_loopback(address: str | None) -> bool:
+    """Whether a server that listens on `address` can be reached from this machine alone; none given means all addresses."""
+    if not address:
+        return False
+    try:
+        return ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address.rstrip(".").lower() == "localhost"

@@ -1,0 +1,168 @@
+"""The chat model on the Settings page: whose it is, its endpoint, a key that is only ever written, and a button that tries it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from chatbot.endpoints import endpoint_host
+from chatbot.errors import ProjectError
+from chatbot.model_trial import try_model
+from chatbot.preferences import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen
+from chatbot.settings import Settings
+from chatbot.ui import session
+from chatbot.ui.shared import House
+from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
+
+__all__ = ["draw_model", "forget_form", "is_in_the_open", "model_text"]
+
+ABOUT = (
+    "Without a model, answers are sentences and figures quoted from the documents. With one, they are written for your question; "
+    "either way each citation and figure is checked."
+)
+FORBIDDEN = "Whoever runs this server lets nobody choose an endpoint of their own."
+OFFLINE = "This server is set to stay offline: no model is asked, whatever is chosen here."
+KEY_NOTE = "The key is kept in the server's memory only, for you, until the server stops. It is sent to this endpoint and nowhere else, and never shown again."
+
+
+def draw_model(house: House, chosen: Chosen) -> None:
+    """The part of the page. chosen: as the owner's settings are kept. Raises StoreError."""
+    st.html('<h2 class="part">Chat model</h2>' + quiet_html(ABOUT))
+    if house.settings.offline:
+        st.html(notice_html(OFFLINE))
+    own, key = house.settings.allows_user_models, "answers-by"
+    current = str(chosen.get("answers", MODEL_CHOICES[0]))
+    there = {"server": True, "none": bool(house.settings.chat_model) or current == "none", "own": own}
+    choices = [choice for choice in MODEL_CHOICES if there[choice]]
+    current = current if current in choices else MODEL_CHOICES[0]
+    wanted = st.session_state.get("answers-wanted", current)  # "own" before its form was saved
+    st.session_state[key] = wanted if wanted in choices else current
+    labels = {
+        "server": f"As this server is set up: {model_text(house.settings)}",
+        "none": "No model: the documents' own words",
+        "own": "A model of my own",
+    }
+    st.radio(
+        "Who writes the answers",
+        choices,
+        key=key,
+        format_func=lambda choice: plain_markdown(labels[choice]),
+        label_visibility="collapsed",
+        on_change=_choose,
+        args=(house,),
+    )
+    if not own:
+        st.html(quiet_html(FORBIDDEN))
+    if st.session_state[key] == "own":
+        _draw_form(house, chosen)
+    _draw_state(house, saved=current == st.session_state[key])
+
+
+def forget_form() -> None:
+    """Show what is kept instead of what was typed."""
+    for key in ("answers-wanted", "own-model", "own-endpoint", "own-key"):
+        st.session_state.pop(key, None)
+
+
+def model_text(settings: Settings) -> str:
+    """Which model answers by these settings, in words."""
+    return f"{settings.chat_model} at {endpoint_host(settings)}" if settings.chat_model else "no model, the documents' own words"
+
+
+def _choose(house: House) -> None:
+    choice = st.session_state["answers-by"]
+    if choice == "own":  # nothing holds before it is named and saved
+        st.session_state["answers-wanted"] = choice
+        return
+    st.session_state.pop("answers-wanted", None)
+    _change(lambda: house.chatbot.own.choose_model(session.owner(), choice))
+
+
+def _draw_form(house: House, chosen: Chosen) -> None:
+    for key, name in (("own-model", "chat_model"), ("own-endpoint", "base_url")):
+        st.session_state.setdefault(key, str(chosen.get(name, "")))
+    has_key = house.chatbot.own.has_key(session.owner())
+    with st.form("own-model-form"):
+        st.text_input("Model", key="own-model", max_chars=LONGEST_MODEL, placeholder="such as qwen3 or gpt-4o", autocomplete="off")
+        st.text_input(
+            "Endpoint",
+            key="own-endpoint",
+            max_chars=LONGEST_URL,
+            placeholder="such as http://localhost:11434/v1",
+            autocomplete="off",
+        )
+        st.text_input(
+            "Key",
+            key="own-key",
+            max_chars=LONGEST_KEY,
+            type="password",
+            placeholder="a key is set; a new one replaces it" if has_key else "none is set",
+            autocomplete="new-password",
+        )
+        st.html(quiet_html(f"Without an endpoint the model is asked at the server's own, {endpoint_host(house.settings)}. {KEY_NOTE}"))
+        if is_in_the_open(st.context.url or ""):
+            st.html(notice_html("This page came over http://: a key that you give here can be read on the way to this server."))
+        st.form_submit_button("Save", type="primary", key="save-own-model", on_click=_save, args=(house,))
+
+
+def _save(house: House) -> None:
+    """The key leaves the session at once: from here on only the chatbot holds it."""
+    key, st.session_state["own-key"] = st.session_state["own-key"], ""
+
+    def change() -> None:
+        house.chatbot.own.choose_model(session.owner(), "own", st.session_state["own-model"], st.session_state["own-endpoint"], key)
+        st.session_state.pop("answers-wanted", None)
+        st.session_state.pop("own-endpoint", None)  # shown as it is kept
+
+    _change(change)
+
+
+def _change(change: Callable[[], None]) -> None:
+    try:
+        change()
+    except ProjectError as error:
+        session.tell(error)
+
+
+def _draw_state(house: House, *, saved: bool) -> None:
+    """What holds now, and whether it works."""
+    mine, has_key = session.settings(house), house.chatbot.own.has_key(session.owner())
+    if not saved:
+        st.html(quiet_html(f"Not saved yet. Until then answers come from: {model_text(mine)}."))
+    elif mine.chat_model:
+        st.html(f'<p class="state">{plain_html(_held(mine, house.settings, has_key=has_key))}</p>')
+    with st.container(horizontal=True, key="model-buttons"):
+        tried = bool(mine.chat_model) and st.button(
+            "Test the model", key="test-model", help="Sends the model one short line, and nothing of the documents."
+        )
+        if has_key:
+            st.button("Remove the key", key="remove-key", on_click=_remove_key, args=(house,))
+    if tried:
+        with st.spinner(f"Asking {plain_markdown(endpoint_host(mine))} …"):
+            trial = try_model(mine)
+        if trial.works:
+            st.html(f'<p class="state" role="status">✓ {plain_html(trial.text)}</p>')
+        else:
+            st.html(notice_html(trial.text, trial.hint))
+
+
+def _held(mine: Settings, servers: Settings, *, has_key: bool) -> str:
+    own = mine.base_url != servers.base_url
+    key = "Your key is set." if has_key else "" if not own else "No key is set."
+    unprotected = " What is sent there over http:// can be read on the way." if is_in_the_open(mine.base_url) else ""
+    return f"In use: {model_text(mine)}. {key}{unprotected}".strip()
+
+
+def is_in_the_open(url: str) -> bool:
+    """Whether what goes to this address leaves the machine without encryption."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}
+    except ValueError:
+        return False
+
+
+def _remove_key(house: House) -> None:
+    house.chatbot.own.remove_key(session.owner())

@@ -1,0 +1,127 @@
+"""The Settings page: each user's own choices over the server's settings, with what each does; what comes of them is decided elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from chatbot.errors import ProjectError
+from chatbot.preferences import PREFERENCES, Preference, Value, server_value
+from chatbot.settings import Settings
+from chatbot.ui import session
+from chatbot.ui.settings_model import draw_model, forget_form
+from chatbot.ui.shared import House, opening
+from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
+
+__all__ = ["show", "shown_value"]
+
+WHOSE = "These are yours alone: nobody else's answers change. What you leave as it is follows the server's settings."
+# Parts of the page after the model's own, with what is said under their headings.
+PARTS = (
+    ("model", "What else the model does", ""),
+    ("conversation", "Conversations", ""),
+    ("signals", "News signals", "What is recalled beside the documents, where news was imported on the Memory page."),
+)
+NO_MODEL = "Without effect now: your answers are in the documents' own words."
+NO_EFFECT = "Without a model this has no effect."
+
+
+def show(house: House) -> None:
+    """The page."""
+    st.title("Settings", anchor=False)
+    st.html(quiet_html(WHOSE))
+    problem = session.told()
+    if problem is not None:
+        st.html(notice_html(problem.message, problem.hint))
+    try:
+        chosen = house.chatbot.own.chosen(session.owner())
+        draw_model(house, chosen)
+        for part, heading, about in PARTS:
+            about = NO_MODEL if part == "model" and not session.settings(house).chat_model else about
+            st.html(f'<h2 class="part">{plain_html(heading)}</h2>' + (quiet_html(about) if about else ""))
+            with st.container(key=f"preferences-{part}"):
+                for one in PREFERENCES:
+                    if one.part == part:
+                        _draw_preference(one, house, changed=one.name in chosen)
+        _draw_reset(house, changed=bool(chosen) or house.chatbot.own.has_key(session.owner()))
+    except ProjectError as error:
+        st.html(notice_html(error.message, error.hint))
+
+
+def shown_value(one: Preference, value: Value) -> str:
+    """A value in words: on, off, 10, 0.6, or what 0 means."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return one.zero if one.zero and not value else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _draw_preference(one: Preference, house: House, *, changed: bool) -> None:
+    mine, default = session.settings(house), server_value(one.name, house.settings)
+    with st.container(key=f"preference-{one.name}"):
+        words, control = st.columns([5, 3], vertical_alignment="center", gap="medium")
+        with words:
+            idle = f" {NO_EFFECT}" if one.needs_model and one.part != "model" and not mine.chat_model else ""
+            special = f" 0 means {one.zero}." if one.zero else ""
+            default_text = f"Default: {shown_value(one, default)}."
+            st.html(f'<p class="choice">{plain_html(one.label)}</p>' + quiet_html(f"{one.effect}{special} {default_text}{idle}"))
+        with control:
+            _draw_control(one, mine, house)
+            if changed:
+                st.button(
+                    f"Reset to {shown_value(one, default)}",
+                    key=f"reset-{one.name}",
+                    type="tertiary",
+                    help=plain_markdown(f"{one.label}: take the server's setting again."),
+                    on_click=_try,
+                    args=(lambda: house.chatbot.own.reset(session.owner(), one.name),),
+                )
+
+
+def _draw_control(one: Preference, mine: Settings, house: House) -> None:
+    """The switch or number, always at what holds: it may have been changed in another tab."""
+    key, value = f"set-{one.name}", server_value(one.name, mine)
+    most = mine.window if one.name == "prompt_exchanges" else one.most
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    change = partial(_choose, one.name, key, house)
+    if isinstance(value, bool):
+        st.toggle(one.label, key=key, label_visibility="collapsed", on_change=change)
+    elif isinstance(value, int):
+        st.number_input(one.label, int(one.least), int(most), step=int(one.step), key=key, label_visibility="collapsed", width=160, on_change=change)
+    else:
+        least, step = float(one.least), float(one.step)
+        st.number_input(one.label, least, float(most), step=step, format="%.2f", key=key, label_visibility="collapsed", width=160, on_change=change)
+
+
+def _choose(name: str, key: str, house: House) -> None:
+    _try(lambda: house.chatbot.own.choose(session.owner(), name, st.session_state[key]))
+
+
+def _draw_reset(house: House, *, changed: bool) -> None:
+    with st.container(key="reset-everything"):
+        st.button(
+            "Reset all settings",
+            key="reset-all",
+            disabled=not changed,
+            help="Takes the server's settings for everything on this page, and forgets your key." if changed else "Nothing is changed.",
+            on_click=_try,
+            args=(partial(_reset_all, house),),
+        )
+
+
+def _reset_all(house: House) -> None:
+    house.chatbot.own.reset(session.owner())
+    forget_form()
+
+
+def _try(change: Callable[[], None]) -> None:
+    try:
+        change()
+    except ProjectError as error:
+        session.tell(error)
+
+
+if __name__ == "__main__" and (house := opening().house) is not None:
+    show(house)

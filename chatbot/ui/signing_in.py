@@ -1,0 +1,93 @@
+"""Signing in by OpenID Connect, through Streamlit's own: who is signed in, the page that asks for it, and signing out; knows no document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import streamlit as st
+
+from chatbot.ui.exposure import signs_in
+from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
+
+__all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "owner_of", "signed_in_owner"]
+
+log = logging.getLogger(__name__)
+
+# What an owner who signed in begins with: no browser's mark does, so that a cookie can never say that it is one.
+SIGNED_IN = "oidc-"
+# Of SHA-256, as hexadecimal digits: 160 bits.
+DIGITS = 40
+NEEDED = {"client_id", "client_secret", "server_metadata_url"}
+NOT_SET_UP = (
+    "Signing in is not set up rightly, so nobody can.",
+    "Whoever runs this server finds in its log what is wrong in .streamlit/secrets.toml; the README says what belongs there.",
+)
+
+
+def owner_of(issuer: str, subject: str) -> str:
+    """The owner that a person is, on every browser: the same for the same subject of the same issuer, and for no other."""
+    named = json.dumps([issuer, subject])  # unlike a line of both, it tells where one ends
+    return SIGNED_IN + hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def signed_in_owner() -> str:
+    """The owner who is signed in in this session, "" for nobody."""
+    claims: Mapping[str, object] = st.user.to_dict()
+    issuer, subject = claims.get("iss"), claims.get("sub")
+    if claims.get("is_logged_in") is not True or not isinstance(issuer, str) or not isinstance(subject, str) or not (issuer and subject):
+        return ""
+    return owner_of(issuer, subject)
+
+
+def may_enter() -> bool:
+    """Whether this session may see the pages: somebody is signed in, or nobody needs to be."""
+    return not signs_in() or bool(signed_in_owner())
+
+
+def draw_sign_in() -> None:
+    """The page that asks to sign in."""
+    st.title("Sign in", anchor=False)
+    st.html(paragraphs_html("The documents and your conversations are shown once you are signed in."))
+    providers = _providers()
+    if not providers:
+        st.html(notice_html(*NOT_SET_UP))
+    for name in providers:
+        label = f"Sign in with {name}" if name else "Sign in"
+        if st.button(plain_markdown(label), key=f"sign-in-{name}", type="primary", icon=":material/login:"):
+            _try(partial(st.login, name or None))
+
+
+def draw_signed_in() -> None:
+    """In the sidebar: who is signed in, and the way out. Nothing where nobody needs to be."""
+    if not signs_in():
+        return
+    claims = st.user.to_dict()
+    name = next((str(claims[claim]) for claim in ("name", "email", "sub") if claims.get(claim)), "")
+    with st.container(key="signed-in", gap=None):
+        st.html(quiet_html(f"Signed in as {short(name)}"))
+        if st.button("Sign out", key="sign-out", type="tertiary", icon=":material/logout:"):
+            _try(st.logout)
+
+
+def _providers() -> list[str]:
+    """Names of the providers that are set up, "" for the one that has none; [] where none is whole."""
+    try:
+        section = st.secrets["auth"].to_dict()
+    except (FileNotFoundError, KeyError, AttributeError, ValueError, OSError):
+        return []
+    unnamed = [""] if section.keys() >= NEEDED else []
+    return unnamed + sorted(name for name, one in section.items() if isinstance(one, Mapping) and one.keys() >= NEEDED)
+
+
+def _try(step: Callable[[], None]) -> None:
+    from streamlit.errors import StreamlitAuthError
+
+    try:
+        step()
+    except StreamlitAuthError as error:  # its package is missing, or something in secrets.toml
+        log.error("signing in: %s", error)
+        st.html(notice_html(*NOT_SET_UP))

@@ -1,0 +1,63 @@
+"""The test of a model, before a real HTTP server: what its user is told, in plain words and without the key."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from chatbot.model_trial import Trial, try_model
+from chatbot.settings import Settings
+from tests.provider import Behaviour, Mute, Page, Provider, Refuse, Say
+
+
+def tried(*script: Behaviour, key: str = "sk-secret", models: list[str] | None = None, timeout: float = 5) -> Trial:
+    with Provider(script, models=models) as provider:
+        trial = try_model(Settings(chat_model="m-1", base_url=provider.url, api_key=key, timeout=timeout))
+        assert "sk-secret" not in f"{trial}"
+        return Trial(trial.works, trial.text.replace(provider.url.split("/")[2], "HOST"), trial.hint)
+
+
+def test_one_that_answers_says_how_fast() -> None:
+    trial = tried("ready")
+    assert trial.works and trial.text.startswith("HOST answered in 0.") and trial.text.endswith(" s with model m-1.")
+
+
+def test_one_that_only_thought_answered_too() -> None:
+    assert tried(Say([""], finish="length")).works
+
+
+def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:
+    assert tried(Refuse(401, "bad sk-secret")) == Trial(False, "The key was refused by HOST.", "Check that it is whole, and meant for this endpoint.")
+    assert tried(Refuse(401), key="").text == "HOST asks for a key, and none is set."
+
+
+def test_where_there_is_no_such_model_it_says_which_there_are() -> None:
+    trial = tried(Refuse(404, "model not found"), models=["b", "a", "<b>c</b>", "x" * 300])
+    assert trial.text == "There is no model m-1 at HOST."
+    assert trial.hint == f"It offers: <b>c</b>, a, b, {'x' * 80}."
+    many = tried(Refuse(404), models=[f"m{number:02}" for number in range(40)])
+    assert many.hint.endswith("m11 and 28 more.")
+    assert "knows no model m-1" in tried(Refuse(404)).text
+
+
+def test_no_server_is_no_connection() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    trial = try_model(Settings(chat_model="m", base_url=f"http://127.0.0.1:{port}/v1"))
+    assert trial == Trial(False, f"No connection to 127.0.0.1:{port}: is the server started?", "Start it, or check the address and its port.")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"), [(Page("<html>"), "empty answer"), (Mute(), "was silent for 0.5 s"), (Refuse(400, "no sk-secret"), "***")]
+)
+def test_whatever_else_happens_is_told(behaviour: Behaviour, said: str) -> None:
+    trial = tried(behaviour, timeout=0.5)
+    assert not trial.works and said in trial.text
+
+
+def test_offline_nothing_is_asked() -> None:
+    with Provider(["ready"]) as provider:
+        trial = try_model(Settings(chat_model="m", base_url=provider.url, offline=True))
+        assert not trial.works and "FINPOLICY_OFFLINE" in trial.text and provider.requests == []

@@ -1,0 +1,180 @@
+"""What users may choose: ranges, what comes of it, whose key goes where, and which endpoints are refused, when saved and when connected to."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import fields, replace
+from ipaddress import ip_address
+
+import pytest
+
+from chatbot import endpoints
+from chatbot.endpoints import check_endpoint
+from chatbot.errors import ModelError, ProjectError, SettingsError
+from chatbot.models import OpenAIModel
+from chatbot.preferences import BY_NAME, PREFERENCES, applied, check_key, check_model, check_value, in_own_words, server_value
+from chatbot.settings import Settings, load_settings
+from tests.provider import Provider, Refuse
+
+SERVER = Settings(chat_model="servers", base_url="https://model.example/v1", api_key="sk-server")
+MINE = "http://127.0.0.1:11434/v1"
+
+
+def test_each_has_a_sentence_on_its_effect_and_takes_its_default() -> None:
+    assert {one.name for one in PREFERENCES} < {field.name for field in fields(Settings)}
+    for one in PREFERENCES:
+        assert one.label and one.effect.endswith("."), one.name
+        assert check_value(one.name, server_value(one.name, Settings())) == server_value(one.name, Settings()), one.name
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("window", 0),
+        ("window", 51),
+        ("window", 5.0),
+        ("window", "5"),
+        ("window", True),
+        ("rerank", 1),
+        ("signals_confidence", 1.01),
+        ("signals_confidence", float("nan")),
+        ("compression_ratio", 0),
+        ("signals_notes", 4),
+        ("signals_hours", 10**30),
+    ],
+)
+def test_what_is_out_of_range_or_of_another_kind_is_refused(name: str, value: object) -> None:
+    with pytest.raises(SettingsError):
+        check_value(name, value)
+    assert getattr(applied(SERVER, {name: value}), name) == getattr(SERVER, name)  # type: ignore[dict-item]
+
+
+def test_what_is_chosen_stands_over_the_servers_and_stays_coherent() -> None:
+    made = applied(SERVER, {"window": 3, "rerank": True, "signals_confidence": 1, "unknown": 7, "home": "/"})
+    assert (made.window, made.prompt_exchanges, made.rerank, made.signals_confidence) == (3, 3, True, 1.0)
+    assert made.home == SERVER.home
+    assert applied(SERVER, {}) == SERVER
+
+
+def test_the_servers_key_goes_to_the_servers_endpoint_only() -> None:
+    own = {"answers": "own", "chat_model": "m", "base_url": MINE}
+    assert (applied(SERVER, own).api_key, applied(SERVER, own).base_url, applied(SERVER, own).endpoint_rule) == ("", MINE, "user")
+    assert applied(SERVER, own, "sk-mine").api_key == "sk-mine"
+    assert applied(SERVER, own | {"base_url": SERVER.base_url}).api_key == ""
+    at_servers = applied(SERVER, own | {"base_url": ""})
+    assert (at_servers.api_key, at_servers.base_url, at_servers.chat_model) == ("sk-server", SERVER.base_url, "m")
+    assert applied(SERVER, own | {"base_url": ""}, "sk-mine").api_key == "sk-mine"
+    none = applied(SERVER, {"answers": "none", "chat_model": "m"})
+    assert (none.chat_model, none.api_key) == ("", "")
+
+
+def test_an_operator_can_forbid_models_of_ones_own_and_offline_always_wins() -> None:
+    own = {"answers": "own", "chat_model": "m", "base_url": MINE}
+    assert applied(replace(SERVER, user_models="0"), own, "sk-mine") == replace(SERVER, user_models="0")
+    offline = applied(replace(SERVER, offline=True), own)
+    with pytest.raises(ModelError, match="FINPOLICY_OFFLINE"):
+        check_endpoint(offline.base_url, offline)
+    with pytest.raises(ModelError, match="FINPOLICY_OFFLINE"):
+        check_model("m", MINE, replace(SERVER, offline=True))
+
+
+@pytest.mark.parametrize(("text", "others", "allowed"), [("", False, True), ("", True, False), ("1", True, True), ("0", False, False)])
+def test_unset_it_depends_on_who_can_open_the_pages(text: str, others: bool, allowed: bool) -> None:
+    settings = replace(load_settings({"FINPOLICY_USER_MODELS": text}), open_to_others=others)
+    assert settings.allows_user_models is allowed
+
+
+def test_the_setting_is_one_or_nothing() -> None:
+    with pytest.raises(SettingsError, match="FINPOLICY_USER_MODELS is 'some'"):
+        load_settings({"FINPOLICY_USER_MODELS": "some"})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest",
+        "http://2852039166/v1",
+        "http://0xa9fea9fe/v1",
+        "http://0251.0376.0251.0376/v1",
+        "http://[fe80::1]/v1",
+        "http://[fd00:ec2::254]/v1",
+        "http://[::ffff:169.254.169.254]/v1",
+        "https://metadata.google.internal/v1",
+        "https://METADATA.google.internal./v1",
+        "https://user@model.example/v1",
+        "https://user:hunter2@model.example/v1",
+        "http://192.168.1.1/v1",
+        "http://model.example/v1",
+        "ftp://localhost/v1",
+        "https://localhost:99999/v1",
+        "https://exa mple/v1",
+        "https://" + "a" * 600,
+        "javascript:alert(1)",
+    ],
+)
+def test_an_endpoint_that_must_not_be_contacted_is_refused_when_it_is_saved(url: str) -> None:
+    with pytest.raises(ProjectError) as caught:
+        check_model("m", url, SERVER)
+    assert "OPENAI_" not in f"{caught.value.message}{caught.value.hint}" and "hunter2" not in caught.value.message
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:11434/v1", "http://[::1]:8080/v1", "http://localhost:1/v1", "https://192.168.1.1/v1", ""])
+def test_plain_http_goes_to_this_machine_only(url: str) -> None:
+    assert check_model(" m ", f"{url}/ " if url else " ", SERVER) == ("m", url)
+
+
+@pytest.mark.parametrize(
+    "url", [MINE, "https://127.0.0.1/v1", "https://10.0.0.7/v1", "https://[::1]/v1", "https://[fd12::1]/v1", "https://100.64.0.1/v1"]
+)
+def test_where_others_can_open_the_pages_only_the_internet_is_reached(url: str) -> None:
+    with pytest.raises(ModelError, match="an address of this machine or its network"):
+        check_model("m", url, replace(SERVER, open_to_others=True, user_models="1"))
+
+
+@pytest.mark.parametrize("model", ["", "  ", "a\nb", "m" * 201])
+def test_a_model_has_a_name_on_one_line(model: str) -> None:
+    with pytest.raises(SettingsError):
+        check_model(model, MINE, SERVER)
+
+
+@pytest.mark.parametrize("key", ["two words", "sk-\nx", "schlüssel", "k" * 1_001])
+def test_what_is_no_key_is_refused_without_being_repeated(key: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        check_key(key)
+    assert key not in f"{caught.value} {caught.value.hint}"
+
+
+@pytest.mark.parametrize(("then", "said"), [("169.254.169.254", "link-local or cloud metadata"), ("192.0.2.7", "can be read on the way")])
+def test_a_name_that_leads_elsewhere_when_it_is_connected_to_is_refused_then(monkeypatch: pytest.MonkeyPatch, then: str, said: str) -> None:
+    """As an attacker's name server would: this machine when it is checked, another address a moment later."""
+    answers = iter([[ip_address("127.0.0.1")], [ip_address(then)], *[[ip_address("127.0.0.1")], [ip_address(then)]] * 5])
+    asked = []
+
+    def addresses(host: str) -> list[object]:
+        asked.append(host)
+        return list(next(answers))
+
+    monkeypatch.setattr(endpoints, "_addresses", addresses)
+    monkeypatch.setattr(socket, "create_connection", lambda *given, **options: pytest.fail(f"connected to {given}"))
+    settings = applied(Settings(timeout=1), {"answers": "own", "chat_model": "m", "base_url": "http://rebinding.example/v1"})
+    with pytest.raises(ModelError, match=said):
+        "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
+    assert len(asked) >= 2
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with Provider([Refuse(307, headers={"Location": "http://169.254.169.254/v1"})]) as provider:
+        settings = applied(Settings(), {"answers": "own", "chat_model": "m", "base_url": provider.url}, "sk-mine")
+        with pytest.raises(ModelError, match="redirects elsewhere"):
+            "".join(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
+        assert len(provider.requests) == 1
+
+
+def test_messages_speak_of_the_page_and_not_of_variables() -> None:
+    told = in_own_words(ModelError("OPENAI_BASE_URL is wrong.", hint="Check OPENAI_API_KEY and FINPOLICY_CHAT_MODEL."))
+    assert told.message == "The endpoint on the Settings page is wrong."
+    assert told.hint == "Check the key on the Settings page and the model on the Settings page."
+
+
+def test_names_are_unique() -> None:
+    assert len(BY_NAME) == len(PREFERENCES)

@@ -1,0 +1,214 @@
+"""The Settings page: what holds, what each choice does, reset of one and of all, the model's form, and what the sidebar says is sent where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from streamlit import config
+from streamlit.runtime.secrets import Secrets
+from streamlit.testing.v1 import AppTest
+
+from chatbot.preferences import BY_NAME, PREFERENCES
+from chatbot.settings import Settings
+from chatbot.ui import exposure, shared, signing_in
+from chatbot.ui.guard import is_owner
+from chatbot.ui.main import sent_lines
+from chatbot.ui.settings_model import is_in_the_open
+from chatbot.ui.settings_page import shown_value
+from chatbot.ui.signing_in import owner_of
+from tests.provider import Provider
+
+MAIN = str(Path(shared.__file__).with_name("main.py"))
+ANN, BOB = "a" * 22, "b" * 22
+KEY = "sk-typed-0815"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[shared.House]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINPOLICY_HOME", str(tmp_path_factory.mktemp("house") / "home"))
+        opening = shared.opening()
+        opening.wait(60)
+        assert opening.house is not None, opening.error
+        yield opening.house
+        shared.close()
+
+
+@pytest.fixture
+def page(house: shared.House) -> Iterator[AppTest]:
+    yield visit(ANN)
+    house.chatbot.own.reset(ANN)
+
+
+def visit(owner: str) -> AppTest:
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["owner"] = owner
+    app.run()
+    return app.switch_page("settings_page.py").run()
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(str(element.proto.body) for element in app.get("html"))
+
+
+def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
+    assert not page.exception
+    text = shown(page).replace("&#x27;", "'")
+    for one in PREFERENCES:
+        assert one.label in text and one.effect in text, one.name
+    assert text.count("Default: ") == len(PREFERENCES)
+    assert page.button(key="reset-all").disabled
+    assert not [button for button in page.button if (button.key or "").startswith("reset-") and button.key != "reset-all"]
+
+
+def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, house: shared.House) -> None:
+    page.number_input(key="set-window").set_value(4).run()
+    page.toggle(key="set-compression").set_value(False).run()
+    page.number_input(key="set-signals_confidence").set_value(0.75).run()
+    mine = house.chatbot.own.settings(ANN)
+    assert (mine.window, mine.prompt_exchanges, mine.compression, mine.signals_confidence) == (4, 4, False, 0.75)
+    assert house.chatbot.own.settings(BOB) == house.settings
+    assert visit(BOB).number_input(key="set-window").value == 10
+    page.button(key="reset-window").click().run()
+    assert house.chatbot.own.settings(ANN).window == 10 and page.number_input(key="set-window").value == 10
+    page.button(key="reset-all").click().run()
+    assert house.chatbot.own.chosen(ANN) == {} and page.toggle(key="set-compression").value is True
+    assert not page.exception
+
+
+def test_what_another_tab_chose_is_shown(page: AppTest, house: shared.House) -> None:
+    house.chatbot.own.choose(ANN, "window", 9)
+    page.run()
+    assert page.number_input(key="set-window").value == 9
+
+
+def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTest, house: shared.House) -> None:
+    with Provider(["ready"]) as provider:
+        host = provider.url.split("/")[2]
+        page.radio(key="answers-by").set_value("own").run()
+        assert "Not saved yet. Until then answers come from: no model" in shown(page)
+        page.text_input(key="own-model").set_value("m<b>1")
+        page.text_input(key="own-endpoint").set_value(f" {provider.url}/ ")
+        page.text_input(key="own-key").set_value(KEY)
+        page.button(key="save-own-model").click().run()
+        assert not page.exception
+        assert house.chatbot.own.settings(ANN).api_key == KEY
+        assert page.text_input(key="own-key").value == "" and page.text_input(key="own-endpoint").value == provider.url
+        assert f"In use: m&lt;b&gt;1 at {host}. Your key is set." in shown(page)
+        assert f"<strong>{host}</strong> (m&lt;b&gt;1). You chose this on the Settings page." in shown(page)
+        page.button(key="test-model").click().run()
+        assert f"✓ {host} answered in " in shown(page)
+        assert provider.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        assert "documents" not in str(provider.requests[0].body)
+        assert all(KEY not in str(element) for element in page.main) and KEY not in repr(page.session_state)
+        page.button(key="remove-key").click().run()
+        assert "No key is set." in shown(page) and house.chatbot.own.settings(ANN).api_key == ""
+
+
+def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, house: shared.House) -> None:
+    page.radio(key="answers-by").set_value("own").run()
+    page.text_input(key="own-model").set_value("m")
+    page.text_input(key="own-endpoint").set_value("http://169.254.169.254/v1")
+    page.text_input(key="own-key").set_value(KEY)
+    page.button(key="save-own-model").click().run()
+    assert "link-local or cloud metadata address" in shown(page)
+    assert house.chatbot.own.chosen(ANN) == {} and not house.chatbot.own.has_key(ANN)
+    assert page.text_input(key="own-key").value == "" and page.text_input(key="own-endpoint").value == "http://169.254.169.254/v1"
+
+
+def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(page: AppTest, house: shared.House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Settings, "allows_user_models", False)
+    page.run()
+    assert (
+        list(page.radio(key="answers-by").options) == ["As this server is set up: no model, the documents' own words".replace("'", "\\'")]
+        or len(page.radio(key="answers-by").options) == 1
+    )
+    assert "lets nobody choose an endpoint of their own" in shown(page)
+
+
+def test_values_are_said_in_words() -> None:
+    assert [shown_value(BY_NAME[name], value) for name, value in (("rerank", False), ("window", 10), ("signals_threshold", 0.0))] == [
+        "off",
+        "10",
+        "what suits the search in use",
+    ]
+
+
+def test_the_sidebar_tells_the_users_choice_and_the_servers_search() -> None:
+    server = Settings(chat_model="s", embedding_model="e", base_url="https://in.example/v1")
+    none = Settings(embedding_model="e", base_url="https://in.example/v1")
+    lines = sent_lines(server, none, own=True)
+    assert lines[0] == "Answers: in the documents' own words. You chose this on the Settings page."
+    assert lines[1].startswith("Search:") and "in.example" in lines[1]
+    own = sent_lines(server, Settings(chat_model="<m>", base_url="https://mine.example/v1"), own=True)
+    assert "mine.example" in own[0] and "&lt;m&gt;" in own[0] and "in.example" in own[1]
+    assert sent_lines(Settings(), Settings(), own=False) == ["Answers: in the documents' own words.", "Nothing leaves this machine."]
+
+
+@pytest.mark.parametrize(
+    ("address", "others"), [("127.0.0.1", False), ("::1", False), ("localhost", False), ("", True), ("0.0.0.0", True), ("10.0.0.4", True)]
+)
+def test_who_can_open_the_pages_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch, address: str, others: bool) -> None:
+    monkeypatch.setattr(st, "get_option", lambda name: address)
+    assert (exposure.is_open_to_others(), exposure.lacks_sign_in()) == (others, others)
+    monkeypatch.setattr(exposure, "signs_in", lambda: True)
+    assert (exposure.is_open_to_others(), exposure.lacks_sign_in()) == (True, False)
+
+
+def test_a_person_is_one_owner_and_no_browsers_mark() -> None:
+    ann = owner_of("https://a.example", "1")
+    assert ann == owner_of("https://a.example", "1") and not is_owner(ann)
+    others = [
+        owner_of("https://a.example", "2"),
+        owner_of("https://b.example", "1"),
+        owner_of("https://a.example1", ""),
+        owner_of('https://a.example", "1', ""),
+    ]
+    assert len({ann, *others}) == 5
+
+
+def test_who_is_not_signed_in_or_has_no_subject_does_not_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signing_in, "signs_in", lambda: True)
+    whole: dict[str, object] = {"is_logged_in": True, "iss": "https://a.example", "sub": "1"}
+    for change, enters in (
+        ({}, True),
+        ({"is_logged_in": False}, False),
+        ({"is_logged_in": "yes"}, False),
+        ({"sub": ""}, False),
+        ({"iss": None}, False),
+    ):
+        monkeypatch.setattr(st, "user", SimpleNamespace(to_dict=lambda claims=whole | change: claims))
+        assert signing_in.may_enter() is enters, change
+
+
+@pytest.mark.parametrize(("text", "signs"), [(None, False), ("other = 1\n", False), ("[auth]\n", True), ("[auth\n", True), ("\xff", True)])
+def test_sign_in_is_asked_for_where_it_is_set_up_or_its_file_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, signs: bool
+) -> None:
+    path = tmp_path / "secrets.toml"
+    if text is not None:
+        path.write_text(text, encoding="latin-1")
+    usual = config.get_option
+    for module in (st, config):
+        monkeypatch.setattr(module, "get_option", lambda name: [str(path)] if name == "secrets.files" else usual(name))
+    monkeypatch.setattr(st, "secrets", Secrets())
+    exposure.signs_in.cache_clear()
+    try:
+        assert exposure.signs_in() is signs
+    finally:
+        exposure.signs_in.cache_clear()
+
+
+def test_what_goes_in_the_open_is_known() -> None:
+    assert [is_in_the_open(url) for url in ("http://10.0.0.1/v1", "https://10.0.0.1", "http://localhost:1", "http://[::1]:1", "", "http://[")] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+        False,
+    ]
