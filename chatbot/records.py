@@ -215,8 +215,8 @@ class Answer:
     considered: all hits, in rank order. model: "extractive" or the chat model's name. seconds: wall time of the whole ask.
     error: why the chat model failed, where this answer stands in for its own; None otherwise. superseded: a sentence for each cited document
     that has a newer one of its series. understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
-    exchange: its number in the conversation, None where it is not kept. compression: None where nothing was shortened. host: who was sent the prompt,
-    "" where nobody was, or it was not kept.
+    exchange: its number in the conversation, None where it is not kept. compression: None where nothing was shortened. names: the documents that were
+    asked, () for all; index: a mark of which these were, see `index_mark`. sent_to: (model, host) that the prompt went to, None where it went to none.
     """
 
     question: str
@@ -240,7 +240,9 @@ class Answer:
     notices: tuple[str, ...] = ()
     exchange: int | None = None
     compression: Compression | None = None
-    host: str = ""
+    names: tuple[str, ...] = ()
+    index: str = ""
+    sent_to: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ from chatbot.search.rewrite import standalone_query
 from chatbot.search.rewriting import make_rewriting_model, rewrite
 from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, SentenceVectors, make_embedder
+from chatbot.store.holdings import index_mark
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from chatbot.tokens import encodable
@@ -296,7 +297,7 @@ class Chatbot:
         """As ask, without `notices` in the answer."""
         started = time.perf_counter()
         question = _checked(ask.question)
-        self.library.scope(ask.names)
+        index = index_mark(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
         exchanges = self._exchanges(ask)
         yield Stage("searching")
         meant, lent = self.memory.gone_back(question, ask.conversation, ask.owner) if ask.conversation and ask.history is None else (question, ())
@@ -343,6 +344,8 @@ class Chatbot:
             fingerprint=self.library.embedder.fingerprint,
             notes=before.notes,
             compression=before.compression,
+            names=ask.names,
+            index=index,
             seconds=round(time.perf_counter() - started, 3),
         )
 
@@ -529,7 +532,7 @@ class Chatbot:
             partial = f" It had said: “{''.join(said)}”." if said else ""
             yield Notice(error.message + partial, error.hint)
             fallback = yield from self._extractive(asked)
-            return replace(fallback, error=str(error), host=model.host)
+            return replace(fallback, error=str(error), sent_to=(model.name, model.host))
         finally:
             reply.close()
         if reply.finish != "stop":
@@ -538,8 +541,8 @@ class Chatbot:
         yield Stage("checking")
         text = "".join(said)
         if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
-            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name, host=model.host)
-        return replace(self._checked_answer(prompt, text, model.name), host=model.host)
+            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name, sent_to=(model.name, model.host))
+        return replace(self._checked_answer(prompt, text, model.name), sent_to=(model.name, model.host))
 
     def _extractive(self, asked: _Asked) -> Generator[Event, None, Answer]:
         prompt = asked.prompt

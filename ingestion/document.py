@@ -62,7 +62,7 @@ class Reading:
 class Circumstances:
     """How a document is read. password: for this reading only. processes: reading at once, at least 1. progress(phase, done, total):
     phase "reading" or "ocr". cancelled: asked a few times a second. images: pages read from their images before, by number;
-    keep: called with each further one, from any thread."""
+    keep: called with each further one, from any thread. ocr_pages: the only pages that are read from their images, None for all that need it."""
 
     password: str | None = None
     processes: int = 2
@@ -70,6 +70,7 @@ class Circumstances:
     cancelled: Callable[[], bool] = _never
     images: Mapping[int, Page] = field(default_factory=dict)
     keep: Callable[[Page], None] = _not_kept
+    ocr_pages: frozenset[int] | None = None
 
 
 CALM = Circumstances()
@@ -135,7 +136,8 @@ class _Document:
         def unread(page: Page) -> Page:
             return pages[page.number] if page.number in pictures else better_reading(pages[page.number], page)
 
-        missing = [number for number in numbers if number not in known]
+        only = self._how.ocr_pages
+        missing = [number for number in numbers if number not in known and (only is None or number in only)]
         return {**known, **self._each(missing, read, unread, phase="ocr", threads=self._how.processes)}
 
     def _each(

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The single modules of chatbot/ that all rooms stand on. A new one is entered here: the moment to ask whether it belongs in a folder.
 GROUND = {"measures", "endpoints", "errors", "model_trial", "models", "numbers", "preferences", "records", "sentences", "settings", "terms", "tokens"}
 
-# The arrows, one way: app, ui, cli, api, mcp_server -> service -> memory -> search -> store -> ground -> ingestion, and
+# The arrows, one way: app, ui, cli, api, mcp_server -> audit -> service -> memory -> search -> store -> ground -> ingestion, and
 # service -> answer -> ground. A room knows itself and what lies below it; answer and search do not know each other.
 BELOW: dict[str, set[str]] = {"ingestion": set(), "ground": {"ingestion"}}
 BELOW["store"] = {"ground", *BELOW["ground"]}
@@ -27,7 +27,8 @@ BELOW["search"] = {"store", *BELOW["store"]}
 BELOW["memory"] = {"search", *BELOW["search"]}
 BELOW["answer"] = {"ground", *BELOW["ground"]}
 BELOW["service"] = {"memory", "answer", *BELOW["memory"]}
-BELOW |= {shell: {"service", *BELOW["service"]} for shell in ("ui", "cli", "api", "mcp_server")}
+BELOW["audit"] = {"service", *BELOW["service"]}
+BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("ui", "cli", "api", "mcp_server")}
 BELOW |= {entry: {"ui", "cli", "api", "mcp_server", *BELOW["ui"]} for entry in ("app", "__main__")}
 
 # What answers --help must not wait for these.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import conversations, documents, questions
+from chatbot.cli import audit, conversations, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain, printable
@@ -75,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     ask = _command(commands, "ask", questions.ask, "ask a question")
     ask.add_argument("query", nargs="?", metavar="QUESTION")
     ask.add_argument("--conversation", metavar="ID", help="remember this exchange, and use those before it")
+    ask.add_argument("--audit", metavar="FILE", type=Path, help="write the answer with all it rests on as one HTML file, for `verify`")
+    verify = _command(commands, "verify", audit.verify, "check audit files anew against the documents' own bytes")
+    verify.add_argument("files", nargs="+", metavar="FILE", type=Path)
+    verify.add_argument("--documents", metavar="FOLDER", type=Path, help="look for the documents here too, whatever they are called")
+    verify.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add")
     for command in (search, ask):
         command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
         command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")

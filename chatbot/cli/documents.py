@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.store.library import AddResult, Upload
 
-__all__ = ["add", "doctor", "list_documents", "rebuild_store", "remove", "restore"]
+__all__ = ["add", "doctor", "list_documents", "read_passwords", "rebuild_store", "remove", "restore"]
 
 STARTED = time.perf_counter()
 PASSWORD_TRIES = 3
@@ -75,7 +75,7 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
 def _uploads(options: argparse.Namespace) -> list[Upload]:
     from chatbot.store.library import Upload
 
-    passwords = _passwords(options.passwords)
+    passwords = read_passwords(options.passwords)
     paths = [inside for path in options.paths for inside in _walk(path)]
     if options.name is not None and len(paths) != 1:
         raise UsageError(f"--name goes with one file, and there are {len(paths)}.", hint="Add the files one at a time.")
@@ -88,7 +88,8 @@ def _walk(path: Path) -> list[Path]:
     return inside or [path]
 
 
-def _passwords(path: Path | None) -> dict[str, str]:
+def read_passwords(path: Path | None) -> dict[str, str]:
+    """The passwords of a file by document name. Raises QuestionError."""
     if path is None:
         return {}
     try:
@@ -170,7 +171,7 @@ def restore(options: argparse.Namespace, settings: Settings) -> int:
 def rebuild_store(options: argparse.Namespace, settings: Settings) -> int:
     from chatbot.store.rebuilding import rebuild
 
-    passwords, failed = _passwords(options.passwords), False
+    passwords, failed = read_passwords(options.passwords), False
     with progress_bars() as progress:
         for result in rebuild(settings, passwords, progress=progress):
             failed |= result.status == "failed"

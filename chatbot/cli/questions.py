@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chatbot.cli.audit import write_audit
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
 from chatbot.cli.output import answer_line, answer_text, emit, hit_line, hit_text, note, progress_bars
@@ -73,13 +75,18 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         history = tuple(_history(row))
         return {"id": row["id"], **answer_line(answer(chatbot, Ask(row["query"], tuple(row["documents"]), None, history)))}
 
+    if options.batch and options.audit is not None:
+        raise UsageError("--audit goes with one question.", hint="Leave out --batch.")
     if options.batch:
         return _batch(options, settings, run)
     with open_chatbot(settings) as chatbot:
+        asked_at = time.time()
         conversation = chatbot.conversations.begin(OWNER, options.conversation) if options.conversation else None
         asked = Ask(_query(options), tuple(options.document), conversation, owner=OWNER)
         given = answer(chatbot, asked)
         emit(answer_line(given), answer_text(given), as_json=options.json)
+        if options.audit is not None:
+            write_audit(chatbot, given, options.audit, asked_at)
         chatbot.settle(asked)
     return FAILED if given.error else DONE
 

@@ -98,9 +98,8 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
         return [("Noted", "on this machine; no page was searched and no model was asked")]
     by_model = answer.model != "extractive"
     excerpts = len(answer.prompt.sources) if answer.prompt else 0
-    who = (
-        f"{answer.model} at {answer.host or endpoint_host(settings)}" if by_model else "in the documents' own words, on this machine, without a model"
-    )
+    host = answer.sent_to[1] if answer.sent_to else endpoint_host(settings)
+    who = f"{answer.model} at {host}" if by_model else "in the documents' own words, on this machine, without a model"
     steps = [("Searched", answer.search_query), *_understood(answer.understanding), ("Answered", who)]
     steps += [("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")]
     if answer.prompt and answer.prompt.exchanges:

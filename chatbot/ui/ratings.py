@@ -11,6 +11,7 @@ from chatbot.records import Answer
 from chatbot.service import MEMORY
 from chatbot.ui import session
 from chatbot.ui.asking import Given
+from chatbot.ui.audit_button import draw_audit
 from chatbot.ui.shared import House
 from chatbot.ui.text import VERDICTS, notice_html, plain_html, short
 
@@ -32,7 +33,7 @@ def is_ratable(given: Given) -> bool:
 
 
 def draw_under(given: Given, house: House) -> None:
-    """The row: the two verdicts where there is something to rate, with the one that was given, and the answer's words to copy."""
+    """The row: the two verdicts where there is something to rate, with the one that was given; the answer's words to copy; its audit file."""
     answer, place = given.answer, (given.answer.conversation or "", given.number)
     ratable, case = is_ratable(given), None
     if ratable:
@@ -48,6 +49,7 @@ def draw_under(given: Given, house: House) -> None:
             for reward in (1, 0):
                 _button(reward, case, place, house)
         st.html(copy_html(answer), width="content")
+        draw_audit(given, house)
         if case is not None:
             word = f": “{plain_html(short(case.word, LONGEST_WORD))}”" if case.word else ""
             st.html(f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated {VERDICTS[case.reward].lower()}{word}</p>')

@@ -177,11 +177,11 @@ def test_each_asker_is_answered_by_their_own_choice(tmp_path: Path) -> None:
             chatbot.own.choose_model("bea", "none")
             chatbot.own.choose_model("carl", "own", "c", carls.url)
             ann, _ = ask(chatbot, "ann")
-            assert ann.text.startswith("Ann says") and (ann.model, ann.host) == ("a", anns.url.split("/")[2])
+            assert ann.text.startswith("Ann says") and ann.sent_to == ("a", anns.url.split("/")[2])
             bea, _ = ask(chatbot, "bea")
-            assert (bea.model, bea.host) == ("extractive", "")
+            assert (bea.model, bea.sent_to) == ("extractive", None)
             dan, _ = ask(chatbot, "dan")
-            assert dan.text.startswith("Server says") and dan.host == servers.url.split("/")[2]
+            assert dan.text.startswith("Server says") and dan.sent_to is not None and dan.sent_to[1] == servers.url.split("/")[2]
             carl, events = ask(chatbot, "carl")
             told = " ".join(f"{event.text} {event.hint}" for event in events if isinstance(event, Notice))
             assert "the key on the Settings page" in told and carl.error and "OPENAI_API_KEY" not in told

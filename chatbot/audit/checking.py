@@ -1,0 +1,115 @@
+"""Checks an answer's citations and figures anew on pages as they were read just now; looks nothing up and trusts no status."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.citations import check_answer
+from chatbot.answer.keys import KEYS_IN_BRACKETS
+from chatbot.audit.record import Check, Quote, Record, Source
+from chatbot.numbers import find_figures
+from chatbot.records import Citation, Hit, NumberCheck, Prompt
+from ingestion.chunks import chunk_pages
+from ingestion.document import Reading
+from ingestion.records import Word
+from ingestion.render import confidence_of
+
+__all__ = ["Checked", "check_again", "checks_of", "operands_of", "with_keys"]
+
+KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checker says today. citations: in the order of the answer's keys; checks: of its figures."""
+
+    citations: tuple[Citation, ...]
+    checks: tuple[Check, ...]
+
+
+def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping[str, Sequence[str]]) -> Checked:
+    """The answer's citations and figures on these readings, by SHA-256 of the file; sources whose file is not among them are left out.
+
+    titles: what each file may be called in the context of its chunks, for a title taken from the record could say anything. Raises KeyError for
+    a page that a document does not have.
+    """
+    sources = {one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ())) for one in record.sources if one.sha256 in readings}
+    prompt = Prompt(record.question, record.query, sources, (), (), (), "")
+    _, citations, numbers = check_answer(with_keys(record.answer, record.quotes, [one.key for one in record.sources]), prompt)
+    words = {one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings}
+    sure = tuple(_with_confidence(citation, words) for citation in citations)
+    return Checked(sure, checks_of(numbers))
+
+
+def checks_of(numbers: Sequence[NumberCheck]) -> tuple[Check, ...]:
+    """The checks as a record has them."""
+    return tuple(
+        Check(
+            one.text,
+            one.value if math.isfinite(one.value) else None,
+            one.unit,
+            one.scale,
+            one.period,
+            one.status,
+            one.citation,
+            one.formula,
+            one.reason,
+            operands_of(one.formula or ""),
+        )
+        for one in numbers
+    )
+
+
+def operands_of(formula: str) -> tuple[str, ...]:
+    """The figures that a formula computes with, as written: all before its last equals sign."""
+    computed, equals, _ = formula.rpartition("=")
+    return tuple(dict.fromkeys(figure.text for figure in find_figures(computed))) if equals else ()
+
+
+def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
+    """The answer with its keys as the model was given them: shown as [S1], of which only the whole key says that it was known."""
+    whole, left = {key.partition("-")[0]: key for key in keys}, iter(quotes)
+
+    def one(found: re.Match[str]) -> str:
+        quote = next(left, None)
+        return whole.get(found[0], found[0]) if quote is not None and quote.leaf is not None else found[0]
+
+    return KEYS_IN_BRACKETS.sub(lambda mark: KEY.sub(one, mark[0]), answer)
+
+
+def _hit(source: Source, reading: Reading, titles: Sequence[str]) -> Hit:
+    pages = {page.number: page for page in reading.pages}
+    page = pages[source.page]
+    title = source.title if source.title in titles else ""
+    chunk = next((chunk for chunk in chunk_pages(reading.pages, title) if chunk.ordinal == source.chunk), None)
+    there = chunk is not None and chunk.page == page.number
+    return Hit(
+        document=source.document,
+        version=0,
+        page=page.number,
+        page_label=page.label,
+        label_source=page.label_source,
+        extraction_method=page.method,
+        confidence=page.confidence,
+        chunk_id="",
+        text=chunk.text if chunk is not None and there else page.text,
+        page_text=page.text,
+        context=chunk.context if chunk is not None and there else "",
+        tables=page.tables,
+        kinds=page.kinds,
+        instructions=page.instructions,
+        facts=reading.facts,
+    )
+
+
+def _words(source: Source, readings: Mapping[str, Reading]) -> tuple[Word, ...]:
+    return next((page.words for page in readings[source.sha256].pages if page.number == source.page), ())
+
+
+def _with_confidence(citation: Citation, words: Mapping[str, tuple[Word, ...]]) -> Citation:
+    if citation.confidence is None or citation.start < 0:
+        return citation
+    return replace(citation, confidence=confidence_of(words.get(citation.key, ()), citation.start, citation.end))

@@ -1,0 +1,84 @@
+"""Finds documents by the SHA-256 of their bytes, among kept copies and in a folder; what a file is called does not matter, nor does a name lead anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatbot.store.copies import Copies
+
+__all__ = ["Found", "find_documents", "is_digest"]
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+# Files of a folder that are looked into, and the bytes of one of them.
+MOST_FILES, LARGEST = 20_000, 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that is there. known_as: the names it is kept under, or the file's. titles: what the context of its chunks may call it."""
+
+    path: Path
+    known_as: tuple[str, ...]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        return tuple(_title(Path(name).stem) for name in self.known_as)
+
+
+def is_digest(text: str) -> bool:
+    """Whether this can be a SHA-256, and so is no path."""
+    return DIGEST.fullmatch(text) is not None
+
+
+def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, Found]:
+    """SHA-256 -> document, for those of `wanted` that are found. store: the folder of kept copies, which need not exist and is not changed.
+
+    Every file is hashed, whatever its name says.
+    """
+    left = {digest for digest in wanted if is_digest(digest)}
+    found: dict[str, Found] = {}
+    for digest in sorted(left) if store.is_dir() else ():
+        path = store / f"{digest}.pdf"
+        if path.is_file() and _hash(path) == digest:
+            found[digest] = Found(path, tuple(kept.name for kept in Copies(store, 0).names(digest)))
+    for path in _files(folder) if folder is not None else ():
+        if left <= found.keys():
+            break
+        digest = _hash(path)
+        if digest in left and digest not in found:
+            found[digest] = Found(path, (path.name,))
+    return found
+
+
+def _title(stem: str) -> str:
+    """As an addition makes a title of a name, and a context a head of that."""
+    return stem.replace("_", " ").strip()[:80]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    looked = 0
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            path = Path(place, name)
+            if looked >= MOST_FILES:
+                return
+            if path.is_file() and not path.is_symlink():
+                looked += 1
+                yield path
+
+
+def _hash(path: Path) -> str:
+    """SHA-256 of a PDF, "" for anything else and for what cannot be read."""
+    try:
+        with path.open("rb") as file:
+            if path.stat().st_size > LARGEST or b"%PDF" not in file.read(1024):
+                return ""
+            file.seek(0)
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,258 @@
+"""Draws a record as one HTML page that needs nothing else: no script, no request; whatever it shows of others is text and nothing more."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from chatbot.answer.keys import KEYS_IN_BRACKETS
+from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, table, tight
+from chatbot.audit.record import Check, Leaf, Quote, Record, dump
+
+__all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
+
+RECORD_START, RECORD_END = '<pre id="record">', "</pre>"
+IMAGE = 'src="data:image/png;base64,'
+KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+# Nothing is fetched or run; the one style sheet is named by its digest, and images stand in the file.
+POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+FIGURES = {
+    "supported": "✓ stands in the cited passage",
+    "derived": "✓ worked out from figures that stand there",
+    "present_elsewhere": "⚠ stands on another page that was read, not on the cited one",
+    "contradicted": "⚠ the cited page gives another figure",
+    "unsupported": "⚠ not found on the cited pages",
+}
+READ = {
+    "text": "Text taken from the PDF",
+    "text-pypdf": "Text taken from the PDF by its second reader",
+    "text+ocr": "Text taken from the PDF, and read from pictures on the page by OCR",
+    "ocr": "Text read from the page's image by OCR",
+}
+NOT_SENT = "No chat model was asked, and nothing was sent to one: the answer is in the documents' own words."
+WHAT_IT_PROVES = (
+    "Verification reads the documents again: it tells whether the quotations and figures stand there, and whether anything in this file was changed by itself. "
+    "It cannot tell who made the file, nor that a model said these words."
+)
+
+
+def render(record: Record, images: Mapping[str, bytes]) -> str:
+    """The whole file. images: PNG by SHA-256, of every leaf that has one. The same record and images give the same file, byte for byte."""
+    style = _style()
+    policy = POLICY.format(style=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
+    body = [_head(record), _question(record), _answer(record), _quotes(record), _figures(record), _leaves(record, images), _account(record)]
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            '<meta name="color-scheme" content="light dark">',
+            '<link rel="icon" href="data:,">',
+            f"<title>Audit file: {plain(joined(record.question)[:120])}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            *filter(None, body),
+            "</main>",
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+@cache
+def _style() -> str:
+    return Path(__file__).with_name("style.css").read_text("utf-8")
+
+
+# --- the parts --------------------------------------------------------------------------------------------------------------------
+
+
+def _head(record: Record) -> str:
+    made = f"Asked {moment(record.asked_at)}. " if record.asked_at else ""
+    return (
+        f'<header><p class="kind">Audit file</p><h1 dir="auto">{plain(record.question)}</h1>'
+        f'<p class="quiet">{made}This file was made {moment(record.made_at)}. '
+        f"Check it with <code>python -m chatbot verify FILE</code>.</p></header>"
+    )
+
+
+def _question(record: Record) -> str:
+    rows = [("Searched as", plain(record.query)), *((plain(what), plain(how)) for what, how in record.understood)]
+    rows += [("Kept to", "; ".join(map(plain, record.within)))] if record.within else []
+    return f"<section><h2>The question</h2>{pairs(rows)}</section>"
+
+
+def _answer(record: Record) -> str:
+    notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
+    heading = "The answer" if record.answered else "Not in these documents"
+    text = _linked(paragraphs(record.answer), record.quotes)
+    nearest = ""
+    if record.nearest:
+        links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in record.nearest if 0 <= at < len(record.leaves))
+        nearest = f"<p>The nearest pages, shown below:</p><ul>{links}</ul>"
+    reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>' if record.refusal else ""
+    return f'<section><h2>{heading}</h2>{notices}<div class="answer">{text}</div>{reason}{nearest}</section>'
+
+
+def _linked(text: str, quotes: Sequence[Quote]) -> str:
+    """The n-th key leads to the n-th citation. text: HTML."""
+    left = iter(enumerate(quotes))
+
+    def link(mark: re.Match[str]) -> str:
+        return " ".join(one(found[0]) for found in KEY.finditer(mark[0]))
+
+    def one(key: str) -> str:
+        at, quote = next(left, (-1, None))
+        if quote is None:
+            return f"[{key}]"
+        doubt = "" if quote.verified else " ⚠"
+        return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
+
+    return KEYS_IN_BRACKETS.sub(link, text)
+
+
+def _leaf_link(at: int, leaf: Leaf) -> str:
+    return f'<a href="#page-{at + 1}">{plain(leaf.document)}, {page_name(leaf.page, leaf.label)}</a>'
+
+
+def _quotes(record: Record) -> str:
+    if not record.quotes:
+        return "<section><h2>Citations</h2><p>The answer cites no page.</p></section>" if record.answered else ""
+    rows = []
+    for quote in record.quotes:
+        leaf = record.leaves[quote.leaf] if quote.leaf is not None and 0 <= quote.leaf < len(record.leaves) else None
+        where = _leaf_link(quote.leaf or 0, leaf) if leaf else "⚠ no such source"
+        rows.append((tight(f"[{quote.key}]"), where, f"“{plain(joined(quote.quote))}”" if quote.quote else "–", _located(quote)))
+    ids = [f"citation-{at}" for at in range(1, len(rows) + 1)]
+    listed = table("What the answer cites, in its order", ("Key", "Page", "Quotation", "Located"), rows, ids=ids)
+    return f"<section><h2>Citations</h2>{listed}</section>"
+
+
+def _located(quote: Quote) -> str:
+    said = ["✓ verified: it stands on that page"] if quote.verified else [f"⚠ not verified: {plain(quote.reason or 'not located')}"]
+    said += [f"read by OCR, confidence {quote.confidence:.0f} of 100"] if quote.confidence is not None else []
+    said += ["⚠ the quoted text gives orders to machines that read it: it is shown as data"] if quote.instructs else []
+    said += ["found in the text, no place to mark on the image"] if quote.verified and not quote.marks else []
+    return "; ".join(said)
+
+
+def _figures(record: Record) -> str:
+    if not record.checks:
+        return "<section><h2>Figures</h2><p>The answer states no figure.</p></section>" if record.answered else ""
+    rows = [(plain(check.text), FIGURES.get(check.status, plain(check.status)), _meant(check), _how(check)) for check in record.checks]
+    listed = table("Each figure of the answer, looked for in the cited pages", ("Figure", "Found", "Read as", "How"), rows)
+    return f"<section><h2>Figures</h2>{listed}</section>"
+
+
+def _meant(check: Check) -> str:
+    value = "–" if check.value is None else f"{check.value:g}" if abs(check.value) < 1e6 else f"{check.value:,.2f}".rstrip("0").rstrip(".")
+    parts = [value, f"× {check.scale:,.0f}" if check.scale != 1 else "", check.unit or "", f"({check.period})" if check.period else ""]
+    return plain(" ".join(part for part in parts if part))
+
+
+def _how(check: Check) -> str:
+    parts = [f"[{check.citation}]" if check.citation else "", check.formula or "", f"operands: {'; '.join(check.operands)}" if check.operands else ""]
+    return plain(" · ".join(part for part in (*parts, check.reason or "") if part)) or "–"
+
+
+def _leaves(record: Record, images: Mapping[str, bytes]) -> str:
+    if not record.leaves:
+        return ""
+    shown = [_leaf(at, leaf, [quote for quote in record.quotes if quote.leaf == at], images) for at, leaf in enumerate(record.leaves)]
+    return f"<section><h2>The pages</h2>{''.join(shown)}</section>"
+
+
+def _leaf(at: int, leaf: Leaf, quotes: Sequence[Quote], images: Mapping[str, bytes]) -> str:
+    name = f"{plain(leaf.document)}, {page_name(leaf.page, leaf.label)}"
+    how = READ.get(leaf.method, "No text was found on it")
+    if leaf.image is None:
+        sheet = f'<p class="notice">{plain(leaf.missing)}</p>'
+    else:
+        marks = "".join(dict.fromkeys(_rectangle(*mark) for quote in quotes for mark in quote.marks))
+        overlay = f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">{marks}</svg>' if marks else ""
+        data = base64.b64encode(images[leaf.image]).decode()
+        sheet = f'<div class="sheet"><img alt="{name}" {IMAGE}{data}">{overlay}</div>'
+    passages = "".join(
+        f'<blockquote dir="auto"><span class="key">[{text[0]}]</span> {text[1]}</blockquote>'
+        for text in dict.fromkeys((plain(quote.key), plain(joined(quote.quote))) for quote in quotes if quote.quote)
+    )
+    return (
+        f'<article id="page-{at + 1}"><h3 dir="auto">{name}</h3>{passages}{sheet}'
+        f'<p class="quiet">{how}. SHA-256 of the document: <code>{plain(leaf.sha256)}</code></p></article>'
+    )
+
+
+def _rectangle(x0: float, y0: float, x1: float, y1: float) -> str:
+    """A mark, a little wider than the letters. The view is 1000 by 1000, whatever the page's shape."""
+    left, top = max(0.0, 1000 * x0 - 3), max(0.0, 1000 * y0 - 2)
+    width, height = min(1000.0, 1000 * x1 + 3) - left, min(1000.0, 1000 * y1 + 2) - top
+    return f'<rect x="{left:.2f}" y="{top:.2f}" width="{max(0.0, width):.2f}" height="{max(0.0, height):.2f}"/>'
+
+
+def _account(record: Record) -> str:
+    parts = [_sent(record), _notes(record), _considered(record), _documents(record), _origin(record)]
+    machine = f"<details><summary>The same for machines, as JSON</summary>{RECORD_START}{dump(record)}{RECORD_END}</details>"
+    return f"<section><h2>How it was answered</h2>{''.join(parts)}{machine}</section>"
+
+
+def _sent(record: Record) -> str:
+    sent = record.sent
+    if sent is None:
+        return f"<p>{NOT_SENT}</p>"
+    failed = (
+        f'<p class="notice" dir="auto">The model failed, and the answer is in the documents\' own words: {plain(sent.failure)}</p>'
+        if sent.failure
+        else ""
+    )
+    rows = [("Model", plain(sent.model)), ("Was to be sent to" if sent.failure else "Sent to", plain(sent.host) or "not noted")]
+    messages = "".join(f'<p class="role">{plain(role)}</p><pre dir="auto">{plain(content)}</pre>' for role, content in sent.messages)
+    return f"{pairs(rows)}{failed}<details><summary>The prompt, word for word</summary>{messages}</details>"
+
+
+def _notes(record: Record) -> str:
+    shortened = f"<p>{plain(record.shortened)}</p>" if record.shortened else ""
+    if not record.notes:
+        return shortened + "<p>Nothing remembered was used.</p>"
+    rows = [(plain(note.layer), plain(note.source), plain(note.text)) for note in record.notes]
+    return shortened + table("What was remembered for it", ("Memory", "Where from", "What"), rows)
+
+
+def _considered(record: Record) -> str:
+    rows = [
+        (str(rank), f"{plain(one.document)}, {page_name(one.page, one.label)}", tight(f"{one.score:.3f}"), plain(one.parts))
+        for rank, one in enumerate(record.considered, 1)
+    ]
+    return table("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows) if rows else "<p>No page was considered.</p>"
+
+
+def _documents(record: Record) -> str:
+    since = (
+        ""
+        if record.whole
+        else "<p>The documents have changed since it was answered, or it was not noted which there were: listed are those of then that are there still.</p>"
+    )
+    rows = [(plain(one.name), tight(one.period or "–"), tight(one.status or "–"), f"<code>{plain(one.sha256)}</code>") for one in record.documents]
+    return since + (table("Documents that were searched", ("Document", "Period", "Status", "SHA-256"), rows) if rows else "<p>None was searched.</p>")
+
+
+def _origin(record: Record) -> str:
+    rows = [
+        ("Answered by", plain(record.model) if record.model != "extractive" else "the documents' own words, on this machine"),
+        ("Took", f"{record.seconds:.2f} seconds"),
+        ("Program", plain(record.program)),
+        ("Embedder", plain(record.embedder) or "not noted"),
+        ("Index", plain(record.index) or "not noted"),
+        ("Digest of this file", f"<code>{plain(record.digest)}</code>"),
+    ]
+    return pairs(rows) + f'<p class="quiet">{WHAT_IT_PROVES}</p>'

@@ -1,0 +1,71 @@
+"""Takes an audit file apart into its record and its images; believes nothing of what stands in it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatbot.audit.page import IMAGE, RECORD_END, RECORD_START
+from chatbot.audit.record import Record, UnreadableError, load
+
+__all__ = ["LARGEST_FILE", "AuditFile", "read_file"]
+
+# Sixty pages of 1.5 MB each; a usual file has one or two.
+LARGEST_FILE = 128 * 2**20
+# A record is a prompt of some 50 KB and as much again, and a line for each document.
+LONGEST_RECORD = 16 * 2**20
+HINT = "Take an audit file that the chat or `ask --audit` made."
+_IMAGE = re.compile(rb"(?<=" + re.escape(IMAGE.encode()) + rb")[A-Za-z0-9+/=]*+")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFile:
+    """A file as it is. images: by the SHA-256 that they really have."""
+
+    data: bytes
+    record: Record
+    images: dict[str, bytes]
+
+
+def read_file(path: Path) -> AuditFile:
+    """The parts of a file. Raises UnreadableError."""
+    try:
+        size = path.stat().st_size if path.is_file() else -1
+        if size > LARGEST_FILE:
+            raise UnreadableError(f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.", hint=HINT)
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise UnreadableError(f"The file cannot be read: {error.strerror}.", hint="Check that it exists and that you may read it.") from error
+    return AuditFile(data, load(_record_in(data[: LARGEST_FILE + 1])), _images_in(data))
+
+
+def _record_in(data: bytes) -> str:
+    start, end = RECORD_START.encode(), RECORD_END.encode()
+    first = data.find(start)
+    if first < 0:
+        raise UnreadableError("This is no audit file: it has no machine-readable part.", hint=HINT)
+    last = data.find(end, first)
+    if last < 0 or data.find(start, first + 1) >= 0:
+        raise UnreadableError("The machine-readable part is cut, or there is more than one.", hint=HINT)
+    if last - first > LONGEST_RECORD:
+        raise UnreadableError(f"The machine-readable part has {(last - first) / 2**20:,.0f} MiB.", hint=HINT)
+    try:
+        return data[first + len(start) : last].decode("ascii")
+    except UnicodeDecodeError as error:
+        raise UnreadableError("The machine-readable part is damaged: it is not plain ASCII.", hint=HINT) from error
+
+
+def _images_in(data: bytes) -> dict[str, bytes]:
+    images: dict[str, bytes] = {}
+    for found in _IMAGE.finditer(data):
+        try:
+            image = base64.b64decode(found[0], validate=True)
+        except binascii.Error:
+            continue  # the page that is written anew will not have it
+        images[hashlib.sha256(image).hexdigest()] = image
+    return images

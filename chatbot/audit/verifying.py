@@ -1,0 +1,298 @@
+"""Verifies an audit file against the documents' bytes: what is seen, quotations, figures and page images, each anew; asks no model and no store."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+from chatbot.audit.checking import Checked, check_again
+from chatbot.audit.finding import Found, find_documents, is_digest
+from chatbot.audit.leaves import Read, draw, looks_alike, places
+from chatbot.audit.page import render
+from chatbot.audit.reading import AuditFile
+from chatbot.audit.record import Check, Leaf, Quote, Record, digest_of
+from chatbot.errors import DocumentError, EncryptedError
+from chatbot.records import Citation
+from chatbot.store.holdings import mark_of
+from ingestion.document import Circumstances, Reading, read_document
+from ingestion.reader import Reader
+from ingestion.records import Page
+
+__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "Evidence", "Finding", "verify"]
+
+CONFIRMED, DIFFERS, UNKNOWN = "confirmed", "does not hold", "cannot be checked"
+# How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of another mind on how sure it is.
+MARK_TOLERANCE, CONFIDENCE_TOLERANCE = 0.005, 2.0
+# Characters around the first difference that are told.
+SHOWN = 60
+DOCUMENTS_READ = 12
+Gathered = dict[str, "_Opened"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of a verification. status: CONFIRMED, DIFFERS or UNKNOWN."""
+
+    what: str
+    status: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where documents may be. store: the folder of kept copies; folder: another one, None for none. passwords: of protected documents by their name.
+    processes: that read at once."""
+
+    store: Path
+    folder: Path | None = None
+    passwords: Mapping[str, str] = field(default_factory=dict)
+    processes: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A document that was found and read. unread: pages that would need OCR and were not read by it, for nothing rests on them."""
+
+    path: Path
+    titles: tuple[str, ...]
+    reading: Reading
+    password: str | None
+    unread: bool
+
+    def page(self, number: int) -> Page | None:
+        return self.reading.pages[number - 1] if 1 <= number <= len(self.reading.pages) else None
+
+
+def verify(file: AuditFile, evidence: Evidence) -> Iterator[Finding]:
+    """One finding for each thing that is checked, as it is checked. Reading is done in reading processes, under their limits."""
+    record = file.record
+    yield from _whole(file)
+    wanted = list(dict.fromkeys(sha256 for _, sha256, _ in _places(record)))
+    found = find_documents(wanted, evidence.store, evidence.folder)
+    opened: Gathered = {}
+    for number, digest in enumerate(wanted):
+        yield _document(record, digest, found, evidence, opened, too_many=number >= DOCUMENTS_READ)
+    for at, leaf in enumerate(record.leaves):
+        yield from _leaf(file, at, leaf, opened)
+    yield from _checks(record, opened)
+    yield _searched(record, opened)
+
+
+# --- the file itself --------------------------------------------------------------------------------------------------------------
+
+
+def _whole(file: AuditFile) -> Iterator[Finding]:
+    record = file.record
+    holds = digest_of(record) == record.digest
+    yield Finding("digest", *((CONFIRMED, record.digest) if holds else (DIFFERS, "the record was changed after the file was made")))
+    lacking = [leaf for leaf in record.leaves if leaf.image is not None and leaf.image not in file.images]
+    if lacking:
+        yield Finding("visible part", DIFFERS, f"the image of {_name(lacking[0])} is not the one that the record names")
+        return
+    try:
+        anew = render(record, file.images).encode("utf-8", "replace")
+    except (ValueError, OverflowError):  # numbers that no page can show
+        yield Finding("visible part", DIFFERS, "it cannot be drawn from the record")
+        return
+    same = anew == file.data
+    yield Finding("visible part", *((CONFIRMED, "it is what the record says, and nothing else") if same else (DIFFERS, _difference(file.data, anew))))
+
+
+def _difference(given: bytes, anew: bytes) -> str:
+    """Where two files part, in words."""
+    at = next((at for at, (one, other) in enumerate(zip(given, anew, strict=False)) if one != other), min(len(given), len(anew)))
+    line = given.count(b"\n", 0, at) + 1
+    return f"line {line} has “{_around(given, at)}”, the record says “{_around(anew, at)}”"
+
+
+def _around(data: bytes, at: int) -> str:
+    text = data[max(0, at - SHOWN // 2) : at + SHOWN].decode("utf-8", "replace")
+    return " ".join(html.unescape(re.sub(r"<[^<>]{0,200}>", " ", text)).split())[:SHOWN]
+
+
+def _places(record: Record) -> list[tuple[str, str, int]]:
+    """(document, SHA-256, page) of all that is shown, and of all that the answer could rest on."""
+    shown = [(leaf.document, leaf.sha256, leaf.page) for leaf in record.leaves]
+    return shown + [(source.document, source.sha256, source.page) for source in record.sources]
+
+
+# --- documents --------------------------------------------------------------------------------------------------------------------
+
+
+def _document(record: Record, digest: str, found: Mapping[str, Found], evidence: Evidence, opened: Gathered, *, too_many: bool) -> Finding:
+    names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
+    what = f"document {next(iter(names), '')}"
+    if not is_digest(digest):
+        return Finding(what, UNKNOWN if not digest else DIFFERS, "its SHA-256 is not noted" if not digest else f"{digest[:80]!r} is no SHA-256")
+    if digest not in found:
+        return Finding(what, UNKNOWN, f"no file with SHA-256 {digest} is there; name the folder that has it with --documents")
+    if too_many:
+        return Finding(what, UNKNOWN, f"only {DOCUMENTS_READ} documents of one file are read")
+    numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
+    password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
+    try:
+        # A table goes on from the page before.
+        how = Circumstances(password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers}))
+        reading = read_document(found[digest].path, how)
+    except EncryptedError:
+        return Finding(what, UNKNOWN, "it is protected by a password; give it with --passwords")
+    except DocumentError as error:
+        return Finding(what, UNKNOWN, error.message)
+    unread = any(page.method == "none" and page.number not in numbers for page in reading.pages)
+    opened[digest] = _Opened(found[digest].path, found[digest].titles, reading, password, unread)
+    known_as = ", ".join(found[digest].known_as[:3]) or found[digest].path.name
+    return Finding(what, CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}")
+
+
+def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Finding]:
+    """A page: whether it is there, its printed number, its image and the marks on it."""
+    what = _name(leaf)
+    document = opened.get(leaf.sha256)
+    if document is None:
+        yield Finding(f"page {what}", UNKNOWN, "its document was not read")
+        return
+    page = document.page(leaf.page)
+    if page is None:
+        yield Finding(f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages")
+        return
+    if page.label != leaf.label and not (document.unread and _is_printed(leaf.label, page)):
+        yield Finding(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
+    elif page.method != leaf.method:
+        yield Finding(f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}")
+    else:
+        yield Finding(f"page {what}", CONFIRMED, "it is there, with that printed number" if leaf.label else "it is there")
+    quotes = [quote for quote in file.record.quotes if quote.leaf == at]
+    try:
+        with closing(Reader(document.path, password=document.password)) as reader:
+            yield _image(file, leaf, reader)
+            yield from _marks(page, quotes, reader, shown=leaf.image is not None)
+    except DocumentError as error:
+        yield Finding(f"image of {what}", UNKNOWN, error.message)
+
+
+def _is_printed(label: str | None, page: Page) -> bool:
+    """Whether a printed number stands on a page by itself. Where not every page was read, no series tells which it is."""
+    return label is not None and re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
+
+
+def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> Finding:
+    what = f"image of {_name(leaf)}"
+    if leaf.image is None:
+        return Finding(what, CONFIRMED, "none, as the file says")
+    drawn = draw(reader, leaf.page, dpi=leaf.dpi) if 20 <= leaf.dpi <= 150 else None
+    given = file.images.get(leaf.image)
+    if drawn is None or given is None or not looks_alike(given, drawn.png):
+        return Finding(what, DIFFERS, "it does not show that page of the document")
+    return Finding(what, CONFIRMED, "it shows that page of the document")
+
+
+def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[Finding]:
+    if not shown:
+        return
+    anew = places(reader, Read(page.number, page.method, page.words), [quote.quote for quote in quotes])
+    for quote, found in zip(quotes, anew, strict=True):
+        if not _close(quote.marks, found):
+            yield Finding(f"mark of [{quote.key}]", DIFFERS, "the quotation stands elsewhere on the page, or nowhere on it")
+
+
+def _close(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> bool:
+    return len(one) == len(other) and all(
+        abs(a - b) <= MARK_TOLERANCE for left, right in zip(one, other, strict=True) for a, b in zip(left, right, strict=True)
+    )
+
+
+# --- quotations and figures -------------------------------------------------------------------------------------------------------
+
+
+def _checks(record: Record, opened: Gathered) -> Iterator[Finding]:
+    if not record.answered:
+        yield Finding(
+            "refusal", *((CONFIRMED, "it quotes nothing and states nothing") if not (record.quotes or record.checks) else (DIFFERS, "it cites"))
+        )
+        return
+    missing = {source.sha256 for source in record.sources} - opened.keys()
+    try:
+        checked = check_again(record, {digest: one.reading for digest, one in opened.items()}, {digest: one.titles for digest, one in opened.items()})
+    except KeyError:
+        yield Finding("sources", DIFFERS, "a page that the answer could rest on is not in its document")
+        return
+    pages = _pages_of(record)
+    if len(checked.citations) != len(record.quotes):
+        yield Finding("citations", DIFFERS, f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}")
+    else:
+        for quote, citation in zip(record.quotes, checked.citations, strict=True):
+            yield _quote(record, quote, citation, missing=_is_missing(record, quote, missing), pages=pages)
+    yield from _figures(record, checked, some_missing=bool(missing))
+
+
+def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
+    return {source.key.partition("-")[0]: (source.document, source.sha256, source.page) for source in record.sources}
+
+
+def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
+    return quote.leaf is not None and 0 <= quote.leaf < len(record.leaves) and record.leaves[quote.leaf].sha256 in missing
+
+
+def _quote(record: Record, quote: Quote, anew: Citation, *, missing: bool, pages: Mapping[str, tuple[str, str, int]]) -> Finding:
+    what = f"quotation [{quote.key}]"
+    if missing:
+        return Finding(what, UNKNOWN, "its document was not read")
+    if quote.leaf is None:
+        same = anew.document is None and not quote.verified and anew.key == quote.key
+        return Finding(what, *((CONFIRMED, "no such source, as the file says") if same else (DIFFERS, "the file says otherwise of an unknown key")))
+    leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
+    if leaf is None or pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page) or anew.document is None:
+        return Finding(what, DIFFERS, "the page it leads to is not the one that its key was given for")
+    if anew.verified != quote.verified:
+        return Finding(what, DIFFERS, "it is located on the page, the file denies it" if anew.verified else f"not located: {anew.reason}")
+    same = (anew.quote, anew.reason, anew.start, anew.end, anew.instructs) == (quote.quote, quote.reason, quote.start, quote.end, quote.instructs)
+    if not same:
+        return Finding(
+            what, DIFFERS, f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”" if anew.quote != quote.quote else "it is judged otherwise"
+        )
+    if (anew.confidence is None) != (quote.confidence is None) or abs((anew.confidence or 0) - (quote.confidence or 0)) > CONFIDENCE_TOLERANCE:
+        return Finding(what, DIFFERS, "OCR reads it with another confidence")
+    return Finding(what, CONFIRMED, f"located anew on {_name(leaf)}" if quote.verified else f"not located on {_name(leaf)}, as the file says")
+
+
+def _figures(record: Record, checked: Checked, *, some_missing: bool) -> Iterator[Finding]:
+    for check, anew in zip_longest(record.checks, checked.checks):
+        shown = (check or anew).text
+        what = f"figure {shown}"
+        if check == anew:
+            yield Finding(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
+        elif some_missing:
+            yield Finding(what, UNKNOWN, "a page that it may rest on was not read")
+        elif check is None or anew is None:
+            yield Finding(what, DIFFERS, "the answer states it, the file does not check it" if check is None else "the answer does not state it")
+        else:
+            yield Finding(what, DIFFERS, _other(check, anew))
+
+
+def _other(check: Check, anew: Check) -> str:
+    if check.status != anew.status:
+        return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}" + (f": {anew.reason}" if anew.reason else "")
+    return "its check comes out otherwise: another value, unit, period, formula or citation"
+
+
+def _searched(record: Record, opened: Gathered) -> Finding:
+    for one in record.documents:
+        read = opened.get(one.sha256)
+        if read is not None and not read.unread and (read.reading.facts.period, read.reading.facts.status) != (one.period, one.status):
+            return Finding("documents searched", DIFFERS, f"{one.name} says another period or status of itself")
+    same = mark_of(record.embedder, (one.sha256 for one in record.documents)) == record.index
+    if record.whole != same:
+        return Finding("documents searched", DIFFERS, "the list is not what its mark stands for")
+    listed = f"{len(record.documents)} listed"
+    return Finding(
+        "documents searched", CONFIRMED, f"{listed}, all that were searched" if same else f"{listed}; the file says that others may have been there"
+    )
+
+
+def _name(leaf: Leaf) -> str:
+    return f"{leaf.document}, p. {leaf.page}"

@@ -1,0 +1,68 @@
+"""The command that verifies audit files, and the file that `ask --audit` writes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatbot.cli.documents import read_passwords
+from chatbot.cli.exits import DONE, FAILED, USAGE
+from chatbot.cli.output import emit, printable
+from chatbot.errors import UsageError
+from chatbot.settings import Settings
+from chatbot.tokens import encodable
+
+if TYPE_CHECKING:
+    from chatbot.records import Answer
+    from chatbot.service import Chatbot
+
+__all__ = ["verify", "write_audit"]
+
+
+def verify(options: argparse.Namespace, settings: Settings) -> int:
+    """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not hold, or cannot be checked; 2: a file is no audit file."""
+    from chatbot.audit.reading import read_file
+    from chatbot.audit.record import UnreadableError
+    from chatbot.audit.verifying import CONFIRMED, Evidence
+    from chatbot.audit.verifying import verify as findings_of
+
+    if options.documents is not None and not options.documents.is_dir():
+        raise UsageError(f"{options.documents} is no folder.", hint="Name the folder that has the documents.")
+    evidence = Evidence(settings.documents, options.documents, read_passwords(options.passwords), settings.threads)
+    code = DONE
+    for path in options.files:
+        try:
+            file = read_file(path)
+        except UnreadableError as error:
+            print(printable(f"Error: {path}: {error}"), file=sys.stderr)
+            code = USAGE
+            continue
+        counted: Counter[str] = Counter()
+        for finding in findings_of(file, evidence):
+            counted[finding.status] += 1
+            line = {"file": str(path), "check": finding.what, "status": finding.status, "detail": finding.detail}
+            emit(line, f"{finding.status:<17}  {_line(finding.what)}: {_line(finding.detail)}", as_json=options.json)
+        if counted.total() > counted[CONFIRMED]:
+            code = max(code, FAILED)
+        others = ", ".join(f"{count} {status}" for status, count in sorted(counted.items()) if status != CONFIRMED)
+        print(printable(f"{path.name}: {counted[CONFIRMED]} of {counted.total()} confirmed{f', {others}' if others else ''}."), file=sys.stderr)
+    return code
+
+
+def _line(text: str) -> str:
+    return " ".join(encodable(text).split())
+
+
+def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -> None:
+    """Write the audit file of an answer just given. Raises UsageError where it cannot be written, DocumentError."""
+    from chatbot.audit.making import Occasion, audit_file
+
+    data = audit_file(chatbot, answer, Occasion(asked_at))
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Name a file in a folder that is there.") from error
+    print(printable(f"Audit file: {path}"), file=sys.stderr)

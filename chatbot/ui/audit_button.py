@@ -1,0 +1,52 @@
+"""The button under an answer that gives it as one file to keep and to verify; what is in the file is the audit's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
+from chatbot.records import Answer
+from chatbot.service import MEMORY, Chatbot
+from chatbot.ui import session
+from chatbot.ui.asking import Given
+from chatbot.ui.shared import House
+
+__all__ = ["draw_audit"]
+
+HELP = "The answer with its pages, quotations and checks as one file: to keep, to print, and to verify with `python -m chatbot verify`."
+
+
+def draw_audit(given: Given, house: House) -> None:
+    """The button; nothing below a line that was only noted. The file is made when it is pressed, which disturbs nothing on the page."""
+    answer = given.answer
+    if answer.model == MEMORY:
+        return
+    st.download_button(
+        "Audit file",
+        _making(given, house.chatbot),
+        file_name(answer.question),
+        "text/html",
+        key=f"audit-file-{given.number}",
+        type="tertiary",
+        help=HELP,
+        on_click="ignore",
+    )
+
+
+def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
+    """What makes the file, in a thread that has no session: all it needs of this one is taken now."""
+    answer, passwords = given.answer, _passwords(given.answer, chatbot)
+    if answer.conversation is not None and given.number > 0:
+        return partial(audit_kept, chatbot, answer.conversation, given.number, session.owner(), passwords=passwords)
+    return partial(audit_file, chatbot, answer, Occasion(passwords=passwords))
+
+
+def _passwords(answer: Answer, chatbot: Chatbot) -> dict[str, str]:
+    """The passwords that this session has given, by SHA-256 of their files."""
+    versions = {hit.version for hit in answer.considered} | {citation.version or 0 for citation in answer.citations}
+    given = {version: password for version in versions if (password := session.password_for(version))}
+    stored = {version: chatbot.library.catalog.version(version) for version in given}
+    return {kept.sha256: given[version] for version, kept in stored.items() if kept is not None}

@@ -1,0 +1,42 @@
+"""The button for audit files: what its file is made of when it is pressed, long after the page was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.records import Answer
+from chatbot.service import Ask, Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from chatbot.ui import audit_button, session
+from chatbot.ui.asking import Given
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+PAGE = "The deficit ceiling is three per cent of output."
+
+
+@pytest.fixture
+def chatbot(tmp_path: Path) -> Iterator[Chatbot]:
+    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder(dimension=256)) as chatbot:
+        list(chatbot.add([Upload(make_pdf(tmp_path / "Locked.pdf", [PAGE], user_password="sesame"), password="sesame")]))
+        yield chatbot
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_protected_page_is_in_the_file_of_the_session_that_has_its_password(
+    chatbot: Chatbot, monkeypatch: pytest.MonkeyPatch, private: bool
+) -> None:
+    conversation = chatbot.conversations.begin("me", private=private)
+    answer = [*chatbot.ask(Ask("What is the deficit ceiling?", conversation=conversation, owner="me"))][-1]
+    assert isinstance(answer, Answer)
+    monkeypatch.setattr(session, "owner", lambda: "me")
+    for password, shown in (("sesame", True), (None, False)):
+        monkeypatch.setattr(session, "password_for", lambda version, given=password: given)
+        for number in (answer.exchange or 0, -1):  # kept, and not kept
+            data = audit_button._making(Given(number, answer), chatbot)()
+            assert (b"data:image/png" in data, b"protected by a password" in data) == (shown, not shown)
+            assert b"sesame" not in data

@@ -1,0 +1,114 @@
+"""The audit file in a real browser: taken below an answer, opened from the disk without a request, and verified on the command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser import ROOT, Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.pdfs import make_pdf
+from tests.provider import Provider, Say, first_key
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
+
+TEXT = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nDebt service comes to 1,577 million crowns."
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one document."""
+    folder = tmp_path_factory.mktemp("audit")
+    add(folder / "home", [make_pdf(folder / "Rules.pdf", [TEXT])])
+    return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+def take(page: Page, message: Locator, folder: Path) -> Path:
+    """Press the button; the file, under the name that the browser gives it."""
+    with page.expect_download() as download:
+        message.get_by_role("button", name="Audit file").click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def verified(path: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "chatbot", "verify", str(path)]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, "FINPOLICY_HOME": str(home)}, capture_output=True, text=True, check=False)
+
+
+def test_an_answer_is_taken_away_looked_at_offline_and_verified(browser: Browser, home: Path, tmp_path: Path) -> None:
+    with Server(home) as server, Visitor(browser, server.url) as page:
+        message = ask(page, "What does debt service come to?")
+        settled(page)
+        path = take(page, message, tmp_path)
+        assert re.fullmatch(r"audit-\d{4}-\d\d-\d\d-debt-service-come\.html", path.name)
+        refusal = take(page, ask(page, "Who wrote the opera about a magic flute?"), tmp_path)
+        page.reload()
+        settled(page)
+        again = take(page, page.get_by_test_id("stChatMessage").nth(1), tmp_path / "again")
+        for one in (path, refusal, again):  # the chat has the store meanwhile
+            done = verified(one, home)
+            assert done.returncode == 0, done.stdout
+        assert "Traceback" not in server.log.read_text()
+    asked: list[str] = []
+    told: list[str] = []
+    context = browser.new_context(offline=True)
+    sheet = context.new_page()
+    sheet.on("request", lambda request: asked.append(request.url))
+    sheet.on("console", lambda line: told.append(line.text))
+    sheet.goto(path.as_uri())
+    expect(sheet.get_by_role("heading", name="What does debt service come to?")).to_be_visible()
+    image = sheet.locator("article img")
+    assert image.evaluate("image => image.complete && image.naturalWidth > 500")
+    expect(sheet.locator(".sheet svg rect").first).to_be_attached()
+    sheet.get_by_role("link", name="[S1]").first.click()
+    expect(sheet.locator("tr:target")).to_contain_text("1,577 million crowns")
+    assert sheet.evaluate("document.scripts.length") == 0
+    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+    assert told == []
+    context.close()
+
+
+def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Path, tmp_path: Path) -> None:
+    def slowly(body: dict[str, object]) -> list[str]:
+        return [
+            *[f"word{number} " for number in range(25)],
+            "<script>alert(1)</script> Debt service comes to 1,577 million crowns",
+            f" [{first_key(body)}].",
+        ]
+
+    with Provider([slowly, Say(slowly, delay=0.15)]) as provider:
+        settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret-key", "OPENAI_BASE_URL": provider.url}
+        with Server(home, settings) as server, Visitor(browser, server.url) as page:
+            ask(page, "What does debt service come to?")
+            settled(page)
+            page.get_by_label("Ask about the documents").fill("What is the debt anchor?")
+            page.keyboard.press("Enter")
+            second = page.get_by_test_id("stChatMessage").nth(3)
+            second.get_by_text("word3").wait_for()
+            path = take(page, page.get_by_test_id("stChatMessage").nth(1), tmp_path)
+            expect(second).not_to_contain_text("word24")  # it was still coming
+            second.get_by_text("How this was answered").wait_for()
+            expect(second).not_to_contain_text("Stopped")
+            done = verified(path, home)
+    assert done.returncode == 0, done.stdout
+    text = path.read_text("utf-8")
+    assert "<script" not in text
+    assert "sk-secret-key" not in text
+    assert f"127.0.0.1:{provider.url.split(':')[2].split('/')[0]}" in text
