@@ -217,6 +217,7 @@ class Answer:
     that has a newer one of its series. understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
     exchange: its number in the conversation, None where it is not kept. compression: None where nothing was shortened. names: the documents that were
     asked, () for all; index: a mark of which these were, see `index_mark`. sent_to: (model, host) that the prompt went to, None where it went to none.
+    timings: (stage, seconds), in order.
     """
 
     question: str
@@ -243,6 +244,7 @@ class Answer:
     names: tuple[str, ...] = ()
     index: str = ""
     sent_to: tuple[str, str] | None = None
+    timings: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

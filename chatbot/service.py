@@ -117,6 +117,12 @@ class Find:
     weights: Weights = WEIGHTS
 
 
+def _timings(stages: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """(stage, seconds) from when each began, on the clock of time.perf_counter; the last goes on until now."""
+    ends = [*(began for _, began in stages[1:]), time.perf_counter()]
+    return tuple((name, round(end - began, 3)) for (name, began), end in zip(stages, ends, strict=True))
+
+
 def _no_progress(phase: str, done: int, total: int) -> None:
     pass
 
@@ -254,6 +260,7 @@ class Chatbot:
         Raises QuestionError, NotFoundError. A failing chat model is a Notice, and the answer is then the extractive one, with `error` set.
         """
         draft, said, failed = self.memory.draft(ask.conversation, ask.owner, ask.question), list[str](), True
+        stages = list[tuple[str, float]]()
         try:
             with closing(self._events(ask, stop)) as events:
                 first = next(events)  # by now the question can be asked
@@ -261,7 +268,11 @@ class Chatbot:
                 for event in chain([problem] if problem else [], [first], events):
                     if isinstance(event, Notice):
                         said.append(event.text)
-                    passed, problem = draft.take(replace(event, notices=tuple(said)) if isinstance(event, Answer) else event)
+                    elif isinstance(event, Stage) and event.name != (stages[-1][0] if stages else ""):
+                        stages.append((event.name, time.perf_counter()))
+                    elif isinstance(event, Answer):
+                        event = replace(event, notices=tuple(said), timings=_timings(stages))
+                    passed, problem = draft.take(event)
                     if problem:
                         said.append(problem.text)
                         yield problem

@@ -145,3 +145,6 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
         box.press("Enter")
         page.locator(".question").nth(1).wait_for()
         expect(page.get_by_test_id("stMultiSelect")).to_contain_text("Levies.pdf")
+        settled(page)
+        page.reload()  # what is searched in stands in the address
+        expect(page.get_by_test_id("stMultiSelect")).to_contain_text("Levies.pdf")

@@ -150,6 +150,7 @@ def answer_text(answer: Answer) -> str:
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
     lines += answer.superseded
+    lines += [f"Recalled, not from these documents: {note.text} ({note.source})" for note in answer.notes if note.layer in {"situations", "signals"}]
     if answer.compression:
         kept = answer.compression
         lines.append(f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of {kept.original_tokens:,} tokens kept.")

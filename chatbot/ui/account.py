@@ -17,7 +17,7 @@ from chatbot.ui.asking import Given
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 
-__all__ = ["draw_account", "scores_html", "show_prompt"]
+__all__ = ["MEMORIES", "draw_account", "scores_html", "show_prompt"]
 
 FORMS = {
     "figure": "a figure",
@@ -40,6 +40,13 @@ PARTS = {
     "document": "the document",
     "rated": "your ratings",
 }
+MEMORIES = {
+    "history": "Earlier in this conversation",
+    "summary": "Summary of this conversation",
+    "cases": "Rated answers",
+    "situations": "Advice",
+    "signals": "News signals",
+}
 ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
 # The lowest bar of a strip, a share of its height: a page of a low score is to be seen, too.
 LOWEST = 0.25
@@ -53,7 +60,7 @@ def draw_account(given: Given, house: House) -> None:
     with st.expander("How this was answered", key=f"how-{given.number}"):
         st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, house.settings)))
         if answer.notes:
-            notes = [(note.layer, short(note.source, 120), note.text) for note in answer.notes]
+            notes = [(MEMORIES.get(note.layer, note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
             st.html(scores_html(answer.considered, lambda version: _length(version, house)))
@@ -104,7 +111,8 @@ def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
     steps += [("Given to the model" if by_model else "Read", f"{excerpts} page{'s' if excerpts != 1 else ''}")]
     if answer.prompt and answer.prompt.exchanges:
         steps += [("Earlier exchanges taken into account", str(len(answer.prompt.exchanges)))]
-    return [*steps, ("Took", f"{answer.seconds:.2f} seconds")]
+    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in answer.timings)
+    return [*steps, ("Took", f"{answer.seconds:.2f} seconds{f': {parts}' if parts else ''}")]
 
 
 def _understood(understanding: Understanding | None) -> list[tuple[str, str]]:

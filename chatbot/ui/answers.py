@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from chatbot.records import Answer, Citation, Hit, Notice, NumberCheck, PageRef
+from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import session
 from chatbot.ui.account import draw_account
 from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key
@@ -14,12 +14,14 @@ from chatbot.ui.asking import Given
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import shortened_text
-from chatbot.ui.text import notice_html, page_text, plain_markdown, quiet_html, short, table_html
+from chatbot.ui.text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short, table_html
 
-__all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks"]
+__all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
 
 # Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
+# Memories whose notes stand beside the answer; what was said before and rated answers show in the answer itself.
+SHOWN_BESIDE = frozenset({"situations", "signals"})
 
 
 def draw_given(given: Given, house: House) -> None:
@@ -38,6 +40,8 @@ def draw_given(given: Given, house: House) -> None:
         _draw_refusal(given)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
+    if recalled := recalled_html(answer.notes):
+        st.html(recalled)
     _draw_shortened(given)
     draw_account(given, house)
 
@@ -182,6 +186,18 @@ def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
     label = f"{plain_markdown(short(page.document))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
     st.button(label, key=key, on_click=session.open_page, args=(opened,), disabled=hit is None, wrap=True)
+
+
+# --- what was remembered --------------------------------------------------------------------------------------------------------
+
+
+def recalled_html(notes: Sequence[Note]) -> str:
+    """What was recalled of advice and news, for who asks without a model would not learn of it otherwise. It is no part of the answer and cites no document."""
+    shown = [note for note in notes if note.layer in SHOWN_BESIDE]
+    if not shown:
+        return ""
+    lines = "".join(f'<p>{plain_html(note.text)}</p><p class="remark">{plain_html(note.source)}</p>' for note in shown)
+    return f'<section class="recalled"><p class="strong">Recalled, not from these documents:</p>{lines}</section>'
 
 
 # --- what was shortened --------------------------------------------------------------------------------------------------------

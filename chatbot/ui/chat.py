@@ -90,6 +90,7 @@ def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
         placeholder="All documents",
         help="Leave it empty to search all documents.",
         persist_state="session",
+        bind="query-params",
     )
     return tuple(chosen)
 

@@ -52,6 +52,8 @@ def test_an_extractive_answer_is_verbatim_cited_and_checked(make: Make) -> None:
     assert (citation.document, citation.page, citation.verified) == ("Rules.pdf", 1, True)
     assert answer.considered[0].page_text[citation.start : citation.end] == citation.quote
     assert (answer.numbers[0].text, answer.numbers[0].status) == ("3.0 per cent", "supported")
+    assert [stage for stage, _ in answer.timings] == ["searching", "answering", "checking"]
+    assert 0 < sum(seconds for _, seconds in answer.timings) <= answer.seconds + 0.1
 
 
 def test_what_no_page_speaks_of_is_refused_with_the_nearest_pages(make: Make) -> None:

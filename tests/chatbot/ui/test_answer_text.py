@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.records import Citation, Hit, NumberCheck
+from chatbot.records import Citation, Hit, Note, NumberCheck
 from chatbot.ui.account import scores_html
 from chatbot.ui.answer_text import answer_html, figure_text, passages_of
+from chatbot.ui.answers import recalled_html
 from tests.chatbot.ui.test_text import HOSTILE
 
 FIRST = Citation("S1", "Rules.pdf", 2, "4", "three per cent", True, version=7)
@@ -164,3 +165,12 @@ def test_a_row_of_words_loses_the_cells_that_are_read_out() -> None:
 )
 def test_other_sentences_stay_sentences(said: str) -> None:
     assert "<table" not in answer_html(said, [FIRST, FIRST])
+
+
+def test_what_was_recalled_stands_apart_with_its_source_and_takes_no_effect() -> None:
+    advice = Note("situations", "advice of 3 May 2026, similarity 0.81", "When rates rise → <b>hedge</b>")
+    said = Note("history", "exchange 2", "The ceiling is 3 per cent.")
+    read = Read(recalled_html([said, advice]))
+    assert "not from these documents" in read.text and "<b>hedge</b>" in read.text and "similarity 0.81" in read.text
+    assert "ceiling" not in read.text and {name for name, _ in read.elements} == {"section", "p"}
+    assert recalled_html([said]) == ""
