@@ -10,13 +10,19 @@ from chatbot.errors import ProjectError
 from chatbot.ui import session
 from chatbot.ui.memory_advice import draw_advice
 from chatbot.ui.memory_cases import draw_cases
+from chatbot.ui.memory_conversations import draw_shortened_conversations
 from chatbot.ui.memory_dialogs import show_dialog
 from chatbot.ui.memory_signals import draw_signals
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, quiet_html
 
 # Each memory with what draws it, in the order of the tabs.
-TABS: tuple[tuple[str, Callable[[House], None]], ...] = (("Rated answers", draw_cases), ("Advice", draw_advice), ("News signals", draw_signals))
+TABS: tuple[tuple[str, Callable[[House], None]], ...] = (
+    ("Rated answers", draw_cases),
+    ("Advice", draw_advice),
+    ("News signals", draw_signals),
+    ("Long conversations", draw_shortened_conversations),
+)
 WHOSE = (
     "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but for what you share. "
     "Each conversation's menu switches it off there."

@@ -312,6 +312,15 @@ class Conversations:
             )
         ]
 
+    def shortened(self, conversation: str, owner: str) -> list[int]:
+        """Numbers of the exchanges that were answered with a shortened conversation before them, ascending."""
+        rows = self._file(conversation).read(
+            "select number from exchange join conversation on id = conversation where conversation = ? and owner = ? and full_tokens is not null"
+            " order by number",
+            (conversation, owner),
+        )
+        return [int(number) for (number,) in rows]
+
     # --- what memories stand on ---------------------------------------------------------------------------------------------
 
     def vectors(self, conversations: Sequence[str], fingerprint: str) -> dict[tuple[str, int], NDArray[np.float32]]:
