@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from chatbot.answer.arithmetic import work_out
 from chatbot.answer.citations import check_answer
+from chatbot.answer.compared import read_entry
 from chatbot.answer.computed import compute_answer
 from chatbot.answer.extractive import Likeness, extract_answer
 from chatbot.answer.pages import forget_pages
 from chatbot.answer.passages import passages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
+from chatbot.comparing import Comparison, Entry, Place, question_in
 from chatbot.errors import ModelError, NotFoundError, ProjectError, QuestionError, UsageError
 from chatbot.measures import Measure
 from chatbot.memory.cases.layer import CaseLayer
@@ -284,6 +286,26 @@ class Chatbot:
             raise
         finally:
             draft.give_up(failed=failed)
+
+    def compare(
+        self, comparison: Comparison, *, places: Sequence[Place] | None = None, owner: str = "local", stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[Entry]:
+        """Ask one question of each document, in each year: the entries of the table as they come, in its order; one that fails is an entry too.
+
+        places: of the table, None for all. Closing the generator stops the work, as does `stop`, after which no entry comes.
+        """
+        for place in comparison.places if places is None else places:
+            answer = None
+            try:
+                with closing(self.ask(Ask(question_in(comparison.question, place.year), (place.document,), owner=owner), stop=stop)) as events:  # type: ignore[type-var]
+                    for event in events:
+                        if stop():
+                            return
+                        answer = event if isinstance(event, Answer) else answer
+                assert answer is not None
+                yield read_entry(answer, place)
+            except ProjectError as error:
+                yield Entry(place, "failed", reason=error.message, hint=error.hint)
 
     def settle(self, ask: Ask) -> None:
         """What may wait until an answer was given: to be called after `ask`, where nobody waits for it. Never fails."""

@@ -266,6 +266,7 @@ def _work_out(measure: Measure, year: int, task: _Task) -> _Worked:
         return _Worked(stated.value * stated.scale, stated.text, (stated,))
     operands = dict(zip("abcdef", (measure_named(name) for name in measure.operands), strict=False))
     cells: list[Cell] = []
+    taken: dict[Cell, str] = {}
 
     def cell(name: str, at: int) -> tuple[float, str]:
         if operands[name].formula and not _printed_as_such(operands[name], [at], task):
@@ -273,6 +274,8 @@ def _work_out(measure: Measure, year: int, task: _Task) -> _Worked:
             cells.extend(worked.cells)
             return worked.value, f"({worked.written})"
         found = task.cell(operands[name], at)
+        if taken.setdefault(found, name) != name:  # one row is never two measures: "Income before income taxes" is not also the taxes
+            raise _MissingError(name)
         cells.append(found)
         cost = operands[name].name in _COSTS
         return found.scale * (abs(found.value) if cost else found.value), found.text.replace("(", "").replace(")", "") if cost else _operand(found)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import audit, conversations, documents, questions
+from chatbot.cli import audit, comparing, conversations, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain, printable
@@ -83,10 +83,19 @@ def _parser() -> argparse.ArgumentParser:
     for command in (search, ask):
         command.add_argument("--document", action="append", default=[], metavar="NAME", help="stay in this document (may be repeated)")
         command.add_argument("--batch", action="store_true", help="read queries as JSON lines from standard input")
+    _add_compare(commands)
     _add_conversations(commands)
     _add_memory(commands)
     _add_compress(commands)
     return parser
+
+
+def _add_compare(commands: Any) -> None:
+    compare = _command(commands, "compare", comparing.compare, "ask one question of several documents, or years, side by side")
+    compare.add_argument("query", metavar="QUESTION")
+    compare.add_argument("--document", action="append", default=[], required=True, metavar="NAME", help="compare this document (may be repeated)")
+    compare.add_argument("--year", action="append", default=[], metavar="YEAR", help="in this year, such as 2024 or 2024-25 (may be repeated)")
+    compare.add_argument("--csv", action="store_true", help="the table as CSV on standard output, once it is complete")
 
 
 def _add_conversations(commands: Any) -> None:

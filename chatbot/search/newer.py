@@ -11,7 +11,7 @@ from functools import lru_cache
 from ingestion.facts import period_in, status_in
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "newer_bonus", "newer_notice", "newer_of"]
+__all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "newer_bonus", "newer_notice", "newer_of", "series_of"]
 
 # What the pages of the newest of a series gain. Pages of two editions of one policy that say the same rule score 0.01-0.02 apart, one way
 # or the other; pages on another subject 0.1 and more below.
@@ -71,6 +71,15 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
         return None
     newer = [other for other in documents if other.name != name and _same_series(own, other) and _is_newer(other, own)]
     return max(newer, key=lambda other: (_age(other), other.name)).name if newer else None
+
+
+def series_of(name: str, documents: Sequence[Listed]) -> list[str]:
+    """The names of all documents of the series of `name`, itself among them, the oldest first; [] for a name that is not there."""
+    own = next((document for document in documents if document.name == name), None)
+    if own is None:
+        return []
+    found = [document for document in documents if document.name == name or _same_series(own, document)]
+    return [document.name for document in sorted(found, key=lambda document: (_age(document), document.name))]
 
 
 def asks_for_older(question: str) -> bool:

@@ -27,10 +27,11 @@ def show() -> None:
     lend_hands()
     chat = st.Page("chat.py", title="Chat", icon=":material/chat:", default=True)
     documents = st.Page("documents.py", title="Documents", icon=":material/folder_open:")
+    compare = st.Page("compare.py", title="Compare", icon=":material/table_chart:")
     memory = st.Page("memory.py", title="Memory", icon=":material/bookmarks:")
     settings = st.Page("settings_page.py", title="Settings", icon=":material/tune:", url_path="settings")
     entered = may_enter()
-    page = st.navigation([chat, documents, memory, settings], position="sidebar" if entered else "hidden")
+    page = st.navigation([chat, documents, compare, memory, settings], position="sidebar" if entered else "hidden")
     if not entered:
         draw_sign_in()
         return

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
+    from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
@@ -36,6 +37,7 @@ class House:
     chatbot: Chatbot
     additions: Additions
     asked: Asked
+    comparisons: Comparisons
     images: PageImages
     check: StoreCheck
     examples: ExampleQuestions
@@ -49,6 +51,7 @@ class House:
         """Give a document up now, beyond restoring; what is left of it, in the store, in answers and in images, is erased in a moment."""
         self.additions.erase(name)
         self.asked.forget()
+        self.comparisons.forget()
         self.images.forget()
         threading.Thread(target=self._forget, args=(name,), name="forgetting", daemon=True).start()
 
@@ -64,6 +67,7 @@ class House:
     def close(self) -> None:
         """Stop what is on its way and give the store free."""
         self.asked.close()
+        self.comparisons.close()
         self.check.close()
         self.examples.close()
         self.additions.close()
@@ -104,6 +108,7 @@ def _open_house(settings: Settings) -> House:
     from chatbot.service import Chatbot
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
+    from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
@@ -114,7 +119,8 @@ def _open_house(settings: Settings) -> House:
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
-        return House(settings, chatbot, additions, Asked(chatbot), PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot))
+        images, check = PageImages(chatbot), StoreCheck(chatbot.library)
+        return House(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, ExampleQuestions(chatbot))
     except BaseException:
         chatbot.close()
         raise

@@ -244,3 +244,8 @@ def test_another_statements_row_is_not_taken() -> None:
 def test_keys_that_a_table_prints_stay_inert() -> None:
     text = computed("revenue growth 2023 to 2024", ("revenue",), (2023, 2024), made([("Revenue [S9]", ["2", "1"])], unit="(in millions) [S2]"))
     assert text.count("[S") == text.count("[S1-7f3a]") > 0
+
+
+def test_one_row_is_never_two_measures() -> None:
+    page = made([("Income before income taxes", ["6,008", "5,705"])])
+    assert computed("effective tax rate 2024", ("effective tax rate",), (2024,), page) == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.newer import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of
+from chatbot.search.newer import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of, series_of
 from ingestion.records import DocumentFacts
 
 
@@ -103,3 +103,9 @@ def test_a_question_for_what_was_before_is_known(question: str) -> None:
 @pytest.mark.parametrize("question", ["From what value on is an open tender held?", "What is the ceiling before tax?", "Who holds the budget?"])
 def test_other_questions_want_the_newest(question: str) -> None:
     assert not asks_for_older(question)
+
+
+def test_a_series_is_all_of_its_editions_the_oldest_first() -> None:
+    assert series_of(NEW.name, [NEW, BUDGET, OLD]) == [OLD.name, NEW.name]
+    assert series_of(BUDGET.name, [NEW, BUDGET, OLD]) == [BUDGET.name]
+    assert series_of("gone.pdf", [NEW, OLD]) == []

@@ -1,0 +1,37 @@
+"""The command that asks one question of several documents and years."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from chatbot.cli.exits import DONE, FAILED, open_chatbot
+from chatbot.cli.output import emit
+from chatbot.errors import QuestionError, UsageError
+from chatbot.settings import Settings
+
+__all__ = ["compare"]
+
+
+def compare(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.comparing import Change, Comparison, Entry, Place, changes, csv_bytes, entry_line, entry_text
+
+    if options.json and options.csv:
+        raise UsageError("--json and --csv are two forms of one table.", hint="Leave one of them out.")
+    try:
+        comparison = Comparison.of(options.query, options.document, options.year)
+    except QuestionError as error:
+        raise UsageError(error.message, hint=error.hint) from error
+    entries: dict[Place, Entry] = {}
+    changed: dict[Place, Change] = {}
+    with open_chatbot(settings) as chatbot:
+        chatbot.library.scope(comparison.names)
+        for entry in chatbot.compare(comparison):
+            entries[entry.place] = entry
+            changed = changes(comparison, entries)
+            change = changed.get(entry.place)
+            if not options.csv:
+                emit(entry_line(entry, change), entry_text(entry, change), as_json=options.json)
+    if options.csv:
+        sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed))
+    return FAILED if any(entry.state == "failed" for entry in entries.values()) else DONE

@@ -1,0 +1,29 @@
+"""One question over several documents and years: what is compared, what was found, what changed, and the table as CSV; asks and reads nothing.
+
+`records` holds what is compared and found, `changes` the arithmetic over it, `table` the table as CSV and as text.
+"""
+
+from __future__ import annotations
+
+from chatbot.comparing.changes import FINE, Change, change_between, changes, series, unit_text
+from chatbot.comparing.records import Comparison, Entry, Nearest, Place, Quantity, question_in, year_written
+from chatbot.comparing.table import csv_bytes, entry_line, entry_text
+
+__all__ = [
+    "FINE",
+    "Change",
+    "Comparison",
+    "Entry",
+    "Nearest",
+    "Place",
+    "Quantity",
+    "change_between",
+    "changes",
+    "csv_bytes",
+    "entry_line",
+    "entry_text",
+    "question_in",
+    "series",
+    "unit_text",
+    "year_written",
+]

@@ -1,0 +1,179 @@
+"""Works out what changed between two figures, and which figures are one series; never across different units, and says why not. Asks and reads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chatbot.comparing.records import Comparison, Entry, Place, Quantity
+from chatbot.numbers import find_figures
+from chatbot.numbers.grammar import MONEY
+
+__all__ = ["FINE", "SCALES", "Change", "change_between", "changes", "series", "unit_text"]
+
+SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
+# Verdicts on a figure under which one may reckon with it.
+FINE = frozenset({"supported", "derived"})
+# What a bare amount must reach to be taken for one without a scale, beside amounts in thousands or millions.
+LEAST_WHOLE = 1e6
+# Of a change that is worked out over different scales.
+MOST_DECIMALS = 3
+MINUS = "\u2212"
+POINTS = "percentage points"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From one entry to another. since: the place of the first. absolute, relative: as shown, with sign; relative is "" where it says nothing.
+    formula: how both were worked out. why_not: why they were not, and the others are "" then."""
+
+    since: Place
+    absolute: str = ""
+    relative: str = ""
+    formula: str = ""
+    why_not: str = ""
+
+
+def unit_text(quantity: Quantity) -> str:
+    """The unit with its scale, "USD million"; "" where the figure's own text says it, or nobody does."""
+    own = next(iter(find_figures(quantity.text)), None)
+    if quantity.unit == "%":
+        return "" if own and own.percent else "per cent"
+    money = quantity.unit if quantity.unit in MONEY and not (own and own.unit) else ""
+    scale = SCALES.get(quantity.scale, "") if not (own and own.scale > 1) else ""
+    return _joined(money, scale)
+
+
+def _joined(money: str, scale: str) -> str:
+    """ "USD million", but "million crowns"."""
+    return " ".join(filter(None, [money, scale] if money.isupper() else [scale, money]))
+
+
+def changes(comparison: Comparison, entries: Mapping[Place, Entry]) -> dict[Place, Change]:
+    """Each entry's change: from the year before it that has a figure; where at most one year is asked for, from the first document that has one."""
+    found: dict[Place, Change] = {}
+    lines = [[Place(name, year) for year in comparison.years] for name in comparison.names]
+    if len(comparison.years) < 2:
+        lines = [list(comparison.places)]
+    for line in lines:
+        base: Entry | None = None
+        for place in line:
+            entry = entries.get(place)
+            if entry is None or entry.quantity is None:
+                continue
+            if base is not None:
+                found[place] = change_between(base, entry)
+            if base is None or len(comparison.years) > 1:
+                base = entry
+    return found
+
+
+def change_between(before: Entry, after: Entry) -> Change:
+    """The change from one figure to another; why there is none where their units do not allow it, or a figure is not confirmed.
+
+    Both entries have a quantity.
+    """
+    since, first, last = before.place, before.quantity, after.quantity
+    assert first is not None and last is not None
+    unlike = _unlike(first, last, same_document=before.place.document == after.place.document)
+    if unlike:
+        return Change(since, why_not=unlike)
+    if _is_rate(first):
+        return _points(since, first, last)
+    was, now = first.value * first.scale / last.scale, last.value
+    decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
+    unit = _joined(_money(first, last), SCALES.get(last.scale, ""))
+    difference = now - was
+    formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {_number(difference, decimals)}{f' {unit}' if unit else ''}"
+    relative = ""
+    if was > 0:
+        share = 100 * difference / was
+        relative = f"{_signed(share, 1)}%"
+        formula += f"; 100 × {_operand(difference, decimals)} / {_number(was, decimals)} = {_number(share, 1)}%"
+    else:
+        formula += "; of a figure that is not above zero no percentage is formed"
+    if first.scale != last.scale:  # the coarser one is rounded by more than the finer one shows
+        coarse = max((first, last), key=lambda one: one.scale * 10.0**-one.decimals)
+        formula += f"; {coarse.text} is rounded"
+    return Change(since, f"{_signed(difference, decimals)}{f' {unit}' if unit else ''}", relative, formula)
+
+
+def _points(since: Place, first: Quantity, last: Quantity) -> Change:
+    """Rates and shares differ in points, and in nothing else."""
+    was, now = (one.value * (0.01 if one.unit == "basis points" else 1.0) for one in (first, last))
+    decimals = min(MOST_DECIMALS, max(one.decimals + 2 * (one.unit == "basis points") for one in (first, last)))
+    difference = _number(now - was, decimals)
+    formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {difference} {POINTS}"
+    return Change(since, f"{_signed(now - was, decimals)} {POINTS}", "", formula)
+
+
+def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
+    """Why two figures are not set against each other, "" where they may be."""
+    doubtful = next((one for one in (first, last) if one.status not in FINE), None)
+    if doubtful is not None:
+        return f"Not worked out: {doubtful.text} is not confirmed by the page."
+    kinds = {_kind(one) for one in (first, last)}
+    if len(kinds) > 1:
+        return f"Not worked out: one is {_kind(first)}, the other {_kind(last)}."
+    if _is_rate(first):
+        return ""
+    if first.unit != last.unit:
+        if None not in (first.unit, last.unit):
+            return f"Not worked out: one is in {first.unit}, the other in {last.unit}."
+        if not same_document:
+            return f"Not worked out: one is in {first.unit or last.unit}, of the other no currency is stated."
+    bare = [one for one in (first, last) if one.scale == 1.0 and abs(one.value) < LEAST_WHOLE]
+    if first.scale != last.scale and bare:
+        scaled = next(one for one in (first, last) if one is not bare[0])
+        return f"Not worked out: one is in {SCALES.get(scaled.scale, 'another scale')}s, of the other no scale is stated."
+    return ""
+
+
+def _is_rate(quantity: Quantity) -> bool:
+    return quantity.unit in {"%", POINTS, "basis points"}
+
+
+def _kind(quantity: Quantity) -> str:
+    if quantity.unit in {POINTS, "basis points"}:
+        return "a number of points"
+    return "a percentage" if quantity.unit == "%" else "a multiple" if quantity.unit == "x" else "an amount"
+
+
+def _money(*quantities: Quantity) -> str:
+    return next((one.unit for one in quantities if one.unit in MONEY and one.unit), "")
+
+
+def _number(value: float, decimals: int) -> str:
+    shown = f"{abs(value):,.{decimals}f}"
+    return f"{MINUS}{shown}" if value < 0 and shown.strip("0.,") else shown
+
+
+def _signed(value: float, decimals: int) -> str:
+    number = _number(value, decimals)
+    return number if number.startswith(MINUS) or not number.strip("0.,") else f"+{number}"
+
+
+def _operand(value: float, decimals: int) -> str:
+    """With its minus in brackets, so that none stands by the sign of the formula."""
+    number = _number(value, decimals)
+    return f"({number})" if number.startswith(MINUS) else number
+
+
+def series(entries: Sequence[Entry]) -> tuple[list[tuple[Place, float]], str]:
+    """(places with their values in one scale, what the values are in) of figures that can stand in one chart, the largest scale among them; of
+    others ([], why they cannot). ([], "") where there are not two figures."""
+    found = [(entry, entry.quantity) for entry in entries if entry.quantity is not None and entry.quantity.status in FINE]
+    if len(found) < 2:
+        return [], ""
+    kinds = {_kind(quantity) for _, quantity in found}
+    if len(kinds) > 1:
+        return [], f"No chart: some figures are {' and some '.join(sorted(kinds))}."
+    units = {quantity.unit for _, quantity in found}
+    if len(units - {None}) > 1 or (None in units and len(units) > 1 and len({entry.place.document for entry, _ in found}) > 1):
+        return [], f"No chart: the figures are in {' and '.join(sorted(unit or 'no stated currency' for unit in units))}."
+    scale = max(quantity.scale for _, quantity in found)
+    if any(quantity.scale != scale and quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE for _, quantity in found):
+        return [], "No chart: of some figures no scale is stated."
+    unit = next(iter(units - {None}), None)
+    said = "per cent" if unit == "%" else _joined(unit or "", SCALES.get(scale, ""))
+    return [(entry.place, quantity.value * quantity.scale / scale) for entry, quantity in found], said

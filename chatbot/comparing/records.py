@@ -1,0 +1,146 @@
+"""What is compared and what was found: a question over documents and years, and an entry of the table for each; asks and reads nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chatbot.errors import QuestionError
+from chatbot.numbers import find_periods
+from chatbot.records import Citation
+
+__all__ = [
+    "MOST_ENTRIES",
+    "Comparison",
+    "Entry",
+    "Nearest",
+    "Place",
+    "Quantity",
+    "question_in",
+    "year_written",
+]
+
+# A table that is larger is read by nobody, and asked for minutes.
+MOST_DOCUMENTS, MOST_YEARS, MOST_ENTRIES = 20, 12, 80
+LONGEST_QUESTION = 1_000
+# A question that ends in a year asks for another one in each column.
+LAST_YEAR = re.compile(r"\s(?:in|for|of|during)(?: the)?(?: fiscal| financial)?(?: year)? (?:FY ?)?(?:19|20)\d{2}(?:[-/–]\d{2,4})?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is compared. names: of documents, each once; years: as written, such as "2021" or "2025-26", in order of time, () for the question as it is."""
+
+    question: str
+    names: tuple[str, ...]
+    years: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, question: str, names: Sequence[str], years: Sequence[str] = ()) -> Comparison:
+        """The comparison, in order and without repetitions. Raises QuestionError for one that cannot be made."""
+        question, names = " ".join(question.split()), tuple(dict.fromkeys(names))
+        written = sorted({year_written(year) for year in years if year.strip()}, key=_time)
+        if not any(map(str.isalnum, question)):
+            raise QuestionError("There is no question yet.", hint="Write one question; it is asked of each document.")
+        if len(question) > LONGEST_QUESTION:
+            raise QuestionError(f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}.")
+        if not names:
+            raise QuestionError("No document is chosen.", hint="Choose the documents to compare.")
+        if len(names) * max(1, len(written)) < 2:
+            raise QuestionError("One document in one year is nothing to compare.", hint="Choose a second document, or two years.")
+        if len(names) > MOST_DOCUMENTS or len(written) > MOST_YEARS or len(names) * max(1, len(written)) > MOST_ENTRIES:
+            limits = f"At most {MOST_DOCUMENTS} documents, {MOST_YEARS} years and {MOST_ENTRIES} answers are compared at once"
+            raise QuestionError(f"{limits}; this would be {len(names)} × {max(1, len(written))}.", hint="Leave some out.")
+        return cls(question, names, tuple(written))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every entry of the table, document by document, each in order of time."""
+        return tuple(Place(name, year) for name in self.names for year in self.years or ("",))
+
+    @property
+    def by_year(self) -> bool:
+        """Whether a row is a year rather than a document: the shorter side goes across the page."""
+        return len(self.years) > len(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One entry's place in the table. year: as in Comparison, "" where none is asked for."""
+
+    document: str
+    year: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure of an entry. text: as the document writes it, or as it was worked out; value: with sign, without scale; unit: as in Figure.
+
+    heading: the words that give a table's cells their scale, such as "in millions", "" without. status: as in NumberCheck; doubt: why it is
+    not supported, "" where it is. formula: "" unless it was worked out. dated: the year asked for stands with the figure; otherwise it is the
+    document's own.
+    """
+
+    text: str
+    value: float
+    unit: str | None = None
+    scale: float = 1.0
+    decimals: int = 0
+    heading: str = ""
+    status: str = "supported"
+    doubt: str = ""
+    formula: str = ""
+    dated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A page that came nearest. page: physical, 1-based."""
+
+    document: str
+    version: int
+    page: int
+    page_label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one document says, of one year. state: "figure" | "passage" | "absent" | "failed".
+
+    passage: the words it stands in, short. citations: where, the telling one first. nearest: for "absent". reason: why there is no figure, no
+    passage or no answer; hint: what to do about it. model: as in Answer.
+    """
+
+    place: Place
+    state: str
+    quantity: Quantity | None = None
+    passage: str = ""
+    citations: tuple[Citation, ...] = ()
+    nearest: tuple[Nearest, ...] = ()
+    reason: str = ""
+    hint: str = ""
+    model: str = ""
+
+
+def question_in(question: str, year: str) -> str:
+    """The question as asked of one year; one that ends in a year has it replaced. "" leaves it as it is."""
+    if not year:
+        return question
+    stem = question.rstrip(" ?.!")
+    end = question[len(stem) :].strip() or "?"
+    return f"{LAST_YEAR.sub('', stem)} in {year}{end}"
+
+
+def year_written(text: str) -> str:
+    """A year or a span of them as questions write it: " 2025/26 " is "2025-26". Raises QuestionError for anything else."""
+    written = text.strip().replace("/", "-").replace("–", "-")
+    periods = find_periods(written)
+    if len(periods) != 1 or periods[0].text != written or periods[0].kind == "quarter" or len(written) > 12:
+        raise QuestionError(f"“{text.strip()[:20]}” is no year.", hint="Write a year such as 2024, 2024-25 or FY2024.")
+    return written
+
+
+def _time(year: str) -> tuple[int, int, str]:
+    period = find_periods(year)[0]
+    return period.end_year, period.start_year, year

@@ -1,0 +1,107 @@
+"""Writes the entries of a comparison out: as CSV for spreadsheets, as JSON and as lines of text; works nothing out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chatbot.comparing.changes import Change, unit_text
+from chatbot.comparing.records import Entry, Place
+
+__all__ = ["csv_bytes", "entry_line", "entry_text"]
+
+COLUMNS = (
+    "document",
+    "year",
+    "found",
+    "figure",
+    "unit",
+    "value",
+    "page",
+    "printed page",
+    "verified",
+    "figure check",
+    "quote",
+    "passage",
+    "change",
+    "change in per cent",
+    "changed from",
+    "how it was worked out",
+    "remark",
+)
+# What a spreadsheet would take for a formula; an apostrophe before it makes it text.
+FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Spreadsheets know UTF-8 by this mark.
+BOM = "\ufeff"
+FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
+
+
+def csv_bytes(entries: Sequence[Entry], changed: Mapping[Place, Change]) -> bytes:
+    """The table with a line for each entry, in UTF-8 with a byte-order mark. "value" is a plain number, with scale and sign; all else is text, of
+    which nothing is taken for a formula."""
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\r\n")
+    rows.writerow(COLUMNS)
+    for entry in entries:
+        line = entry_line(entry, changed.get(entry.place))
+        rows.writerow([line[column] if column == "value" else _safe(line[column]) for column in COLUMNS])
+    return (BOM + written.getvalue()).encode("utf-8", "replace")
+
+
+def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
+    """One entry by the names of its columns; "" where there is nothing to say, "value" and "page" None then."""
+    quantity, citation = entry.quantity, next(iter(entry.citations), None)
+    return {
+        "document": entry.place.document,
+        "year": entry.place.year,
+        "found": FOUND[entry.state],
+        "figure": quantity.text if quantity else "",
+        "unit": unit_text(quantity) if quantity else "",
+        "value": _plain(quantity.value * quantity.scale) if quantity else None,
+        "page": citation.page if citation else next((page.page for page in entry.nearest), None),
+        "printed page": (citation.page_label if citation else next((page.page_label for page in entry.nearest), None)) or "",
+        "verified": ("yes" if citation.verified else "no") if citation else "",
+        "figure check": quantity.status.replace("_", " ") if quantity else "",
+        "quote": " ".join(citation.quote.split()) if citation else "",
+        "passage": entry.passage,
+        "change": change.absolute if change else "",
+        "change in per cent": change.relative if change else "",
+        "changed from": (change.since.year or change.since.document) if change and not change.why_not else "",
+        "how it was worked out": "; ".join(
+            filter(None, [quantity.formula if quantity else "", (change.formula or change.why_not) if change else ""])
+        ),
+        "remark": " ".join(filter(None, [quantity.doubt if quantity else "", entry.reason, entry.hint])),
+    }
+
+
+def entry_text(entry: Entry, change: Change | None) -> str:
+    """One entry in one or two lines, for a terminal."""
+    line = entry_line(entry, change)
+    where = ", ".join(filter(None, [entry.place.document, entry.place.year]))
+    page = f"page {line['page']}" + (f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else "")
+    if entry.state == "failed":
+        return f"{where}: {line['remark']}"
+    if entry.state == "absent":
+        return f"{where}: not in this document. {line['remark']}" + (f" Nearest: {page}." if line["page"] else "")
+    said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
+    checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
+    doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""
+    figure = f", figure {line['figure check']}{doubt}" if entry.quantity else ""
+    text = f"{where}: {said} - {page}, {checked}{figure}"
+    if change is not None:
+        how = change.why_not or f"{change.absolute}{f' ({change.relative})' if change.relative else ''}: {change.formula}"
+        text += f"\n    from {change.since.year or change.since.document}: {how}"
+    return text + (f"\n    {entry.reason}" if entry.reason else "")
+
+
+def _safe(value: object) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(FORMULA_BEGINS) else text
+
+
+def _plain(value: float) -> float | int:
+    """Whole numbers without a point, others without the noise of binary fractions."""
+    rounded = round(value, 6)
+    return int(rounded) if rounded.is_integer() else rounded

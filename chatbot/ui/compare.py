@@ -1,0 +1,248 @@
+"""The Compare page: one question over several documents, years or both; what is chosen, how far it is, and the table with its chart and file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from chatbot.comparing import Change, Comparison, Entry, Place, changes, csv_bytes
+from chatbot.errors import QuestionError
+from chatbot.numbers import find_periods
+from chatbot.records import DocumentRow
+from chatbot.search.newer import Listed, series_of
+from chatbot.ui import compare_session, session
+from chatbot.ui.compare_chart import draw_chart
+from chatbot.ui.compare_table import draw_plain, draw_table
+from chatbot.ui.comparisons import Running
+from chatbot.ui.page_view import show_open_page
+from chatbot.ui.shared import House, opening
+from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
+from ingestion.facts import period_in
+from ingestion.records import DocumentFacts
+
+__all__ = ["example", "suggested_years", "summary_text"]
+
+POLL_SECONDS = 0.5
+# Years that are suggested, the newest ones.
+MOST_SUGGESTED = 12
+# Years before its own that a report has figures of, as a rule.
+YEARS_BEFORE = 2
+# Documents of an example.
+MOST_IN_EXAMPLE = 4
+WHAT = (
+    "Ask one question of several documents, in several years, or both, and see the answers side by side: each figure with its page, and what changed."
+)
+NOT_KEPT = "This comparison is not kept here any more: it was asked in another browser, or before the server was started."
+
+
+def show(house: House) -> None:
+    """The page."""
+    rows = [row for row in house.chatbot.documents() if row.removed_at is None]
+    st.title("Compare", anchor=False)
+    show_open_page(house)
+    if not rows:
+        _teach()
+        return
+    comparison = compare_session.shown()
+    _draw_fields(rows, house)
+    problem = compare_session.problem()
+    if problem is not None:
+        st.html(notice_html(problem.message, problem.hint))
+    if comparison is None:
+        if problem is None:
+            _invite(rows)
+        return
+    running = house.comparisons.find(comparison, session.owner())
+    if running is None:
+        st.html(notice_html(NOT_KEPT, "Press Compare to ask it again."))
+        return
+    polled = running.busy
+    st.fragment(_draw, run_every=POLL_SECONDS if polled else None)(running, house, polled)
+
+
+# --- what is chosen -------------------------------------------------------------------------------------------------------------
+
+
+def _draw_fields(rows: Sequence[DocumentRow], house: House) -> None:
+    names = sorted(row.name for row in rows)
+    before = st.session_state.get(compare_session.DOCUMENTS, [])
+    chosen = [name for name in before if name in names]
+    if chosen != before:  # removed meanwhile; to write it each time would undo what is chosen while the page is drawn
+        st.session_state[compare_session.DOCUMENTS] = chosen
+    with st.container(key="compare-fields"):
+        st.text_input("Question", key=compare_session.QUESTION, placeholder="What was total revenue?", persist_state="session")
+        left, right = st.columns([3, 2])
+        left.multiselect("Documents", names, key=compare_session.DOCUMENTS, placeholder="Choose documents", wrap=True, persist_state="session")
+        years = [*suggested_years(rows, chosen)]
+        years += [year for year in st.session_state.get(compare_session.YEARS, []) if year not in years]
+        right.multiselect(
+            "Years",
+            years,
+            key=compare_session.YEARS,
+            placeholder="Choose or type years, if any",
+            accept_new_options=True,
+            wrap=True,
+            help="The question is asked of each year. Leave it empty to ask it as it is. Type any other year, such as 2019 or 2024-25.",
+            persist_state="session",
+        )
+        _offer_series(rows, chosen)
+        st.button("Compare", type="primary", key="compare", on_click=_compare, args=(house,))
+
+
+def _compare(house: House) -> None:
+    state = st.session_state
+    try:
+        asked = Comparison.of(
+            state.get(compare_session.QUESTION) or "", state.get(compare_session.DOCUMENTS, []), state.get(compare_session.YEARS, [])
+        )
+    except QuestionError as error:
+        compare_session.put_problem(error)
+        return
+    compare_session.put_problem(None)
+    session.close_page()
+    compare_session.open_comparison(asked)
+    house.comparisons.begin(asked, session.owner(), anew=True)
+
+
+def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[str]:
+    """Years that the chosen documents (all, where none is chosen) are of, and of reports of one year those before it, which they compare
+    themselves with; the newest first."""
+    said = [row.period or period_in(row.name) for row in rows if not chosen or row.name in chosen]
+    periods = [period for period in said if period]
+    years = set(periods)
+    for written in periods if chosen else ():
+        found = find_periods(written)
+        if len(found) == 1 and found[0].start_year == found[0].end_year and written.isdecimal():
+            years.update(str(found[0].start_year - before) for before in range(1, YEARS_BEFORE + 1))
+    spans = {year: found[0] for year in years if len(found := find_periods(year)) == 1}
+    return sorted(spans, key=lambda year: (-spans[year].end_year, -spans[year].start_year, year))[:MOST_SUGGESTED]
+
+
+def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
+    """Other editions of what is chosen, to be added by one press."""
+    listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
+    others = list(dict.fromkeys(name for one in chosen for name in series_of(one, listed) if name not in chosen))
+    if not others:
+        return
+    label = f"Add {others[0]}" if len(others) == 1 else f"Add {len(others)} other editions"
+    told = ", ".join(others)
+    st.button(
+        plain_markdown(label),
+        key="compare-series",
+        type="tertiary",
+        icon=":material/library_add:",
+        help=plain_markdown(f"Of the same series as what is chosen: {told}"),
+        on_click=compare_session.add_documents,
+        args=(others,),
+    )
+
+
+# --- nothing yet ----------------------------------------------------------------------------------------------------------------
+
+
+def _teach() -> None:
+    st.html('<p class="refusal">There are no documents yet</p>')
+    st.html(paragraphs_html(f"{WHAT} Add documents first."))
+    st.page_link("documents.py", label="Add documents", icon=":material/upload_file:")
+
+
+def _invite(rows: Sequence[DocumentRow]) -> None:
+    st.html(paragraphs_html(WHAT))
+    question, names, years = example(rows)
+    if len(names) * max(1, len(years)) < 2:
+        return
+    st.caption("For example:")
+    label = f"{question} In {_counted(len(names), 'document')}" + (f", {_counted(len(years), 'year')}" if years else "")
+    st.button(plain_markdown(label), key="compare-example", on_click=compare_session.fill, args=(question, names, years))
+
+
+def example(rows: Sequence[DocumentRow]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """A question, documents and years to begin with: the largest series, else the first documents."""
+    listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
+    found = max((series_of(row.name, listed) for row in rows), key=len, default=[])
+    if len(found) > 1:
+        return "What are the main changes?", tuple(found[-MOST_IN_EXAMPLE:]), ()
+    return "What are the main objectives?", tuple(sorted(row.name for row in rows)[:MOST_IN_EXAMPLE]), ()
+
+
+# --- what has come --------------------------------------------------------------------------------------------------------------
+
+
+def _draw(running: Running, house: House, polled: bool) -> None:
+    """Progress and table as they stand; drawn anew twice a second while something comes."""
+    comparison, found = running.comparison, running.found()
+    changed = changes(comparison, found)
+    _draw_progress(running, found, house)
+    draw_table(running, found, changed, house)
+    entries = [found[place] for place in comparison.places if place in found]
+    if not running.busy and entries:
+        draw_chart(comparison, entries)
+        _draw_formulas(entries, changed)
+        draw_plain(comparison, found, changed)
+        _draw_file(entries, changed)
+    if polled != running.busy:
+        st.rerun()
+
+
+def _draw_progress(running: Running, found: dict[Place, Entry], house: House) -> None:
+    total = len(running.comparison.places)
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
+        if running.busy:
+            label = f"Asking {_named(running.asking)}" if running.asking else "Waiting for its turn"
+            st.progress(min(1.0, len(found) / total), text=plain_markdown(f"{label}: {len(found)} of {total} done"))
+            st.button("Stop", key="compare-stop", icon=":material/stop_circle:", on_click=running.stop)
+            return
+        st.html(f'<p class="quiet" role="status">{summary_text(found, total)}</p>')
+        if running.lacking:
+            st.button("Go on", key="compare-on", on_click=house.comparisons.go_on, args=(running,))
+
+
+def summary_text(found: dict[Place, Entry], total: int) -> str:
+    """ "8 answers: 6 figures, 1 passage, 1 not in its document." """
+    counts = {state: sum(entry.state == state for entry in found.values()) for state in ("figure", "passage", "absent", "failed")}
+    said = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
+    said += [f"{counts['absent']} not in {'its document' if counts['absent'] == 1 else 'their documents'}"] if counts["absent"] else []
+    said += [f"{counts['failed']} failed"] if counts["failed"] else []
+    said += [f"{total - len(found)} not asked"] if len(found) < total else []
+    return f"{_counted(total, 'answer')}: {', '.join(said)}."
+
+
+def _named(place: Place | None) -> str:
+    return ", ".join(filter(None, [place.document, place.year])) if place else ""
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _draw_formulas(entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+    """How every change, and every figure that no page states, was worked out."""
+    rows = []
+    for entry in entries:
+        change = changed.get(entry.place)
+        if entry.quantity is not None and entry.quantity.formula:
+            rows.append((_named(entry.place), "the figure", entry.quantity.formula))
+        if change is not None:
+            rows.append((_named(entry.place), f"against {change.since.year or change.since.document}", change.formula or change.why_not))
+    if rows:
+        with st.expander("How it was worked out", key="compare-formulas"):
+            st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
+
+
+def _draw_file(entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+    st.download_button(
+        "Download as CSV",
+        data=csv_bytes(entries, changed),
+        file_name="comparison.csv",
+        mime="text/csv",
+        key="compare-csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help="A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet.",
+    )
+    st.html(quiet_html("The address of this page leads back to this comparison."))
+
+
+if __name__ == "__main__" and (house := opening().house) is not None:
+    show(house)

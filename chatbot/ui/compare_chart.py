@@ -1,0 +1,95 @@
+"""The chart of a comparison: lines over years or bars by document, where its figures are of one unit; works nothing out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from chatbot.comparing import FINE, Comparison, Entry, Place, series
+from chatbot.ui.text import quiet_html, short, visible
+
+__all__ = ["chart_spec", "draw_chart"]
+
+LINE_HEIGHT, BAR_HEIGHT = 320, 34
+# Lines up to which a chart is read at all; a table of more is one without a chart.
+MOST_LINES = 8
+LONGEST_NAME = 40
+# A line of the legend.
+LEGEND_HEIGHT = 24
+# Lines at 3:1 or better on the page, light and dark.
+COLOURS = {
+    "light": ["#1f5f8b", "#b3541e", "#3d7a3a", "#7a3e9d", "#806500", "#a3275b", "#2b7a78", "#555555"],
+    "dark": ["#5aa0d6", "#f0a36b", "#8ccf88", "#c9a0e6", "#e0c341", "#f08fb4", "#6fd0cc", "#bbbbbb"],
+}
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4], [1, 3], [6, 2, 2, 2]]
+# Of labels, bars and lines, at 4.5:1 or better on the page, light and dark.
+INK = {"light": ("#3b4754", "#1f5f8b"), "dark": ("#c3ccd5", "#5aa0d6")}
+# Room for the figures beside the longest bar.
+ROOM = 1.14
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
+
+
+def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
+    """The chart, or why there is none; nothing where there are not two figures."""
+    points, said = series(entries)
+    if not points:
+        if said:
+            st.html(quiet_html(said))
+        return
+    if len({place.document for place, _ in points}) > MOST_LINES and len(comparison.years) > 1:
+        st.html(quiet_html(f"No chart: more than {MOST_LINES} lines could not be told apart. Choose fewer documents for one."))
+        return
+    kind = "Line chart over the years" if len({place.year for place, _ in points}) > 1 else "Bar chart by document"
+    alt = f"{kind} of {len(points)} figures{f' in {said}' if said else ''}. The same figures stand in the table above."
+    spec = chart_spec(comparison, points, said, theme=st.context.theme.type or "light")
+    doubtful = sum(entry.quantity is not None and entry.quantity.status not in FINE for entry in entries)
+    if doubtful:
+        st.html(quiet_html("Figures that their page does not confirm are left out of the chart."))
+    st.vega_lite_chart(spec, width="stretch", key="compare-chart", alt=visible(alt))
+
+
+def chart_spec(comparison: Comparison, points: Sequence[tuple[Place, float]], said: str, *, theme: str = "light") -> dict[str, Any]:
+    """The chart in Vega-Lite. points: places with values in one scale; said: what they are in. Documents are told apart by shape and dash too."""
+    ink, mark = INK.get(theme, INK["light"])
+    common = {"config": {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}}
+    rows: list[dict[str, Any]] = [
+        {"document": visible(short(place.document, LONGEST_NAME)), "year": place.year, "value": round(value, 6)} for place, value in points
+    ]
+    years = [year for year in comparison.years if any(row["year"] == year for row in rows)]
+    title = said or "value"
+    value: dict[str, Any] = {"field": "value", "type": "quantitative", "title": title, "axis": {"labelExpr": "format(datum.value, ',')"}}
+    told = [{"field": "document", "title": "Document"}, {"field": "year", "title": "Year"}, {"field": "value", "title": title, "format": ","}]
+    if len(years) > 1:
+        names = list(dict.fromkeys(row["document"] for row in rows))
+        legend = {"orient": "bottom", "direction": "vertical", "title": None, "labelLimit": 420, "symbolStrokeWidth": 0} if len(names) > 1 else None
+        document: dict[str, Any] = {"field": "document", "type": "nominal", "sort": names, "legend": legend}
+        colour = {**document, "scale": {"range": COLOURS.get(theme, COLOURS["light"])}} if len(names) > 1 else {"value": mark}
+        return common | {
+            "data": {"values": rows},
+            "height": LINE_HEIGHT + LEGEND_HEIGHT * len(names),
+            "mark": {"type": "line", "point": {"filled": True, "size": 70}, "strokeWidth": 2},
+            "encoding": {
+                "x": {"field": "year", "type": "ordinal", "sort": years, "title": None, "axis": {"labelAngle": 0}},
+                "y": {**value, "scale": {"zero": False}},
+                "color": colour,
+                "shape": {**document, "scale": {"range": SHAPES}},
+                "strokeDash": {**document, "scale": {"range": DASHES}, "legend": None},
+                "tooltip": told,
+            },
+        }
+    place = {"field": "document", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}}
+    most = max(row["value"] for row in rows)
+    return common | {
+        "data": {"values": rows},
+        "height": max(120, BAR_HEIGHT * len(rows) + 40),
+        "encoding": {"y": place, "x": {**value, "scale": {"domainMax": most * ROOM} if most > 0 else {}}, "tooltip": told},
+        "layer": [
+            {"mark": {"type": "bar", "color": mark}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4},
+                "encoding": {"text": {"field": "value", "format": ","}, "color": {"value": ink}},
+            },
+        ],
+    }

@@ -1,0 +1,69 @@
+"""Which comparison this session shows, which stands in its address too; the only module that knows these keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from chatbot.comparing import Comparison
+from chatbot.errors import QuestionError
+
+__all__ = ["DOCUMENTS", "QUESTION", "YEARS", "add_documents", "fill", "open_comparison", "problem", "put_problem", "shown"]
+
+# Keys of the fields.
+QUESTION, DOCUMENTS, YEARS = "compare-question", "compare-documents", "compare-years"
+SHOWN, PROBLEM = "comparison", "compare-problem"
+# Of the address: the question, and each document and year.
+ASKED, NAMED, IN_YEAR = "q", "d", "y"
+
+
+def shown() -> Comparison | None:
+    """The comparison that the address names, or that was shown before; None for none. The fields are filled with one that comes by its address."""
+    question = st.query_params.get(ASKED, "")
+    kept: Comparison | None = st.session_state.get(SHOWN)
+    if not question:
+        if kept is not None:  # back from another page, whose address has none
+            _write(kept)
+        return kept
+    try:
+        named = Comparison.of(question, st.query_params.get_all(NAMED), st.query_params.get_all(IN_YEAR))
+    except QuestionError as error:
+        put_problem(error)
+        st.query_params.clear()
+        return kept
+    if named != kept:
+        st.session_state[SHOWN] = named
+        fill(named.question, named.names, named.years)
+    return named
+
+
+def fill(question: str, names: Sequence[str], years: Sequence[str] = ()) -> None:
+    """Put this into the fields."""
+    st.session_state[QUESTION], st.session_state[DOCUMENTS], st.session_state[YEARS] = question, list(names), list(years)
+
+
+def add_documents(names: Sequence[str]) -> None:
+    """Choose these documents too."""
+    st.session_state[DOCUMENTS] = list(dict.fromkeys([*st.session_state.get(DOCUMENTS, []), *names]))
+
+
+def open_comparison(comparison: Comparison) -> None:
+    """Show a comparison, and name it in the address."""
+    st.session_state[SHOWN] = comparison
+    _write(comparison)
+
+
+def put_problem(error: QuestionError | None) -> None:
+    """Why what was chosen cannot be compared, None once it can."""
+    st.session_state[PROBLEM] = error
+
+
+def problem() -> QuestionError | None:
+    """As put."""
+    found: QuestionError | None = st.session_state.get(PROBLEM)
+    return found
+
+
+def _write(comparison: Comparison) -> None:
+    st.query_params.from_dict({ASKED: comparison.question, NAMED: list(comparison.names), IN_YEAR: list(comparison.years)})

@@ -1,0 +1,204 @@
+"""Draws the table of a comparison: each entry with its figure or passage, what changed, and the page that it opens; asks and works out nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from chatbot.comparing import FINE, Change, Comparison, Entry, Nearest, Place, Quantity, change_between, unit_text
+from chatbot.records import Citation, PageRef
+from chatbot.ui import session
+from chatbot.ui.answer_text import FIGURES
+from chatbot.ui.comparisons import Running
+from chatbot.ui.session import OpenPage
+from chatbot.ui.shared import House
+from chatbot.ui.text import page_text, plain_html, plain_markdown, short, table_html
+
+__all__ = ["draw_plain", "draw_table", "entry_html", "overall", "plain_rows"]
+
+# Pages that one entry offers: of a ratio its operands may stand on two.
+MOST_PAGES = 3
+# Share of the width that the first column takes, beside one for each other: for names, and for years.
+FIRST_WIDTH, YEAR_WIDTH = 1.25, 0.5
+LONGEST_NAME = 60
+# Of a passage, where columns are narrow.
+SHORT_PASSAGE = 130
+NARROW = 3
+
+
+def draw_table(running: Running, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: House) -> None:
+    """The table as far as it has come."""
+    comparison = running.comparison
+    down, across = _sides(comparison)
+    with st.container(key="compared"):
+        _draw_head(comparison, across, found)
+        for row, label in enumerate(down):
+            with st.container(key=f"compared-row-{row}"):
+                columns = _columns(comparison, across)
+                columns[0].html(_name_html(comparison, label, found))
+                for column, (box, name) in enumerate(zip(columns[1:], across, strict=True)):
+                    place = _place(comparison, label, name)
+                    with box.container(key=f"entry-{row}-{column}", gap=None):
+                        _draw_entry(running, place, found, changed, house, name)
+
+
+def draw_plain(comparison: Comparison, found: Mapping[Place, Entry], changed: Mapping[Place, Change]) -> None:
+    """The same as a table of text: to be copied, and to be read out with its heads."""
+    _, across = _sides(comparison)
+    with st.expander("The table as plain text", key="compare-plain"):
+        head = [("Year" if comparison.by_year else "Document"), *[name or "Answer" for name in across]]
+        st.html(table_html(comparison.question, head, plain_rows(comparison, found, changed)))
+
+
+def _sides(comparison: Comparison) -> tuple[Sequence[str], Sequence[str]]:
+    """(what stands at the left, what stands above)."""
+    years = comparison.years or ("",)
+    return (years, comparison.names) if comparison.by_year else (comparison.names, years)
+
+
+def _columns(comparison: Comparison, across: Sequence[str]) -> Sequence[DeltaGenerator]:
+    return st.columns([YEAR_WIDTH if comparison.by_year else FIRST_WIDTH, *[1.0] * len(across)], gap="small")
+
+
+def _place(comparison: Comparison, left: str, above: str) -> Place:
+    return Place(above, left) if comparison.by_year else Place(left, above)
+
+
+def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[Place, Entry]) -> None:
+    if not any(across):
+        return
+    with st.container(key="compared-head"):
+        columns = _columns(comparison, across)
+        columns[0].html(f'<p class="quiet">{"Year" if comparison.by_year else "Document"}</p>')
+        for column, name in zip(columns[1:], across, strict=True):
+            column.html(_name_html(comparison, name, found))
+
+
+def _name_html(comparison: Comparison, name: str, found: Mapping[Place, Entry]) -> str:
+    """A document or a year at the head of its row or column; with a document also what changed over all its years."""
+    text = f'<p class="named">{plain_html(short(name, LONGEST_NAME))}</p>'
+    last, moved = overall(comparison, name, found) or ("", None)
+    if moved is None or moved.why_not:
+        return text
+    return text + f'<p class="quiet" title="{plain_html(moved.formula)}">{plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")}</p>'
+
+
+def overall(comparison: Comparison, document: str, found: Mapping[Place, Entry]) -> tuple[str, Change] | None:
+    """(last year, the change to it from the first) of a document with figures of three years or more; None for fewer."""
+    there = [entry for year in comparison.years if (entry := found.get(Place(document, year))) is not None and entry.quantity is not None]
+    return (there[-1].place.year, change_between(there[0], there[-1])) if len(there) > 2 else None
+
+
+# --- one entry ------------------------------------------------------------------------------------------------------------------
+
+
+def _draw_entry(running: Running, place: Place, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: House, above: str) -> None:
+    entry = found.get(place)
+    top = f'<p class="column">{plain_html(short(above, LONGEST_NAME))}</p>' if above else ""
+    if entry is None:
+        waiting = "Asking …" if place == running.asking else "Waiting" if running.busy else "Not asked"
+        st.html(f'{top}<p class="stage">{waiting}</p>')
+        return
+    narrow = len(_sides(running.comparison)[1]) >= NARROW
+    st.html(top + entry_html(entry, changed.get(place), passage=SHORT_PASSAGE if narrow else 0))
+    key = "-".join(str(part) for part in (running.comparison.names.index(place.document), place.year or "all"))
+    for at, citation in enumerate(_shown_citations(entry)):
+        _citation_button(citation, f"cite-compared-{key}-{at}")
+    for at, page in enumerate(entry.nearest[:1]):
+        _nearest_button(page, f"near-compared-{key}-{at}")
+    if entry.state == "failed" and not running.busy:
+        st.button("Ask again", key=f"compare-again-{key}", icon=":material/refresh:", on_click=house.comparisons.go_on, args=(running, (place,)))
+
+
+def entry_html(entry: Entry, change: Change | None, *, passage: int = 0) -> str:
+    """What an entry says, without its pages. passage: characters of it that are shown, 0 for all."""
+    remark = f'<p class="remark">{plain_html(entry.reason)}</p>' if entry.reason else ""
+    if entry.state == "failed":
+        return f'<p class="strong" role="alert">⚠ {plain_html(entry.reason)}</p><p class="remark">{plain_html(entry.hint)}</p>'
+    if entry.state == "absent":
+        return f'<p class="absent">Not in this document</p>{remark}'
+    said = f'<p class="words">{plain_html(short(entry.passage, passage) if passage else entry.passage)}</p>' if entry.passage else ""
+    if entry.quantity is None:
+        return said + remark
+    return _figure_html(entry.quantity) + _change_html(change) + remark + (said if not entry.quantity.formula and _is_sentence(entry) else "")
+
+
+def _is_sentence(entry: Entry) -> bool:
+    """Whether the passage says more than the figure's row does."""
+    return not entry.passage.endswith(")")
+
+
+def _figure_html(quantity: Quantity) -> str:
+    unit = unit_text(quantity)
+    of = f' <span class="of">{plain_html(unit)}</span>' if unit else ""
+    doubt = f"⚠ {quantity.doubt}" if quantity.doubt else FIGURES.get(quantity.status, quantity.status)
+    check = "" if quantity.status in FINE else f'<p class="remark">{plain_html(doubt)}</p>'
+    worked = f'<p class="remark" title="{plain_html(quantity.formula)}">worked out from its figures</p>' if quantity.formula else ""
+    return f'<p class="amount">{plain_html(quantity.text)}{of}</p>{check}{worked}'
+
+
+def _change_html(change: Change | None) -> str:
+    if change is None:
+        return ""
+    against = short(change.since.year or change.since.document, 24)
+    if change.why_not:
+        return f'<p class="remark">{plain_html(f"Change from {against}: {change.why_not[0].lower()}{change.why_not[1:]}")}</p>'
+    return f'<p class="moved" title="{plain_html(change.formula)}">{plain_html(f"{_moved_text(change)} from {against}")}</p>'
+
+
+def _moved_text(change: Change) -> str:
+    """ "+2,917 (+22.7%)"; the unit is that of the figure above it, "points" where it is a rate."""
+    number, _, unit = change.absolute.partition(" ")
+    points = " points" if unit == "percentage points" else ""
+    return f"{number}{points}{f' ({change.relative})' if change.relative else ''}"
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------------------
+
+
+def _shown_citations(entry: Entry) -> list[Citation]:
+    """One for each page, so that a cell stays small."""
+    pages = {(citation.version, citation.page): citation for citation in reversed(entry.citations) if citation.document is not None}
+    return list(reversed(pages.values()))[:MOST_PAGES]
+
+
+def _citation_button(citation: Citation, key: str) -> None:
+    where = page_text(PageRef(citation.document or "", citation.page or 1, citation.page_label))
+    label = f"{plain_markdown(where)} **{'✓ verified' if citation.verified else '⚠ not verified'}**"
+    told = plain_markdown(f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
+    opened = OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1)
+    if st.button(label, key=key, help=told, disabled=citation.version is None, wrap=True):
+        session.open_page(opened)
+        st.rerun()
+
+
+def _nearest_button(page: Nearest, key: str) -> None:
+    where = page_text(PageRef(page.document, page.page, page.page_label))
+    if st.button(plain_markdown(f"Nearest: {where}"), key=key, help=plain_markdown(f"Opens the nearest page of {page.document}."), wrap=True):
+        session.open_page(OpenPage(page.document, page.version, page.page))
+        st.rerun()
+
+
+# --- as text --------------------------------------------------------------------------------------------------------------------
+
+
+def plain_rows(comparison: Comparison, found: Mapping[Place, Entry], changed: Mapping[Place, Change]) -> list[list[str]]:
+    """The rows of the table in words."""
+    down, across = _sides(comparison)
+    places = [[_place(comparison, label, name) for name in across] for label in down]
+    return [[label, *[_plain(found.get(place), changed.get(place)) for place in row]] for label, row in zip(down, places, strict=True)]
+
+
+def _plain(entry: Entry | None, change: Change | None) -> str:
+    if entry is None:
+        return "not asked"
+    if entry.state == "failed":
+        return f"failed: {entry.reason}"
+    if entry.state == "absent":
+        return "not in this document"
+    said = " ".join(filter(None, [entry.quantity.text, unit_text(entry.quantity)])) if entry.quantity else f"“{short(entry.passage, SHORT_PASSAGE)}”"
+    pages = ", ".join(page_text(PageRef("", one.page or 1, one.page_label)) for one in _shown_citations(entry))
+    moved = f"; {_moved_text(change)} from {change.since.year or change.since.document}" if change and not change.why_not else ""
+    return f"{said} ({pages}){moved}" if pages else f"{said}{moved}"

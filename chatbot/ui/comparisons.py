@@ -1,0 +1,188 @@
+"""Comparisons that are asked or were: each in a thread of its own, kept per owner, so that a page may come and go meanwhile; draws nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Protocol
+
+from chatbot.comparing import Comparison, Entry, Place
+from chatbot.errors import ProjectError
+
+__all__ = ["Comparisons", "Running"]
+
+log = logging.getLogger(__name__)
+
+# Comparisons that are answered at the same time; more wait their turn. Each takes a core.
+MOST_AT_ONCE = 2
+# Comparisons that are kept, over all owners, and of one owner: those looked at last.
+MOST_KEPT, MOST_OF_ONE = 100, 10
+CLOSE_SECONDS = 2.0
+TURN_SECONDS = 0.2
+
+
+class Chatbot(Protocol):
+    """What answers; see chatbot.service.Chatbot."""
+
+    def compare(self, comparison: Comparison, *, places: Sequence[Place] | None, owner: str, stop: Callable[[], bool]) -> Iterator[Entry]: ...
+
+
+class Running:
+    """One comparison. Written by its own thread, read by whichever page shows it.
+
+    entries: what has come. asking: the place that is asked now, None while none is. busy: it is on its way, or waits its turn; not once it was
+    stopped, though a thread may still wait for an endpoint that is silent: nothing of what that brings is taken.
+    """
+
+    def __init__(self, comparison: Comparison, owner: str) -> None:
+        self.comparison, self.owner = comparison, owner
+        self.entries: dict[Place, Entry] = {}
+        self.asking: Place | None = None
+        self.busy = False
+        self._round = 0
+        self._lock = threading.Lock()
+
+    @property
+    def lacking(self) -> tuple[Place, ...]:
+        """Places that were not asked yet, in order."""
+        there = self.found()
+        return tuple(place for place in self.comparison.places if place not in there)
+
+    def found(self) -> dict[Place, Entry]:
+        """What has come so far, as it stands now."""
+        with self._lock:
+            return dict(self.entries)
+
+    def stop(self) -> None:
+        """Ask no further place; what has come stays."""
+        with self._lock:
+            self._round += 1
+            self.busy, self.asking = False, None
+
+    def start(self) -> int:
+        """The number of a new round of asking, 0 where one is on its way."""
+        with self._lock:
+            if self.busy:
+                return 0
+            self._round += 1
+            self.busy = True
+            return self._round
+
+    def goes_on(self, number: int) -> bool:
+        """Whether this round was not stopped."""
+        return self._round == number
+
+    def run(self, chatbot: Chatbot, places: Sequence[Place], number: int) -> None:
+        """Ask of these places in a round; returns when all are answered, or it was stopped."""
+        left = list(places)
+        try:
+            self._note(number, asking=left[0])
+            stop = partial(self._is_over, number)
+            with closing(chatbot.compare(self.comparison, places=tuple(places), owner=self.owner, stop=stop)) as entries:  # type: ignore[type-var]
+                for entry in entries:
+                    left.remove(entry.place)
+                    if not self._note(number, entry, asking=next(iter(left), None)):
+                        return
+        except Exception as error:
+            if self.goes_on(number):  # else what it stood on may have been closed beneath it
+                log.exception("comparing failed")
+            reason = error.message if isinstance(error, ProjectError) else "Something inside failed."
+            for place in left:
+                self._note(number, Entry(place, "failed", reason=reason, hint="The server's log says what."))
+        finally:
+            if self.goes_on(number):
+                self.stop()
+
+    def _is_over(self, number: int) -> bool:
+        return not self.goes_on(number)
+
+    def _note(self, number: int, entry: Entry | None = None, *, asking: Place | None = None) -> bool:
+        """Take what came, and what is asked next; False where the round was stopped meanwhile, and nothing is taken."""
+        with self._lock:
+            if self._round != number:
+                return False
+            if entry is not None:
+                self.entries[entry.place] = entry
+            self.asking = asking
+            return True
+
+
+class Comparisons:
+    """The comparisons of this process by owner; each browser sees its own only."""
+
+    def __init__(self, chatbot: Chatbot) -> None:
+        self._chatbot = chatbot
+        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._kept: OrderedDict[tuple[str, Comparison], Running] = OrderedDict()
+        self._threads: set[threading.Thread] = set()
+        self._lock = threading.Lock()
+
+    def begin(self, comparison: Comparison, owner: str, *, anew: bool = False) -> Running:
+        """The comparison, set going unless it is complete. anew: ask everything again."""
+        with self._lock:
+            running = self._kept.pop((owner, comparison), None)
+            if running is None or (anew and not running.busy):
+                running = Running(comparison, owner)
+            self._kept[owner, comparison] = running
+            self._trim(owner)
+        self.go_on(running)
+        return running
+
+    def go_on(self, running: Running, places: Sequence[Place] = ()) -> None:
+        """Ask of these places, or of those that are lacking."""
+        wanted = tuple(places) or running.lacking
+        number = running.start() if wanted else 0
+        if not number:
+            return
+        thread = threading.Thread(target=self._run, args=(running, wanted, number), name="comparing", daemon=True)
+        with self._lock:
+            self._threads.add(thread)
+        thread.start()
+
+    def find(self, comparison: Comparison, owner: str) -> Running | None:
+        """What is kept of a comparison, None where it was not asked, or too long ago."""
+        with self._lock:
+            return self._kept.get((owner, comparison))
+
+    def forget(self) -> None:
+        """Drop what ended, for it may hold text of documents."""
+        with self._lock:
+            for key in [key for key, running in self._kept.items() if not running.busy]:
+                del self._kept[key]
+
+    def close(self) -> None:
+        """Stop what is on its way. One that waits for a silent endpoint is left to itself."""
+        with self._lock:
+            kept, threads = list(self._kept.values()), list(self._threads)
+        for running in kept:
+            running.stop()
+        end = time.monotonic() + CLOSE_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _trim(self, owner: str) -> None:
+        """Within the limits; what is on its way stays."""
+        idle = [key for key, running in self._kept.items() if not running.busy]
+        mine = [key for key in idle if key[0] == owner]
+        over = mine[: max(0, sum(key[0] == owner for key in self._kept) - MOST_OF_ONE)]
+        for key in dict.fromkeys([*over, *idle[: max(0, len(self._kept) - MOST_KEPT)]]):
+            del self._kept[key]
+
+    def _run(self, running: Running, places: Sequence[Place], number: int) -> None:
+        try:
+            while not self._turns.acquire(timeout=TURN_SECONDS):
+                if not running.goes_on(number):
+                    return
+            try:
+                if running.goes_on(number):
+                    running.run(self._chatbot, places, number)
+            finally:
+                self._turns.release()
+        finally:
+            with self._lock:
+                self._threads.discard(threading.current_thread())

@@ -1,0 +1,278 @@
+"""The Compare page over a real store and without a browser: what is asked, how it comes, what is kept for whom, and what is offered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from chatbot.comparing import Change, Comparison, Entry, Place, Quantity
+from chatbot.errors import StoreError
+from chatbot.records import Citation, DocumentRow
+from chatbot.store.library import Upload
+from chatbot.ui import shared
+from chatbot.ui.compare import example, suggested_years, summary_text
+from chatbot.ui.compare_chart import chart_spec
+from chatbot.ui.compare_table import entry_html, overall, plain_rows
+from chatbot.ui.comparisons import MOST_OF_ONE, Comparisons, Running
+from chatbot.ui.shared import House
+from tests.pdfs import make_pdf
+
+MAIN = str(Path(shared.__file__).with_name("main.py"))
+ME, OTHER = "m" * 22, "o" * 22
+CEILING = "What is the deficit ceiling?"
+NAMES = ("Rules_2023.pdf", "Rules_2024.pdf")
+HOSTILE = "<b>bold</b> $x$ :red[y] =1+1"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house with two editions of one policy."""
+    folder = tmp_path_factory.mktemp("house")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
+        opening = shared.opening()
+        opening.wait(60)
+        assert opening.house is not None, opening.error
+        for name, ceiling in zip(NAMES, ("3.0", "2.5"), strict=True):
+            path = make_pdf(folder / name, [f"The deficit ceiling is {ceiling} per cent of output."])
+            list(opening.house.chatbot.add([Upload(path)]))
+        yield opening.house
+        shared.close()
+
+
+def run(address: dict[str, list[str]] | None = None) -> AppTest:
+    """The Compare page of the browser ME."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["owner"] = ME
+    app.run()
+    for name, values in (address or {}).items():
+        app.query_params[name] = values
+    app.switch_page("compare.py").run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    """Everything that the page says."""
+    kinds = ("html", "caption", "title")
+    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
+
+
+def settle(running: Running | None) -> Running:
+    """The comparison once it has ended."""
+    end = time.monotonic() + 60
+    while running is not None and running.busy and time.monotonic() < end:
+        time.sleep(0.02)
+    assert running is not None and not running.busy
+    return running
+
+
+def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: House) -> None:
+    app = run()
+    app.text_input(key="compare-question").set_value(CEILING)
+    app.multiselect(key="compare-documents").set_value(list(NAMES))
+    app.button(key="compare").click().run()
+    settle(house.comparisons.find(Comparison(CEILING, NAMES), ME))
+    app.run()
+    assert not app.exception
+    said = shown(app)
+    assert "3.0 per cent" in said and "2.5 per cent" in said and "−0.5 points from Rules_2023.pdf" in said
+    assert "2 answers: 2 figures." in said
+    assert app.query_params["q"] == CEILING and app.query_params["d"] == list(NAMES)
+    app.button(key="cite-compared-0-all-0").click().run()
+    assert not app.exception and app.session_state["open_page"].document == NAMES[0]
+
+
+def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(house: House) -> None:
+    asked = Comparison(CEILING, NAMES, ("2024",))
+    settle(house.comparisons.begin(asked, ME))
+    address = {"q": [CEILING], "d": list(NAMES), "y": ["2024"]}
+    assert "2 answers:" in shown(run(address))
+    other = AppTest.from_file(MAIN, default_timeout=60)
+    other.session_state["owner"] = OTHER
+    other.run()
+    for name, values in address.items():
+        other.query_params[name] = values
+    other.switch_page("compare.py").run()
+    assert "not kept here any more" in shown(other) and house.comparisons.find(asked, OTHER) is None
+    assert other.text_input(key="compare-question").value == CEILING
+
+
+@pytest.mark.parametrize("address", [{"q": ["What?"], "d": ["Rules_2023.pdf"]}, {"q": ["?"]}, {"q": ["What?"], "d": list(NAMES), "y": ["soon"]}])
+def test_an_address_that_cannot_be_compared_says_why(house: House, address: dict[str, list[str]]) -> None:
+    app = run(address)
+    assert '<div class="notice"' in shown(app)
+
+
+def test_nothing_chosen_is_said_and_asks_nothing(house: House) -> None:
+    app = run()
+    app.button(key="compare").click().run()
+    assert "There is no question yet." in shown(app) and not app.exception
+
+
+def test_other_editions_and_an_example_are_offered(house: House) -> None:
+    app = run()
+    app.multiselect(key="compare-documents").set_value([NAMES[0]]).run()
+    app.button(key="compare-series").click().run()
+    assert app.multiselect(key="compare-documents").value == list(NAMES)
+    app = run()
+    app.button(key="compare-example").click().run()
+    assert app.text_input(key="compare-question").value and app.multiselect(key="compare-documents").value == list(NAMES)
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------------------------
+
+
+class Scripted:
+    """Answers each place when it is let go on; asked: the places so far. A document called "bad" fails as a whole."""
+
+    def __init__(self) -> None:
+        self.asked: list[Place] = []
+        self.go = threading.Semaphore(0)
+
+    def compare(
+        self, comparison: Comparison, *, places: Sequence[Place] | None = None, owner: str = "", stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[Entry]:
+        for place in comparison.places if places is None else places:
+            while not self.go.acquire(timeout=0.01):
+                if stop():
+                    return
+            self.asked.append(place)
+            if place.document == "bad":
+                raise StoreError("The store is gone.")
+            yield Entry(place, "passage", passage="words")
+
+
+ASKED = Comparison("What?", ("A", "B"), ("2021", "2022"))
+
+
+def test_it_stops_keeps_what_came_and_goes_on_with_the_rest() -> None:
+    scripted = Scripted()
+    kept = Comparisons(scripted)
+    running = kept.begin(ASKED, ME)
+    scripted.go.release()
+    while not running.found():
+        time.sleep(0.01)
+    running.stop()
+    settle(running)
+    assert list(running.found()) == [Place("A", "2021")]
+    for _ in range(3):
+        scripted.go.release()
+    kept.go_on(running)
+    settle(running)
+    assert list(running.found()) == scripted.asked == list(ASKED.places)
+
+
+def test_what_comes_after_a_stop_is_not_taken() -> None:
+    class Deaf(Scripted):
+        """Waits for an endpoint that is silent, whatever is said meanwhile."""
+
+        def compare(self, comparison: Comparison, **_: object) -> Iterator[Entry]:
+            self.go.acquire()
+            yield Entry(comparison.places[0], "passage", passage="late")
+
+    deaf = Deaf()
+    kept = Comparisons(deaf)
+    running = kept.begin(ASKED, ME)
+    running.stop()
+    assert not running.busy
+    deaf.go.release()
+    kept.close()
+    assert running.found() == {} and running.asking is None
+
+
+def test_one_place_is_asked_again_and_a_failure_is_told_in_its_place() -> None:
+    scripted = Scripted()
+    kept = Comparisons(scripted)
+    for _ in range(9):
+        scripted.go.release()
+    running = settle(kept.begin(Comparison("What?", ("A", "bad")), ME))
+    assert {place.document: entry.state for place, entry in running.found().items()} == {"A": "passage", "bad": "failed"}
+    assert running.found()[Place("bad")].reason == "The store is gone."
+    kept.go_on(running, (Place("A"),))
+    settle(running)
+    assert [place.document for place in scripted.asked] == ["A", "bad", "A"]
+
+
+def test_each_owner_has_their_own_and_the_oldest_go() -> None:
+    scripted = Scripted()
+    kept = Comparisons(scripted)
+    for _ in range(100):
+        scripted.go.release()
+    first = settle(kept.begin(ASKED, ME))
+    assert kept.find(ASKED, OTHER) is None and kept.begin(ASKED, ME) is first
+    for at in range(MOST_OF_ONE):
+        settle(kept.begin(Comparison(f"What {at}?", ("A", "B")), ME))
+    assert kept.find(ASKED, ME) is None
+    settle(kept.begin(ASKED, OTHER))
+    kept.forget()
+    assert kept.find(ASKED, OTHER) is None
+    kept.close()
+
+
+# --- what is drawn --------------------------------------------------------------------------------------------------------------
+
+
+def row(name: str, period: str | None) -> DocumentRow:
+    return DocumentRow(name, name, None, "ready", 1, 1, 1, 0, 0, 0.0, period=period)
+
+
+def test_years_come_from_the_documents_own_periods() -> None:
+    rows = [row("a.pdf", "2022"), row("b.pdf", "2025-26"), row("c.pdf", None)]
+    assert suggested_years(rows, ()) == ["2025-26", "2022"]
+    assert suggested_years(rows, ["a.pdf"]) == ["2022", "2021", "2020"]
+    assert suggested_years(rows, ["b.pdf"]) == ["2025-26"] and suggested_years(rows, ["c.pdf"]) == []
+    assert suggested_years([row("Budget_2024-25.pdf", None)], ()) == ["2024-25"]
+
+
+def test_the_example_is_of_the_largest_series() -> None:
+    rows = [row("Other.pdf", None), row("Budget Narnia 2023.pdf", "2023"), row("Budget Narnia 2024.pdf", "2024")]
+    assert example(rows)[1] == ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
+
+
+def test_foreign_text_in_an_entry_takes_no_effect() -> None:
+    citation = Citation("S1", HOSTILE, 1, None, HOSTILE, True)
+    place = Place(HOSTILE, "2022")
+    quantity = Quantity(HOSTILE, 1.0, status="contradicted", formula=HOSTILE)
+    drawn = [
+        Entry(place, "figure", quantity, HOSTILE, (citation,), reason=HOSTILE),
+        Entry(place, "passage", passage=HOSTILE),
+        Entry(place, "absent", reason=HOSTILE),
+        Entry(place, "failed", reason=HOSTILE, hint=HOSTILE),
+    ]
+    changed = [None, Change(place, HOSTILE, HOSTILE, '"' + HOSTILE), Change(place, why_not=HOSTILE)]
+    for entry in drawn:
+        for change in changed:
+            html = entry_html(entry, change)
+            assert "<b>" not in html and 'title=""' not in html
+    assert "⚠ the cited page gives another figure" in entry_html(drawn[0], None)
+
+
+def test_the_whole_span_is_told_of_three_years_or_more() -> None:
+    asked = Comparison("What?", ("A", "B", "C"), ("2020", "2021", "2022"))
+    found = {Place("A", year): Entry(Place("A", year), "figure", Quantity(str(at), at)) for at, year in enumerate(asked.years, 1)}
+    told = overall(asked, "A", found)
+    assert told is not None and (told[0], told[1].absolute, told[1].relative) == ("2022", "+2", "+200.0%")
+    assert overall(asked, "B", found) is None
+    assert plain_rows(asked, found, {})[:2] == [["A", "1", "2", "3"], ["B", "not asked", "not asked", "not asked"]]
+    by_year = Comparison("What?", ("A",), asked.years)
+    assert plain_rows(by_year, found, {}) == [["2020", "1"], ["2021", "2"], ["2022", "3"]]
+
+
+def test_what_came_is_counted_in_words() -> None:
+    found = {Place(str(at)): Entry(Place(str(at)), state) for at, state in enumerate(("figure", "figure", "passage", "absent", "failed"))}
+    assert summary_text(found, 6) == "6 answers: 2 figures, 1 passage, 1 not in its document, 1 failed, 1 not asked."
+
+
+def test_lines_differ_by_shape_and_dash_and_bars_have_their_figures() -> None:
+    asked = Comparison("What?", ("A", "B"), ("2021", "2022"))
+    points = [(place, float(at)) for at, place in enumerate(asked.places)]
+    lines = chart_spec(asked, points, "USD")["encoding"]
+    assert lines["shape"]["field"] == lines["strokeDash"]["field"] == lines["color"]["field"] == "document"
+    bars = chart_spec(Comparison("What?", ("A", "B")), [(Place("A"), 1.0), (Place("B"), 2.0)], "USD", theme="dark")
+    assert [layer["mark"]["type"] for layer in bars["layer"]] == ["bar", "text"]
