@@ -142,6 +142,9 @@ class Scripted:
             while not self.go.acquire(timeout=0.01):
                 if stop():
                     return
+            if stop():  # let go on for those that come after
+                self.go.release()
+                return
             self.asked.append(place)
             if place.document == "bad":
                 raise StoreError("The store is gone.")

@@ -51,6 +51,7 @@ def test_the_least_recently_used_goes_first_and_age_ends_a_session() -> None:
     assert len(sessions) == 1
 
 
+@pytest.mark.alone
 def test_five_hundred_live_sessions_stay_under_100_megabytes() -> None:
     told = [said(number) for number in range(1, 61)]
     tracemalloc.start()

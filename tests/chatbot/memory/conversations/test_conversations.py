@@ -406,6 +406,7 @@ def test_odd_text_is_kept(talks: Conversations) -> None:
     assert said.user == "? lone, \x00 null, <|endoftext|>" and said.assistant == ""
 
 
+@pytest.mark.alone
 def test_opening_a_conversation_of_two_thousand_exchanges_reads_its_end_only(talks: Conversations) -> None:
     """By rows, not by the clock: what a page shows is read, and what lies before is not."""
     talk = talks.begin("me")
