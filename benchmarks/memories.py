@@ -132,8 +132,19 @@ def right_window(pieces: Sequence[str], start: int, length: int) -> int:
     return held.index(max(held))
 
 
-def situations(*, embedder: Embedder | None = None, windows: Sequence[int] = WINDOWS, most: int = MOST_PLANTED, seed: int = 0) -> str:
-    """A line a kind, length and strategy: the share of planted situations that come first, that are among three, and that come first with their window."""
+def situations(
+    *,
+    embedder: Embedder | None = None,
+    windows: Sequence[int] = WINDOWS,
+    most: int = MOST_PLANTED,
+    only: str = "",
+    strategies: Sequence[str] = STRATEGIES,
+    seed: int = 0,
+) -> str:
+    """A line a kind, length and strategy: the share of planted situations that come first, that are among three, and that come first with their window.
+
+    only: one kind of what is planted, "" for all.
+    """
     embedder, chance = embedder or LocalEmbedder(load_settings().model_cache), random.Random(seed)
     lines: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -144,6 +155,8 @@ def situations(*, embedder: Embedder | None = None, windows: Sequence[int] = WIN
         kinds = {"a topic": [*topics], "a window": windows_of[0], "a paragraph": [text for text, _ in load_planted()]}
         memory = Situations(Path(folder) / "situations", embedder)
         for kind, texts in kinds.items():
+            if only not in ("", kind):
+                continue
             memory.add("me", [(text, "As was advised.") for text in texts], scope=kind)
             for count in windows:
                 chosen = chance.sample(texts, min(most, len(texts)))
@@ -151,7 +164,7 @@ def situations(*, embedder: Embedder | None = None, windows: Sequence[int] = WIN
                     asked = [_among(text, topics[text], chance.sample(windows_of[1], count - 1), embedder, chance) for text in chosen]
                 else:
                     asked = [_within(text, other, count, embedder, chance) for text in chosen]
-                lines += [[kind, count, strategy, *_found(memory, kind, asked, strategy)] for strategy in STRATEGIES]
+                lines += [[kind, count, strategy, *_found(memory, kind, asked, strategy)] for strategy in strategies]
         memory.close()
     return markdown_table(["planted", "windows", "strategy", "comes first", "among three", "first, with its window", "ms"], lines)
 

@@ -440,7 +440,10 @@ class Chatbot:
         if ask.conversation.startswith(PRIVATE):
             text = "Not noted: nothing of a private conversation is kept. Say it in another one, and it will be recalled."
         else:
-            self.situations.add(ask.owner, [(advice.situation, advice.recommendation)])
+            try:
+                self.situations.add(ask.owner, [(advice.situation, advice.recommendation)])
+            except ProjectError as error:
+                text = f"Not noted: {error.message} {error.hint}".strip()
         return iter((Token(text), Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation)))
 
     def _before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:

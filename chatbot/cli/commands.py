@@ -124,6 +124,9 @@ def _add_memory(commands: Any) -> None:
         "--strategy", choices=STRATEGIES, default="per_chunk", help="how the pieces of a long situation are searched (default per_chunk)"
     )
     kept.add_argument("--not-helpful", action="store_true", help="add the answer as one to avoid")
+    kept.add_argument("--source", default="added by hand", help="whom the news that is added is from")
+    kept.add_argument("--date", default="", help="when the news that is added was published, in UTC (default now)")
+    kept.add_argument("--link", default="", help="the address of the news that is added")
 
 
 def _add_compress(commands: Any) -> None:

@@ -36,6 +36,8 @@ ACTIONS = {
     "on": "",
     "off": "",
 }
+# Where a memory's action takes something else.
+TAKES = {("signals", "add"): "TEXT"}
 Run = Callable[["Chatbot", argparse.Namespace], int]
 
 
@@ -44,9 +46,9 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
     run = RUNS[options.memory].get(options.action)
     if run is None:
         raise UsageError(f"The memory of {options.memory} has no {options.action!r}.", hint=f"It has {', '.join(RUNS[options.memory])}.")
-    wanted = len(ACTIONS[options.action].split())
-    if len(options.texts) != wanted:
-        takes = ACTIONS[options.action] or "nothing more"
+    takes = TAKES.get((options.memory, options.action), ACTIONS[options.action])
+    if len(options.texts) != len(takes.split()):
+        takes = takes or "nothing more"
         raise UsageError(f"`memory {options.memory} {options.action}` takes {takes}.", hint="Put texts of several words in quotation marks.")
     with open_chatbot(settings) as chatbot:
         return run(chatbot, options)
@@ -135,6 +137,15 @@ def _add_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
     return DONE
 
 
+def _import_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    done = chatbot.situations.import_file(OWNER, Path(options.texts[0]))
+    for problem in done.problems:
+        print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
+    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
+    emit(line, f"{done.added} added, {done.known} known, {len(done.problems)} lines unreadable.", as_json=options.json)
+    return FAILED if done.problems else DONE
+
+
 def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.situations.store import SituationMemory
 
@@ -169,6 +180,13 @@ def _list_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
     return DONE
 
 
+def _add_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.sources import one_news
+
+    news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
+    return _told(chatbot.signals.add(news, chatbot.model(), again=True), options)
+
+
 def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.signals.sources import read_news
 
@@ -181,6 +199,8 @@ def _told(done: Imported, options: argparse.Namespace) -> int:
     for reason in done.refused:
         print(printable(f"Not read: {reason}"), file=sys.stderr)
     text = f"{done.read} read, {done.events} new events, {done.known} known; {sum(done.analysed.values())} analysed."
+    text += f" {done.changed} have another text than before, which stays." if done.changed else ""
+    text += f" {done.removed} were removed before and stay away." if done.removed else ""
     emit(dataclasses.asdict(done), f"{text} {done.problem}".strip(), as_json=options.json)
     return FAILED if done.problem or done.refused else DONE
 
@@ -231,12 +251,14 @@ RUNS: dict[str, dict[str, Run]] = {
     "situations": {
         "list": _list_situations,
         "add": _add_situation,
+        "import": _import_situations,
         "search": _search_situations,
         "remove": _remove_situation,
         "health": _health_of_situations,
     },
     "signals": {
         "list": _list_signals,
+        "add": _add_signal,
         "import": _import_signals,
         "search": _search_signals,
         "remove": _remove_signal,

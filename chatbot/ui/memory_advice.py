@@ -54,8 +54,12 @@ def _draw_rows(rows: Sequence[Situation]) -> None:
     for one in page_of(rows, ROWS, key="advice-page"):
         with st.container(key=f"advice-{one.key}", gap=None):
             st.html(situation_html(one))
-            told = f"Delete this advice: {plain_markdown(short(one.situation, 60))}"
-            st.button("Delete", key=f"delete-{one.key}", type="tertiary", help=told, on_click=ask_for, args=("delete", one))
+            of = plain_markdown(short(one.situation, 60))
+            with st.container(horizontal=True, gap="small"):
+                st.button("Correct", key=f"edit-{one.key}", type="tertiary", help=f"Correct this advice: {of}", on_click=ask_for, args=("edit", one))
+                st.button(
+                    "Delete", key=f"delete-{one.key}", type="tertiary", help=f"Delete this advice: {of}", on_click=ask_for, args=("delete", one)
+                )
 
 
 def _draw_form(house: House) -> None:

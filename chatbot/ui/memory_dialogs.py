@@ -1,4 +1,4 @@
-"""The dialogs of the Memory page: correcting a rating, and the question before something is deleted; lists nothing."""
+"""The dialogs of the Memory page: correcting a rating, an advice or a signal, and the question before something is deleted; lists nothing."""
 
 from __future__ import annotations
 
@@ -10,19 +10,26 @@ import streamlit as st
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.memory.cases.store import Cases
-from chatbot.memory.situations.file import Situation
+from chatbot.memory.signals.records import ACTIONS, Reading, Row
+from chatbot.memory.situations.file import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation
 from chatbot.ui import session
 from chatbot.ui.ratings import LONGEST_WORD
 from chatbot.ui.shared import House
-from chatbot.ui.text import VERDICTS, case_html, situation_html
+from chatbot.ui.text import VERDICTS, case_html, notice_html, signal_html, situation_html
 
 __all__ = ["ask_for", "attempt", "show_dialog"]
 
 STATE = "memory_dialog"
 Change = Callable[[], object]
+# What a signal that somebody corrected is said to be by.
+PERSON = "a person"
+# Advice of one situation that the dialog corrects; what is older stays as it is.
+MOST_FIELDS = 10
+# Characters of a subject, and of the summary and the assets of a signal.
+LONGEST_SUBJECT, LONGEST_SUMMARY, LONGEST_ASSETS = 60, 400, 100
 
 
-def ask_for(kind: str, one: Case | Situation) -> None:
+def ask_for(kind: str, one: Case | Situation | Row) -> None:
     """Open a dialog in the next run. kind: edit | delete. one: what it is about."""
     st.session_state[STATE] = (kind, one)
 
@@ -30,12 +37,13 @@ def ask_for(kind: str, one: Case | Situation) -> None:
 def show_dialog(house: House) -> None:
     """Open the dialog that was asked for, if any."""
     kind, one = st.session_state.get(STATE, ("", None))
-    if kind == "edit":
-        st.dialog("Correct this rating", on_dismiss=_close)(_edit)(one, house)
-    elif isinstance(one, Case):
-        st.dialog("Delete this rating?", on_dismiss=_close)(_delete_case)(one, house)
+    edit = kind == "edit"
+    if isinstance(one, Case):
+        st.dialog("Correct this rating" if edit else "Delete this rating?", on_dismiss=_close)(_edit if edit else _delete_case)(one, house)
     elif isinstance(one, Situation):
-        st.dialog("Delete this advice?", on_dismiss=_close)(_delete_advice)(one, house)
+        st.dialog("Correct this advice" if edit else "Delete this advice?", on_dismiss=_close)(_edit_advice if edit else _delete_advice)(one, house)
+    elif isinstance(one, Row):
+        st.dialog("Correct this signal" if edit else "Delete this news?", on_dismiss=_close)(_edit_signal if edit else _delete_signal)(one, house)
 
 
 def attempt(change: Change) -> None:
@@ -88,6 +96,57 @@ def _edit(case: Case, house: House) -> None:
         attempt(lambda: _change(house.chatbot.cases, case, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
         _close()
         st.rerun()
+
+
+def _edit_advice(one: Situation, house: House) -> None:
+    shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
+    with st.form("edit-advice", border=False):
+        situation = st.text_area("When …", one.situation, key="edit-situation", max_chars=LONGEST_SITUATION, height=68)
+        advice = [
+            st.text_area("also …" if at else "then …", text, key=f"edit-recommendation-{at}", max_chars=LONGEST_RECOMMENDATION, height=68)
+            for at, text in enumerate(shown)
+        ]
+        subject = st.text_input("Subject (optional)", one.scope, key="edit-subject", max_chars=max(LONGEST_SUBJECT, len(one.scope)))
+        saved = st.form_submit_button("Save", key="edit-save", type="primary")
+    if not saved:
+        return
+    said, texts = (situation or "").strip(), [*(text.strip() for text in advice if text and text.strip()), *kept]
+    if not said or not texts:
+        st.html(notice_html("Say both when and then what."))
+        return
+    attempt(lambda: house.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject or ""))
+    _close()
+    st.rerun()
+
+
+def _edit_signal(row: Row, house: House) -> None:
+    best = row.readings[0] if row.readings else Reading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
+    with st.form("edit-signal", border=False):
+        st.html(signal_html(row))
+        summary = st.text_area("What happened", best.summary[:LONGEST_SUMMARY], key="edit-summary", max_chars=LONGEST_SUMMARY, height=68)
+        assets = st.text_input(
+            "Assets", ", ".join(best.assets)[:LONGEST_ASSETS], key="edit-assets", max_chars=LONGEST_ASSETS, help="Codes, such as EUR, GOLD"
+        )
+        action = st.selectbox("It speaks for", ACTIONS, ACTIONS.index(best.action), key="edit-action")
+        confidence = st.slider("Confidence", 0.0, 1.0, float(best.confidence), 0.05, key="edit-confidence")
+        st.caption("Everybody who uses this server then has your reading in the place of the others.")
+        saved = st.form_submit_button("Save", key="edit-save", type="primary")
+    if not saved:
+        return
+    if not (summary or "").strip():
+        st.html(notice_html("Say what happened."))
+        return
+    codes = tuple(dict.fromkeys(code.upper() for code in (assets or "").replace(",", " ").split()))
+    reading = Reading(" ".join((summary or "").split()), codes, action, round(confidence, 2), PERSON)
+    attempt(lambda: house.chatbot.signals.correct(row.event, reading))
+    _close()
+    st.rerun()
+
+
+def _delete_signal(row: Row, house: House) -> None:
+    st.html(signal_html(row))
+    st.caption("Nobody on this server is shown it any more, and no import brings it back.")
+    _choice(lambda: house.chatbot.signals.remove(row.event))
 
 
 def _delete_case(case: Case, house: House) -> None:

@@ -11,6 +11,9 @@ import pytest
 
 from chatbot import service
 from chatbot.cli import main
+from chatbot.memory.signals.records import Imported
+from chatbot.memory.signals.sources import News
+from chatbot.memory.signals.store import Signals
 from tests.fakes import HashEmbedder
 
 # (exit code, output, errors) of a command.
@@ -67,6 +70,39 @@ def test_situations(run: Run) -> None:
     assert lines(run("situations", "health", "--json"))[0]["situations"] == 0
 
 
+def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) -> None:
+    run("situations", "add", "inflation rises above target", "shorten duration", "--scope", "bonds")
+    (listed,) = lines(run("situations", "list", "--json"))
+    run("situations", "remove", listed["key"])
+    file = tmp_path / "situations.jsonl"
+    file.write_text(json.dumps(listed) + '\n["oil falls", "wait"]\nbroken\n')
+    code, out, err = run("situations", "import", str(file), "--json")
+    done = json.loads(out)
+    assert code == 1 and (done["added"], done["known"], [one["line"] for one in done["unreadable"]]) == (2, 0, [3]) and err.startswith("Line 3: ")
+    assert listed in lines(run("situations", "list", "--json"))
+    assert run("situations", "import", str(tmp_path / "nowhere"))[0] == 2
+
+
+def test_news_are_added_imported_searched_and_removed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the store does with them is tested on a real Postgres elsewhere."""
+    told: list[tuple[object, ...]] = []
+
+    def add(self: Signals, news: News, model: object = None, *, again: bool = False) -> Imported:
+        told.append((*((one.text, one.source, one.at.isoformat(), one.link) for one in news.items), again))
+        return Imported(read=len(news.items), changed=1, removed=2)
+
+    monkeypatch.setattr(Signals, "add", add)
+    code, out, _ = run("signals", "add", "Rates rose.", "--source", "agency", "--date", "2026-01-31", "--link", "https://example.org/a")
+    assert code == 0 and "1 have another text than before" in out and "2 were removed before" in out
+    assert told == [(("Rates rose.", "agency", "2026-01-31T00:00:00+00:00", "https://example.org/a"), True)]
+    code, _, err = run("signals", "add", "Rates rose.", "--date", "soon")
+    assert code == 2 and "cannot be read" in err
+    file = tmp_path / "news.csv"
+    file.write_text("text,date\nRates fell.,2026-01-31\n")
+    (done,) = lines(run("signals", "import", str(file), "--json"))
+    assert (done["changed"], done["removed"]) == (1, 2) and told[-1][-1] is False
+
+
 def test_signals_are_off_until_something_is_imported(run: Run) -> None:
     health = lines(run("signals", "health", "--json"))[0]
     assert health["state"] == "off" and "No news has been imported" in health["message"]
@@ -78,6 +114,7 @@ def test_signals_are_off_until_something_is_imported(run: Run) -> None:
         (["cases", "reembed"], "has no 'reembed'"),
         (["cases", "add", "one text"], "takes TEXT TEXT"),
         (["situations", "list", "more"], "takes nothing more"),
+        (["signals", "add", "one", "two"], "takes TEXT."),
         (["signals", "remove", "x"], "is no event"),
     ],
 )

@@ -65,7 +65,7 @@ class Database:
         address = ""
         late = threading.Event()
         try:
-            address = self._address()
+            address = self._address(seconds)
             connection = self._begin(address, seconds, late)
             with _hung_up_after(connection, seconds, late):
                 try:
@@ -89,9 +89,9 @@ class Database:
         if isinstance(self._place, EmbeddedServer):
             self._place.stop()
 
-    def _address(self) -> str:
+    def _address(self, seconds: float) -> str:
         if isinstance(self._place, EmbeddedServer):
-            return self._place.address()
+            return self._place.address(seconds=seconds)
         parse_address(self._place)
         return self._place
 

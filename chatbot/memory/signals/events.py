@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.scripts import keywords_of
 from chatbot.memory.signals.sources import news_hash
+from chatbot.tokens import encodable
 
 if TYPE_CHECKING:
     import psycopg
@@ -37,6 +38,8 @@ __all__ = [
     "vector_text",
 ]
 
+# Words of one search in the list.
+MOST_WORDS = 20
 FOUND = "news_event_id, similarity, content_text, published_at, source, link, summary, assets, action, confidence, analyser"
 
 
@@ -53,24 +56,35 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What keep_items did: new events and tellings, items known before, and those whose number was known with another text."""
+    """What keep_items did: new events and tellings, items known before, those whose number was known with another text, and those somebody removed."""
 
-    events: int
-    tellings: int
-    known: int
-    changed: int
+    events: int = 0
+    tellings: int = 0
+    known: int = 0
+    changed: int = 0
+    removed: int = 0
 
 
-def keep_items(connection: Connection, items: Sequence[NewsItem]) -> Kept:
-    """Keep what is new of these, as told first; one text is one event with all its tellings."""
+def keep_items(connection: Connection, items: Sequence[NewsItem], *, again: bool = False) -> Kept:
+    """Keep what is new of these, as told first; one text is one event with all its tellings. again: also what somebody removed."""
+    hashes = [news_hash(item.text) for item in items]
+    if again:
+        connection.execute("DELETE FROM removed_news WHERE content_hash = ANY (%s)", [hashes])
+    rows = connection.execute("SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes]).fetchall()
+    removed = {str(row[0]) for row in rows}
+    kept = _keep(connection, [item for item, one in zip(items, hashes, strict=True) if one not in removed])
+    return replace(kept, removed=sum(one in removed for one in hashes))
+
+
+def _keep(connection: Connection, items: Sequence[NewsItem]) -> Kept:
     if not items:
-        return Kept(0, 0, 0, 0)
+        return Kept()
     unique = {(item.source, item.number): item for item in reversed(items)}
     told = _told(connection, unique)
     new = [item for key, item in reversed(unique.items()) if key not in told]
     changed = sum(told.get((item.source, item.number)) not in (None, news_hash(item.text)) for item in items)
     if not new:
-        return Kept(0, 0, len(items) - changed, changed)
+        return Kept(known=len(items) - changed, changed=changed)
     columns = [
         list(column)
         for column in zip(*((item.source, item.number, item.text, news_hash(item.text), item.at, item.link) for item in new), strict=True)
@@ -154,16 +168,23 @@ def search_by_keywords(connection: Connection, text: str, threshold: float, sear
     return [_found(row, "keywords") for row in rows]
 
 
-def list_events(connection: Connection, most: int, *, start: int = 0, event: int | None = None) -> list[Row]:
-    """Events with all their tellings and readings, latest first; the one of that number where it is given."""
+def list_events(connection: Connection, most: int, *, start: int = 0, search: str = "") -> list[Row]:
+    """Events with all their tellings and readings, latest first. search: only those with each of its words, in the text, its sources or its signals."""
     rows = connection.execute(
         """SELECT e.id, e.content_text, e.published_at, e.found_by,
             (SELECT array_agg(array[t.source, t.source_message_id, t.link] ORDER BY t.published_at, t.source, t.source_message_id)
                 FROM news_sources t WHERE t.news_event_id = e.id),
             (SELECT json_agg(json_build_array(s.summary, s.assets, s.action, s.confidence, s.analyser) ORDER BY s.confidence DESC, s.id DESC)
                 FROM ai_signals s WHERE s.news_event_id = e.id)
-        FROM news_events e WHERE %s::bigint IS NULL OR e.id = %s ORDER BY e.published_at DESC, e.id DESC LIMIT %s OFFSET %s""",
-        [event, event, most, start],
+        FROM news_events e
+        WHERE NOT EXISTS (
+            SELECT FROM unnest(%s::text[]) AS w (word) WHERE strpos(lower(e.content_text), w.word) = 0
+                AND NOT EXISTS (SELECT FROM news_sources t WHERE t.news_event_id = e.id AND strpos(lower(concat_ws(' ', t.source, t.link)), w.word) > 0)
+                AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id
+                    AND strpos(lower(concat_ws(' ', s.summary, array_to_string(s.assets, ' '), s.action, s.analyser)), w.word) > 0)
+        )
+        ORDER BY e.published_at DESC, e.id DESC LIMIT %s OFFSET %s""",
+        [encodable(search).replace("\0", " ").lower().split()[:MOST_WORDS], most, start],
     ).fetchall()
     return [_row(row) for row in rows]
 
@@ -178,8 +199,15 @@ def change_signal(connection: Connection, event: int, reading: Reading) -> bool:
 
 
 def remove_event(connection: Connection, event: int) -> bool:
-    """Erase an event with its tellings and signals; False where there is none of that number."""
-    return connection.execute("DELETE FROM news_events WHERE id = %s", [event]).rowcount > 0
+    """Erase an event with its tellings and signals, and keep in mind that it was; False where there is none of that number."""
+    return (
+        connection.execute(
+            """WITH gone AS (DELETE FROM news_events WHERE id = %s RETURNING content_hash)
+            INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO UPDATE SET removed_at = now()""",
+            [event],
+        ).rowcount
+        > 0
+    )
 
 
 def count_events(connection: Connection) -> dict[str, int]:

@@ -18,6 +18,7 @@ SECRETS = ("password", "sslpassword", "passfile")
 HINTS = {
     "down": "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers.",
     "slow": "Look at what keeps it busy; signals come back by themselves once it answers in time.",
+    "busy": "Try again; what was kept until then stays.",
     "login": "Check user, password and database in MEMORY_DATABASE_URL.",
     "read-only": "Signals can be recalled; to import, make the database writable.",
     "denied": "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them.",
@@ -37,6 +38,7 @@ STATES = {
     "25006": "read-only",
     "42501": "denied",
     "53100": "full",
+    "40": "busy",
     "53": "down",
     "57P": "down",
     "08": "down",
@@ -51,6 +53,7 @@ STATES = {
 REFUSALS = ("authentication failed", "no password supplied", '" does not exist', "no pg_hba.conf entry")
 WORDS = {
     "slow": "did not answer in time",
+    "busy": "was changed by others at the same moment",
     "login": "refused the login",
     "read-only": "is read-only",
     "denied": "does not allow that",
@@ -95,7 +98,7 @@ def explain(error: psycopg.Error, *, address: str, late: bool = False) -> Signal
     message = f"The signal database {WORDS[kind]} ({shown_address(address)})"
     if kind not in {"slow", "read-only"} and said:
         message = f"{message}: {said}"
-    return SignalsError(message, kind=kind, hint=HINTS[kind], retryable=kind in {"down", "slow"})
+    return SignalsError(message, kind=kind, hint=HINTS[kind], retryable=kind in {"busy", "down", "slow"})
 
 
 def _kind(error: psycopg.Error) -> str:

@@ -19,8 +19,8 @@ NOT_ADVICE = "machine-made, not advice"
 # What a note may take of a signal's summary.
 MOST_CHARACTERS = 400
 LONGEST_LINK = 120
-# Kinds of failure that are no fault of the database's: it is in use as it should, or its owner has to act; asking again costs nothing.
-HARMLESS = frozenset({"off", "vector", "embedder"})
+# Kinds of failure that are no fault of the database's: it is in use as it should, is being started, or its owner has to act; asking again costs nothing.
+HARMLESS = frozenset({"off", "vector", "embedder", "starting"})
 
 
 class SignalLayer:

@@ -15,8 +15,8 @@ ACTIONS = ("buy", "sell", "observe")
 class SignalsError(StoreError):
     """The signal store cannot be used, or not for this.
 
-    kind: "missing" (a package) | "address" | "down" | "slow" | "login" | "read-only" | "denied" | "full" | "no-vector" | "schema" | "newer-schema" |
-    "embedder" | "vector" | "off" | "other".
+    kind: "missing" (a package) | "address" | "down" | "starting" (the embedded one, after it ended) | "slow" | "busy" | "login" | "read-only" | "denied" |
+    "full" | "no-vector" | "schema" | "newer-schema" | "embedder" | "vector" | "off" | "other".
     """
 
     def __init__(self, message: str, *, kind: str, hint: str = "", retryable: bool = False) -> None:
@@ -103,14 +103,16 @@ class TimelinePoint:
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What an import did. read: items in the file; events, tellings: new ones; known: items that were there; changed: whose text was another before,
-    which stays; refused: why an item could not be read. embedded, by_keywords: new events by how they are found; without_text: events of no words.
-    analysed: new readings, by analyser. problem: why embedding or analysing stopped early; what is left is done by the next import."""
+    which stays; removed: that somebody removed, which stay away; refused: why an item could not be read. embedded, by_keywords: new events by how they
+    are found; without_text: events of no words. analysed: new readings, by analyser. problem: why embedding or analysing stopped early; what is left is
+    done by the next import."""
 
     read: int = 0
     events: int = 0
     tellings: int = 0
     known: int = 0
     changed: int = 0
+    removed: int = 0
     refused: tuple[str, ...] = ()
     embedded: int = 0
     by_keywords: int = 0

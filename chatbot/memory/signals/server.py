@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import importlib.util
 import logging
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -34,6 +36,8 @@ START_SECONDS, STOP_SECONDS = 30.0, 15.0
 SETTLE_SECONDS = 5.0
 # Bytes of the path of a Unix socket, less the name that Postgres gives it.
 LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432")
+# Commas, quotes and backslashes in the name of a socket's folder mean something to Postgres and to its clients.
+PLAIN = re.compile(r"[^,'\"\\\s]+")
 # The pipe ends with this process however that ends, and the server with the pipe. Interrupted, Postgres ends sessions and writes all it has.
 WATCH = """
 exec 3<&0
@@ -65,21 +69,47 @@ class EmbeddedServer:
         self._watcher: subprocess.Popen[bytes] | None = None
         self._sockets: Path | None = None
         self._in_use = False
+        # Set while it is started in the background.
+        self._starting_again = threading.Event()
 
-    def address(self) -> str:
+    def address(self, *, seconds: float = START_SECONDS) -> str:
         """A connection string; the server is started where it does not run. Raises SignalsError where it cannot.
 
-        One that ended while it was in use is started in the background, and this says so: whoever asks a question does not wait for it.
+        One that ended while it was in use is started in the background, and this says so until it runs: whoever asks a question does not wait for it.
+        seconds: how long to wait for another that starts or stops it.
         """
-        with self._lock:
+        if self._starting_again.is_set():
+            raise _starting_again()
+        if not self._lock.acquire(timeout=seconds):
+            raise SignalsError("The embedded Postgres is being started.", kind="starting", hint="Ask again.", retryable=True)
+        try:
+            if self._in_use and not self.pid():
+                self._in_use = False
+                self._starting_again.set()
+                threading.Thread(target=self._start_again, daemon=True).start()
+                raise _starting_again()
+            return self._ready()
+        finally:
+            self._lock.release()
+
+    def _ready(self) -> str:
+        """As address, by whoever holds the lock."""
+        try:
             if not self.pid():
-                if self._in_use:
-                    self._in_use = False
-                    threading.Thread(target=self._start_again, daemon=True).start()
-                    raise SignalsError("The embedded Postgres ended; it is being started again.", kind="down", hint="Ask again.", retryable=True)
                 self._start()
-            self._in_use = True
-            return f"host='{self._sockets or self._running_sockets()}' user=finpolicy dbname=postgres"
+            sockets = self._sockets or self._running_sockets()
+        except OSError as error:
+            # A file in a folder's place, no rights, no space.
+            full = error.errno == errno.ENOSPC
+            message = f"The embedded Postgres cannot be used in {self._folder}: {error.strerror or error} ({Path(str(error.filename or self._folder)).name})."
+            raise SignalsError(message, kind="full" if full else "denied", hint="Check space and rights there.") from error
+        except subprocess.TimeoutExpired as error:
+            message = f"The embedded Postgres did not start in {error.timeout:.0f} seconds."
+            raise SignalsError(message, kind="slow", hint=f"Look at what keeps the machine busy. Its log is {self._log}.", retryable=True) from error
+        self._in_use = True
+        # As libpq reads a value.
+        host = str(sockets).replace("\\", "\\\\").replace("'", "\\'")
+        return f"host='{host}' user=finpolicy dbname=postgres"
 
     def pid(self) -> int:
         """Of the running server, 0 where none runs."""
@@ -102,13 +132,18 @@ class EmbeddedServer:
             if self._sockets is not None and self._sockets != self._data:
                 shutil.rmtree(self._sockets, ignore_errors=True)
             self._sockets, self._in_use = None, False
+            self._starting_again.clear()
         atexit.unregister(self.stop)
 
     def _start_again(self) -> None:
         try:
-            self.address()
+            with self._lock:
+                if self._starting_again.is_set():  # not stopped meanwhile
+                    self._ready()
         except SignalsError as error:
             log.warning("%s", error)
+        finally:
+            self._starting_again.clear()
 
     def _start(self) -> None:
         programs = _programs()
@@ -194,7 +229,7 @@ class EmbeddedServer:
                 raise SignalsError(message, kind="denied", hint=hint)
 
     def _socket_folder(self, user: str) -> Path:
-        if len(os.fsencode(self._data)) <= LONGEST_SOCKET_FOLDER:
+        if len(os.fsencode(self._data)) <= LONGEST_SOCKET_FOLDER and PLAIN.fullmatch(str(self._data)):
             return self._data
         folder = Path(tempfile.mkdtemp(prefix="finpolicy-signals-"))
         _give(folder, user)
@@ -266,6 +301,10 @@ def _end(watcher: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         watcher.kill()
         watcher.wait()
+
+
+def _starting_again() -> SignalsError:
+    return SignalsError("The embedded Postgres ended; it is being started again.", kind="starting", hint="Ask again.", retryable=True)
 
 
 def _runs_postgres(number: int) -> bool:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from chatbot.errors import QuestionError
+from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.signals.records import NewsItem
 from chatbot.tokens import encodable
 
-__all__ = ["LONGEST_TEXT", "News", "news_hash", "read_news"]
+__all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news"]
 
 # A year of a busy channel with all its formatting is some 50 MB.
 MOST_BYTES = 200 * 2**20
@@ -31,6 +31,8 @@ TEXT_NAMES = ("text", "content_text", "content", "body", "message", "title")
 TIME_NAMES = ("date", "published_at", "published", "datetime", "time", "timestamp", "created_at")
 LINK_NAMES = ("link", "url", "href")
 SOURCE_NAMES = ("source", "channel", "publisher")
+# A date without hyphens; what is smaller than the first number of nine digits is no time of any news: seconds since 1970 have nine from 1973 on.
+DAY, EARLIEST_SECONDS = re.compile(r"(?:19|20)\d{6}"), 100_000_000
 NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
 # Kinds of Bot API update that bring a post; edits come with the number of the post they change.
 UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")
@@ -64,7 +66,7 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     items: list[NewsItem] = []
     refused: list[str] = []
     try:
-        for number, row in enumerate(_rows(text, shown, name), 1):
+        for number, row in enumerate(_rows(text, shown), 1):
             try:
                 items.append(_item(row, name))
             except _UnreadableError as error:
@@ -74,6 +76,17 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     if len(refused) > MOST_REFUSED:
         refused = [*refused[:MOST_REFUSED], f"{shown}: {len(refused) - MOST_REFUSED} more"]
     return News(tuple(items), tuple(refused))
+
+
+def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
+    """A single item as somebody tells it. at: as a file has it, "" for now. Raises UsageError for a text of no words and a time that cannot be read."""
+    try:
+        item = _item({"text": text, "date": at or datetime.now(UTC).isoformat(), "link": link, "source": source}, source)
+    except _UnreadableError as error:
+        raise UsageError(f"The news cannot be taken: {error}.", hint="Write the time as 2026-01-31 or 2026-01-31T09:30.") from error
+    if not any(map(str.isalnum, item.text)):
+        raise UsageError("The news has no words.", hint="Write what happened.")
+    return News((item,))
 
 
 def news_hash(text: str) -> str:
@@ -97,7 +110,7 @@ def _bytes(file: Path | BinaryIO) -> tuple[bytes, str]:
     return data, shown
 
 
-def _rows(text: str, shown: str, name: str) -> Iterator[object]:
+def _rows(text: str, shown: str) -> Iterator[object]:
     """What may be items, by the look of the whole."""
     begin = text.lstrip()[:1]
     if begin not in {"{", "["}:
@@ -108,7 +121,7 @@ def _rows(text: str, shown: str, name: str) -> Iterator[object]:
     except ValueError as error:
         yield from _lines(text, shown, error)
         return
-    yield from _unfold(whole, name)
+    yield from _unfold(whole)
 
 
 def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
@@ -124,13 +137,13 @@ def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
             read.append(None)
     if all(one is None for one in read):
         raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
-    yield from (row for one in read for row in (_unfold(one, "") if isinstance(one, dict) else [one]))
+    yield from (row for one in read for row in (_unfold(one) if isinstance(one, dict) else [one]))
 
 
-def _unfold(whole: object, name: str) -> Iterator[object]:
+def _unfold(whole: object) -> Iterator[object]:
     """The items of an export of one chat or of all, of Bot API updates, of a list, or the one item itself."""
     if isinstance(whole, list):
-        yield from (row for one in whole for row in (_unfold(one, name) if isinstance(one, dict) else [one]))
+        yield from (row for one in whole for row in (_unfold(one) if isinstance(one, dict) else [one]))
         return
     if not isinstance(whole, dict):
         yield whole
@@ -138,14 +151,14 @@ def _unfold(whole: object, name: str) -> Iterator[object]:
     chats = whole.get("chats")
     if isinstance(chats, dict) and isinstance(chats.get("list"), list):
         for chat in chats["list"]:
-            yield from _unfold(chat, name)
+            yield from _unfold(chat)
     elif isinstance(whole.get("messages"), list):
-        channel = whole.get("name") or whole.get("id") or name
+        channel = whole.get("name") or whole.get("id")
         # Service messages tell who joined and what was pinned.
         yield from ({"chat_name": channel, **one} if isinstance(one, dict) else one for one in whole["messages"] if _is_post(one))
     elif isinstance(whole.get("result"), list):
         for one in whole["result"]:
-            yield from _unfold(one, name)
+            yield from _unfold(one)
     elif "update_id" in whole:
         yield from (_update(whole[kind]) for kind in UPDATES if isinstance(whole.get(kind), dict))
     else:
@@ -191,12 +204,12 @@ def _item(row: object, name: str) -> NewsItem:
     at = _time(next((row[one] for one in ("date_unixtime", *TIME_NAMES) if row.get(one) not in (None, "")), None))
     link = _word(row, LINK_NAMES)
     post = POST.fullmatch(link)
-    source = post[1] if post else (_word(row, ("chat_name", *SOURCE_NAMES)) or _host(link) or name)
+    source = post[1] if post else (_word(row, ("chat_name", *SOURCE_NAMES)) or _host(link))
     number = (post[3] or post[2]) if post else _word(row, NUMBER_NAMES)
-    if not number:
-        # Nothing tells it from others but what it says, where and when: told again it is known again.
-        number = hashlib.sha256(f"{link}\0{at.isoformat()}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
-    return NewsItem(source[:LONGEST_NAME], number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME])
+    if not (number and source):
+        # Nothing tells it from others but what it says, where and when: told again it is known again. A number that only its file gave is another's in the next.
+        number = hashlib.sha256(f"{number}\0{link}\0{at.isoformat()}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
+    return NewsItem((source or name)[:LONGEST_NAME], number[:LONGEST_NAME], text, at, link[: 10 * LONGEST_NAME])
 
 
 def _text(value: object) -> str:
@@ -226,15 +239,26 @@ def _host(link: str) -> str:
         return ""
 
 
+def _day(written: str) -> datetime:
+    return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC)
+
+
+def _moment(seconds: float) -> datetime:
+    if not seconds >= EARLIEST_SECONDS:  # a year, or a number of another kind
+        raise ValueError(seconds)
+    return datetime.fromtimestamp(seconds, UTC)
+
+
 def _time(value: object) -> datetime:
     """When it was published; a time without a zone is taken for UTC. News of no time would count as fresh for ever."""
     try:
         if isinstance(value, bool) or value is None:
             raise _UnreadableError("it has no date")
-        if isinstance(value, int | float) or (isinstance(value, str) and value.strip().isascii() and value.strip().isdigit()):
-            at = datetime.fromtimestamp(float(value), UTC)
+        written = str(value).strip()
+        if isinstance(value, int | float) or (written.isascii() and written.isdigit()):
+            at = _day(written) if DAY.fullmatch(written) else _moment(float(written))
         else:
-            at = datetime.fromisoformat(str(value).strip())
+            at = datetime.fromisoformat(written)
         at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except _UnreadableError:
         raise

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 __all__ = ["State", "read_state", "write_state"]
 
 NAME = "state.json"
+# Two changes at once must both be kept. Other processes have no part in it: a store has one.
+_changing = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,16 @@ def read_state(folder: Path) -> State:
 
 def write_state(folder: Path, **changes: bool) -> State:
     """Change the state and keep it. Raises OSError."""
-    state = replace(read_state(folder), **changes)
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{NAME}.new"
-    fresh.write_text(json.dumps(asdict(state)), "utf-8")
-    os.replace(fresh, folder / NAME)
-    return state
+    with _changing:
+        state = replace(read_state(folder), **changes)
+        folder.mkdir(parents=True, exist_ok=True)
+        file, fresh = tempfile.mkstemp(prefix=f"{NAME}.", dir=folder)
+        try:
+            with os.fdopen(file, "w", encoding="utf-8") as opened:
+                opened.write(json.dumps(asdict(state)))
+            os.replace(fresh, folder / NAME)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(fresh)
+            raise
+        return state

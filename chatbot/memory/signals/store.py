@@ -22,8 +22,8 @@ from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, New
 from chatbot.memory.signals.scripts import is_foreign
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
-from chatbot.memory.signals.state import read_state, write_state
-from chatbot.memory.signals.tables import StoreState, check_tables, embedder_differs, migrate, store_state, use_embedder
+from chatbot.memory.signals.state import State, read_state, write_state
+from chatbot.memory.signals.tables import StoreState, check_tables, embedder_differs, migrate, store_state, take_turn, use_embedder
 from chatbot.memory.signals.templates import load_templates
 from chatbot.models import LLM
 from chatbot.store.embedders import Embedder
@@ -60,12 +60,17 @@ class Signals:
     # --- whether it is in use -----------------------------------------------------------------------------------------------
 
     @property
+    def state(self) -> State:
+        """Whether something was imported, and whether it is switched on; told without opening a database. One's own database counts as imported into."""
+        state = read_state(self._folder)
+        return replace(state, imported=state.imported or bool(self.options.address))
+
+    @property
     def off(self) -> str:
         """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it says otherwise."""
-        state = read_state(self._folder)
-        if not state.on:
+        if not self.state.on:
             return "Signals are switched off."
-        return "" if state.imported or self.options.address else "No news has been imported."
+        return "" if self.state.imported else "No news has been imported."
 
     def switch(self, *, on: bool) -> None:
         """Use it, or leave it as it is and recall nothing."""
@@ -87,10 +92,13 @@ class Signals:
 
     # --- news in ------------------------------------------------------------------------------------------------------------
 
-    def add(self, news: News, model: LLM | None = None, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
+    def add(
+        self, news: News, model: LLM | None = None, *, again: bool = False, progress: Callable[[str, int], None] = lambda stage, done: None
+    ) -> Imported:
         """Keep what is new of the news, then embed and analyse whatever waits for it, of earlier imports too. Done twice it changes nothing.
 
-        model: None for the rules. progress: told "kept", "embedded", "analysed" and how many. Raises SignalsError; what was kept until then stays.
+        model: None for the rules. again: keep also what somebody removed. progress: told "kept", "embedded", "analysed" and how many. Raises SignalsError;
+        what was kept until then stays.
         """
         with self._writing() as connection:
             state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
@@ -99,13 +107,14 @@ class Signals:
         done = Imported(read=len(news.items) + len(news.refused), refused=news.refused, without_text=sum(not item.text for item in news.items))
         for start in range(0, len(news.items), BATCH):
             with self._writing() as connection:
-                kept = events.keep_items(connection, news.items[start : start + BATCH])
+                kept = events.keep_items(connection, news.items[start : start + BATCH], again=again)
             done = replace(
                 done,
                 events=done.events + kept.events,
                 tellings=done.tellings + kept.tellings,
                 known=done.known + kept.known,
                 changed=done.changed + kept.changed,
+                removed=done.removed + kept.removed,
             )
             progress("kept", min(start + BATCH, len(news.items)))
         self._switch_imported()
@@ -159,10 +168,10 @@ class Signals:
                 found += events.search_by_keywords(connection, text, KEYWORD_SHARE, share, all_events=not usable)
         return found
 
-    def listed(self, most: int = 50, *, start: int = 0) -> list[Row]:
-        """Events with their tellings and readings, latest first. Raises SignalsError."""
+    def listed(self, most: int = 50, *, start: int = 0, search: str = "") -> list[Row]:
+        """Events with their tellings and readings, latest first. search: only those with each of its words. Raises SignalsError."""
         with self._reading() as connection:
-            return events.list_events(connection, most, start=start)
+            return events.list_events(connection, most, start=start, search=search)
 
     def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
         """Signals by day and asset, of at least that confidence. Raises SignalsError."""
@@ -178,7 +187,7 @@ class Signals:
                 raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
 
     def remove(self, event: int) -> None:
-        """Erase an event with its tellings and signals. Raises NotFoundError and SignalsError."""
+        """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and SignalsError."""
         with self._writing() as connection:
             if not events.remove_event(connection, event):
                 raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
@@ -278,6 +287,7 @@ class Signals:
     @contextmanager
     def _writing(self, seconds: float = IMPORT_SECONDS) -> Iterator[Connection]:
         with self._database.transaction(seconds=seconds) as connection:
+            take_turn(connection)
             yield connection
 
     @contextmanager

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[tuple[object, ...]]
 
-__all__ = ["VERSION", "StoreState", "check_tables", "embedder_differs", "migrate", "store_state", "use_embedder"]
+__all__ = ["VERSION", "StoreState", "check_tables", "embedder_differs", "migrate", "store_state", "take_turn", "use_embedder"]
 
 MIGRATIONS = tuple(sorted((Path(__file__).parent / "migrations").glob("*.sql")))
 VERSION = len(MIGRATIONS)
-# Two imports at once must not both make the tables; any number does that is nobody else's.
+# Two imports at once must not both make the tables, nor each wait for rows of the other; any number does that is nobody else's.
 LOCK = 7_105_662
 # What pgvector's index takes of each type.
 MOST_DIMENSIONS, MOST_HALF_DIMENSIONS = 2_000, 4_000
@@ -59,12 +59,17 @@ def embedder_differs(state: StoreState, fingerprint: str) -> bool:
     return bool(state.embedder) and state.embedder != fingerprint
 
 
+def take_turn(connection: Connection) -> None:
+    """Let one transaction at a time write; those that only read wait for nobody."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+
+
 def migrate(connection: Connection, fingerprint: str, dimension: int, *, migrations: Sequence[Path] = MIGRATIONS) -> StoreState:
     """Make or update the tables, in the caller's transaction; nothing changes where they are up to date.
 
     The vectors' dimension is the embedder's where the store has none yet; a store of another embedder keeps its own. Raises SignalsError for a newer store.
     """
-    connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    take_turn(connection)
     state = store_state(connection)
     if state.version > VERSION:
         check_tables(state)

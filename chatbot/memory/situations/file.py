@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatbot.errors import StoreError
+from chatbot.errors import StoreError, UsageError
 from chatbot.store.database import Database
+from chatbot.tokens import encodable
 
-__all__ = ["Situation", "SituationFile", "plain_scope", "shelf_of", "situation_key"]
+__all__ = ["LONGEST_RECOMMENDATION", "LONGEST_SITUATION", "Situation", "SituationFile", "new_situation", "plain_scope", "shelf_of", "situation_key"]
 
 VERSION = 1
 SCHEMA = """
@@ -21,6 +22,8 @@ create index situation_of on situation(owner, scope);
 create table advice (key text not null references situation(key) on delete cascade, recommendation text not null, at real not null,
     primary key (key, recommendation)) without rowid;
 """
+# Characters of a situation, and of a recommendation: a report of forty pages; more is a document.
+LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
 # Keys named in one statement; SQLite takes 32,766 values.
 MOST_KEYS = 10_000
 
@@ -63,6 +66,27 @@ def _digest(parts: list[str]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
+def new_situation(owner: str, scope: str, pair: object, now: float) -> Situation:
+    """A pair of a situation and a recommendation as it is kept. Raises UsageError for what is none, or too long."""
+    match pair:
+        case (str(situation), str(recommendation)) if situation.strip() and recommendation.strip():
+            pass
+        case _:
+            raise UsageError(f"{repr(pair)[:80]} is no pair of a situation and a recommendation.", hint="Give two texts, neither of them empty.")
+    for what, text, most in (("situation", situation, LONGEST_SITUATION), ("recommendation", recommendation, LONGEST_RECOMMENDATION)):
+        if len(text) > most:
+            raise UsageError(f"The {what} has {len(text):,} characters, at most {most:,} are kept.", hint="Shorten it, or add it as a document.")
+    situation = encodable(situation).replace("\x00", " ")
+    return Situation(
+        situation_key(owner, scope, situation),
+        owner,
+        plain_scope(encodable(scope)),
+        situation,
+        (encodable(recommendation).replace("\x00", " "),),
+        now,
+    )
+
+
 class SituationFile(Database):
     """The file of all owners. Reads from any thread, writes one at a time."""
 
@@ -79,10 +103,28 @@ class SituationFile(Database):
         with self._write() as connection:
             for one in situations:
                 connection.execute("insert into situation values (?, ?, ?, ?) on conflict do nothing", (one.key, one.owner, one.scope, one.situation))
+                # What is read from a file may be older than what is here.
                 connection.executemany(
-                    "insert into advice values (?, ?, ?) on conflict (key, recommendation) do update set at = excluded.at",
+                    "insert into advice values (?, ?, ?) on conflict (key, recommendation) do update set at = max(at, excluded.at)",
                     [(one.key, text, one.at) for text in one.recommendations],
                 )
+
+    def replace(self, key: str, one: Situation) -> bool:
+        """Put a situation in the place of its owner's one of that key; whether that was there. What was advised before keeps its time."""
+        with self._write() as connection:
+            before = connection.execute(
+                "select recommendation, at from advice join situation using (key) where key = ? and owner = ?", (key, one.owner)
+            ).fetchall()
+            if not before:
+                return False
+            connection.execute("delete from situation where key = ?", (key,))
+            connection.execute("insert into situation values (?, ?, ?, ?) on conflict do nothing", (one.key, one.owner, one.scope, one.situation))
+            times = dict(before)
+            connection.executemany(
+                "insert into advice values (?, ?, ?) on conflict (key, recommendation) do update set at = max(at, excluded.at)",
+                [(one.key, text, times.get(text, one.at - later / 1_000)) for later, text in enumerate(one.recommendations)],
+            )
+            return True
 
     def remove(self, key: str, owner: str) -> bool:
         """Erase a situation with its recommendations; whether this owner had it."""
@@ -129,5 +171,8 @@ class SituationFile(Database):
         found = super()._unusable(error)
         if found.retryable:
             return found
+        if "locked" in str(error) or "busy" in str(error):
+            held = f"Another program holds the situations ({self._path.name})."
+            return StoreError(held, hint="Close it and try again; nothing stored is lost.", retryable=True)
         hint = "Set FINPOLICY_HOME to a folder you may write, or move the file away; documents and conversations are not touched by that."
         return StoreError(f"The situations ({self._path.name}) cannot be used: {error}.", hint=hint)

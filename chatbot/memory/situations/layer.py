@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,7 +18,7 @@ from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
 from chatbot.store.embedders import Embedder
 from chatbot.terms import content_terms, terms
 
-__all__ = ["SituationLayer", "similar_from"]
+__all__ = ["SituationLayer", "names", "similar_from"]
 
 # Cosine from which a question describes a situation, by what the embedder's fingerprint begins with; else UNKNOWN, so high that nothing misleads. MiniLM: of 24
 # questions written for 12 situations 21 reach it and none reaches it for another's; of 106 development questions on other matters 4 do.
@@ -26,11 +28,63 @@ UNKNOWN = 0.85
 # 69 in 100, within one of 64 for 97 and more. Another's endpoint would be called for each of them, so there its own windows do.
 FINE_TOKENS = 64
 SITUATION_CHARACTERS, ADVICE_CHARACTERS = 300, 700
+# Small words within a name that nobody need repeat: "Bank of Latvia" is "Latvia's bank" too.
+LINKS = frozenset(
+    """a all an and any at both by each every for from her his in into its my of on or other our over own same such that the their these this those to
+    under with your""".split()
+)
+# A figure in one word with letters: 3M, G7.
+MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+# Scripts whose words are not parted by blanks.
+UNPARTED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[\U00020000-\U0003ffff]")
+# A word of a name with the marks that hold it together: AT&T, 3M, C++, S&P, U.S.
+NAME = re.compile(r"[^\W_]+(?:[&.+/'’-][^\W_]+)*[+#]{0,2}")
 
 
 def similar_from(fingerprint: str) -> float:
     """The least cosine at which a situation is worth showing."""
     return next((found for start, found in SIMILAR.items() if fingerprint.startswith(start)), UNKNOWN)
+
+
+def names(question: str, scope: str) -> bool:
+    """Whether a question names a scope; "" is named by all.
+
+    By its terms, in any form of theirs. What has none ("US", "WHO", "AT&T", a letter) is a name only as it stands there whole, and what is also a common word only
+    with its capitals, not at the beginning of a sentence nor among words that are all in capitals.
+    """
+    words = [re.sub(r"['’]s$", "", word) for word in NAME.findall(unicodedata.normalize("NFKC", scope))]
+    wanted = [word for word in words if word.casefold() not in LINKS] or words
+    if not words:
+        return scope.strip() in question
+    said = frozenset(terms(question))
+    return all(said.issuperset(content_terms(word)) if _is_term(word) else _stands_in(question, word) for word in wanted)
+
+
+def _is_term(word: str) -> bool:
+    """Whether its terms alone stand for it: they leave out common words and single letters, and part letters from figures."""
+    return (
+        not UNPARTED.search(word)
+        and len(content_terms(word)) == len(set(re.findall(r"[^\W\d_]+|\d+|[+#]", word.casefold())))
+        and not MIXED.search(word)
+    )
+
+
+def _stands_in(question: str, word: str) -> bool:
+    """Whether the word stands whole in the question, told from a common one by its capitals."""
+    question = unicodedata.normalize("NFKC", question)
+    if UNPARTED.search(word):
+        return word in question
+    found = [match for match in NAME.finditer(question) if re.sub(r"['’]s$", "", match[0], flags=re.I).casefold() == word.casefold()]
+    if not word.isalpha() or word.upper() == word.lower():
+        return bool(found)
+    if question.upper() == question:
+        return False
+    return any(match[0][:1].isupper() and ((match[0][:2].isupper() and len(word) > 1) or not _begins(question, match.start())) for match in found)
+
+
+def _begins(question: str, at: int) -> bool:
+    before = question[:at].rstrip(" \t\"'“”‘’([")
+    return not before or before[-1] in ".?!:;\n"
 
 
 class SituationLayer:
@@ -43,8 +97,7 @@ class SituationLayer:
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall. A question longer than the embedder takes is searched piece by piece. Raises ModelError, StoreError."""
-        said = set(terms(recall.question))
-        scopes = [scope for scope in self._situations.scopes(recall.owner) if said.issuperset(content_terms(scope))]
+        scopes = [scope for scope in self._situations.scopes(recall.owner) if names(recall.question, scope)]
         if recall.vector is None or n < 1 or not scopes:
             return []
         embedder = self._situations.embedder

@@ -6,15 +6,16 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.situations.file import Situation, SituationFile, plain_scope, shelf_of, situation_key
+from chatbot.errors import ModelError, NotFoundError, StoreError
+from chatbot.memory.situation_import import ImportedSituations, read_situations
+from chatbot.memory.situations.file import Situation, SituationFile, new_situation, shelf_of
 from chatbot.memory.situations.index import SituationIndex
 from chatbot.search.closer import look_closer
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
@@ -24,8 +25,6 @@ from chatbot.tokens import encodable
 
 __all__ = ["Remembered", "SituationHealth", "SituationMemory", "Situations"]
 
-# Characters of a situation, and of a recommendation: a report of forty pages; more is a document.
-LONGEST_SITUATION, LONGEST_RECOMMENDATION = 100_000, 10_000
 # Situations embedded and stored at a time.
 BATCH = 100
 
@@ -52,9 +51,11 @@ class Situations:
     """The situations of all owners in a folder: SQLite as the truth, Chroma derived from it. One process at a time; safe from several threads."""
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
-        """Opens the file; Chroma is opened at first use. Raises StoreError."""
+        """Opens nothing: what cannot be read is told at each use, and keeps nobody from the documents."""
         self._embedder = embedder
-        self._file = SituationFile(folder / "situations.sqlite3")
+        self._path = folder / "situations.sqlite3"
+        self._opened: SituationFile | None = None
+        self._opening = threading.Lock()
         self._index = SituationIndex(folder / "index", fingerprint=embedder.fingerprint, dimension=embedder.dimension)
         self._lock = threading.Lock()
         # Keys without vectors; None until the index was compared with the file.
@@ -62,7 +63,18 @@ class Situations:
 
     def close(self) -> None:
         self._index.close()
-        self._file.close()
+        with self._opening:
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
+
+    @property
+    def _file(self) -> SituationFile:
+        """Opened at first use. Raises StoreError."""
+        with self._opening:
+            if self._opened is None:
+                self._opened = SituationFile(self._path)
+            return self._opened
 
     def add(self, owner: str, pairs: Iterable[tuple[str, str]], *, scope: str = "") -> list[str]:
         """Keep (situation, recommendation) pairs; their keys. What is there already stays once. None is nothing to do.
@@ -70,16 +82,64 @@ class Situations:
         They are kept where no vector can be made now too, and get theirs at the next search. Raises UsageError, StoreError.
         """
         now = time.time()
-        made = [_situation(owner, scope, one, now) for one in pairs]
-        if not made:
-            return []
-        self._file.add(made)
+        return self._kept([new_situation(owner, scope, one, now) for one in pairs])
+
+    def import_file(self, owner: str, path: Path) -> ImportedSituations:
+        """Add the situations of a file of JSON lines; see `situation_import`. Raises UsageError where it cannot be read at all, StoreError."""
+        read = read_situations(path)
+        made = [
+            new_situation(owner, one.scope, (one.situation, text), one.at - at / 1_000)
+            for one in read.entries
+            for at, text in enumerate(one.recommendations)
+        ]
+        known = self._file.get({one.key for one in made})
+        told = {(key, text) for key, one in known.items() for text in one.recommendations}
+        self._kept(made)
+        new = {(one.key, *one.recommendations) for one in made} - told
+        return ImportedSituations(len({key for key, *_ in new}), len({one.key for one in made}) - len({key for key, *_ in new}), read.problems)
+
+    def edit(self, owner: str, key: str, recommendations: Sequence[str], *, situation: str, scope: str) -> str:
+        """Correct a situation: what is advised, the newest first, its text and its scope; its key, which is another where the text or the scope is.
+
+        Raises NotFoundError, UsageError, StoreError.
+        """
+        before = self._file.get([key]).get(key)
+        if before is None or before.owner != owner:
+            raise _no_situation(key)
+        now = time.time()
+        texts = list(dict.fromkeys(text for text in recommendations if text.strip()))
+        made = [new_situation(owner, scope, (situation, text), now) for text in texts or [""]]
+        one = replace(made[0], recommendations=tuple(text for each in made for text in each.recommendations))
+        if not self._file.replace(key, one):
+            raise _no_situation(key)
+        if one.key != key:
+            self._forget(before)
+        self._await([one])
+        return one.key
+
+    def _kept(self, made: Sequence[Situation]) -> list[str]:
+        if made:
+            self._file.add(made)
+            self._await(made)
+        return [one.key for one in made]
+
+    def _await(self, made: Sequence[Situation]) -> None:
         with self._lock:
             if self._waiting is not None:
                 self._waiting.update(one.key for one in made)
         with suppress(ModelError):  # health tells how many wait
             self.catch_up()
-        return [one.key for one in made]
+
+    def _forget(self, one: Situation) -> None:
+        """Take what is not in the file any more out of the index; where that fails, the next use sweeps it."""
+        with self._lock:
+            if self._waiting is not None:
+                self._waiting.discard(one.key)
+        try:
+            self._index.remove(one.shelf, one.key)
+        except StoreError:
+            with self._lock:
+                self._waiting = None
 
     def embedded(self, text: str, *, strategy: str) -> LongQuery:
         """A text as `search` takes it; where its pieces are searched each for itself, with stretches of them. Raises ModelError."""
@@ -94,6 +154,15 @@ class Situations:
         shelves = {shelf_of(owner, scope) for scope in scopes}
         if n < 1 or not shelves:
             return []
+        found, missing = self._searched(query, shelves, strategy, n)
+        if missing:  # vectors of what was removed hold the places of others
+            with self._lock:
+                self._waiting = self._compared()
+            found, _ = self._searched(query, shelves, strategy, n)
+        return found
+
+    def _searched(self, query: LongQuery, shelves: Collection[str], strategy: str, n: int) -> tuple[list[Remembered], list[str]]:
+        """(what was found, keys that were found and are in the file no more)."""
         cosines: dict[str, float] = {}
 
         def nearest(chunk: QueryChunk, depth: int) -> list[tuple[str, float]]:
@@ -110,7 +179,8 @@ class Situations:
         there = self._file.get([one.key for one in fused])
         # A sum of ranks orders but says nothing of likeness.
         scores = [cosines[one.key] if strategy == "rrf" else one.score for one in fused]
-        return [Remembered(there[one.key], score, one.chunk_match) for one, score in zip(fused, scores, strict=True) if one.key in there]
+        found = [Remembered(there[one.key], score, one.chunk_match) for one, score in zip(fused, scores, strict=True) if one.key in there]
+        return found, [one.key for one in fused if one.key not in there]
 
     def catch_up(self) -> None:
         """Make the vectors of situations that have none, after another embedder was chosen, an index was lost or while no vectors could be made; drop what is of no
@@ -125,6 +195,9 @@ class Situations:
             rows = self._embedder.embed([window for windows in texts.values() for window in windows])
             ends = list(accumulate(map(len, texts.values()), initial=0))
             self._index.put([(key, part[key].shelf, rows[start:end]) for key, (start, end) in zip(texts, pairwise(ends), strict=True)])
+            still = self._file.get(part)
+            for key in part.keys() - still.keys():  # removed meanwhile
+                self._index.remove(part[key].shelf, key)
             with self._lock:
                 self._waiting.difference_update(waiting[at : at + BATCH])
         if waiting:
@@ -141,11 +214,8 @@ class Situations:
         """Erase a situation and what was advised in it. Raises NotFoundError, StoreError."""
         one = self._file.get([key]).get(key)
         if one is None or not self._file.remove(key, owner):
-            raise NotFoundError(f"You have no situation {key[:40]!r}.", hint="List them; it may have been removed.")
-        with self._lock:
-            if self._waiting is not None:
-                self._waiting.discard(key)
-        self._index.remove(one.shelf, key)
+            raise _no_situation(key)
+        self._forget(one)
 
     def listed(self, owner: str, *, search: str = "") -> list[Situation]:
         """An owner's situations, the latest first. search: only those with each of its words."""
@@ -220,29 +290,13 @@ class SituationMemory:
         return [_as_match(one) for one in found]
 
 
+def _no_situation(key: str) -> NotFoundError:
+    return NotFoundError(f"You have no situation {key[:40]!r}.", hint="List them; it may have been removed.")
+
+
 def _as_match(found: Remembered) -> dict[str, Any]:
     newest, *others = found.situation.recommendations
     match: dict[str, Any] = {"matched_situation": found.situation.situation, "recommendation": newest, "similarity_score": found.score}
     if found.chunk_match is not None:
         match["chunk_match"] = found.chunk_match
     return match | ({"also": others} if others else {})
-
-
-def _situation(owner: str, scope: str, pair: object, now: float) -> Situation:
-    match pair:
-        case (str(situation), str(recommendation)) if situation.strip() and recommendation.strip():
-            pass
-        case _:
-            raise UsageError(f"{repr(pair)[:80]} is no pair of a situation and a recommendation.", hint="Give two texts, neither of them empty.")
-    for what, text, most in (("situation", situation, LONGEST_SITUATION), ("recommendation", recommendation, LONGEST_RECOMMENDATION)):
-        if len(text) > most:
-            raise UsageError(f"The {what} has {len(text):,} characters, at most {most:,} are kept.", hint="Shorten it, or add it as a document.")
-    situation = encodable(situation).replace("\x00", " ")
-    return Situation(
-        situation_key(owner, scope, situation),
-        owner,
-        plain_scope(encodable(scope)),
-        situation,
-        (encodable(recommendation).replace("\x00", " "),),
-        now,
-    )

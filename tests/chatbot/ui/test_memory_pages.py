@@ -396,6 +396,24 @@ def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
     assert not re.search(r"class=.notice", shown(app))
 
 
+def test_advice_is_corrected(situations: Situations) -> None:
+    situations.add(ME, [("the peso falls", "hedge")], scope="Chile")
+    (key,) = situations.add(ME, [("the peso falls", "wait")], scope="Chile")
+    app = advice_tab()
+    click(app, f"edit-{key}")
+    assert [app.text_area(key=f"edit-recommendation-{at}").value for at in range(2)] == ["wait", "hedge"]
+    app.text_area(key="edit-situation").set_value(" ")
+    assert "Say both when and then what." in click(app, "edit-save")
+    app.text_area(key="edit-situation").set_value("the peso falls fast")
+    app.text_area(key="edit-recommendation-0").set_value("wait a week")
+    app.text_area(key="edit-recommendation-1").set_value("")
+    app.text_input(key="edit-subject").set_value("")
+    text = click(app, "edit-save")
+    (one,) = situations.listed(ME)
+    assert (one.situation, one.recommendations, one.scope) == ("the peso falls fast", ("wait a week",), "")
+    assert "When the peso falls fast" in text and "Only for questions" not in text
+
+
 def test_what_is_gone_already_is_no_error(cases: Cases, situations: Situations) -> None:
     case = cases.add(ME, Case("One?", "Said."))
     app = run("memory.py")

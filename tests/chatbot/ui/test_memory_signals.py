@@ -9,9 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.signals.records import Health, Imported, Reading, Row, TimelinePoint
+from chatbot.memory.signals.state import State, read_state
 from chatbot.memory.signals.store import Signals
 from chatbot.ui import shared
-from chatbot.ui.memory_signals import chart_rows, imported_text, signals_health_text
+from chatbot.ui.memory_signals import NOTHING_FOUND, chart_rows, imported_text, signals_health_text
 from chatbot.ui.shared import House
 from chatbot.ui.text import signal_html
 
@@ -45,12 +46,30 @@ def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: A
     assert not [toggle for toggle in page.toggle if toggle.key == "signals-on"]
 
 
+def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The health of what is off is that of an empty store: nothing of it is asked."""
+    chatbot = shared.opening().house
+    assert chatbot is not None
+    signals = chatbot.chatbot.signals
+    monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=read_state(self._folder).on)))
+    signals.switch(on=False)
+    page.run()
+    assert not page.exception and "News signals are switched off" in shown(page) and "No news has been imported yet." not in shown(page)
+    toggle = page.toggle(key="signals-on")
+    assert toggle.value is False
+    monkeypatch.setattr(Signals, "health", lambda self: Health("normal", database="embedded") if not self.off else Health("off", self.off))
+    toggle.set_value(True).run()
+    assert not page.exception and read_state(signals._folder).on and "✓ normal" in shown(page)
+
+
 def test_signals_that_are_there_are_listed_charted_switched_and_removed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The store's own answers are tested on a real Postgres elsewhere."""
     done: list[object] = []
     health = Health("normal", database="embedded", events=1, signals=1)
     monkeypatch.setattr(Signals, "health", lambda self: health)
-    monkeypatch.setattr(Signals, "listed", lambda self, most=50, start=0: [ROW])
+    monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True)))
+    monkeypatch.setattr(Signals, "listed", lambda self, most=50, start=0, search="": [] if search else [ROW])
+    monkeypatch.setattr(Signals, "correct", lambda self, event, reading: done.append((event, reading)))
     monkeypatch.setattr(Signals, "timeline", lambda self, confidence=0.0: [TimelinePoint("2026-01-02", "X", 1, 0.65)] if confidence < 0.7 else [])
     monkeypatch.setattr(Signals, "remove", lambda self, event: done.append(event))
     monkeypatch.setattr(Signals, "switch", lambda self, on: done.append(on))
@@ -60,9 +79,27 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(page: Ap
     assert page.get("arrow_vega_lite_chart") or page.get("vega_lite_chart")
     page.slider(key="signals-confidence").set_value(0.9).run()
     assert "No signal is so sure." in shown(page)
+    page.text_input(key="find-signals").set_value("nowhere").run()
+    assert NOTHING_FOUND in shown(page)
+    page.text_input(key="find-signals").set_value("").run()
+    page.button(key="edit-signal-7").click().run()
+    assert page.text_area(key="edit-summary").value == "X is <i>listed</i>" and page.selectbox(key="edit-action").value == "buy"
+    page.text_area(key="edit-summary").set_value("")
+    page.button(key="edit-save").click().run()
+    assert "Say what happened." in shown(page) and done == []
+    page.text_area(key="edit-summary").set_value("A rumour. ")
+    page.text_input(key="edit-assets").set_value("x, eur X")
+    page.selectbox(key="edit-action").set_value("observe")
+    page.slider(key="edit-confidence").set_value(0.2)
+    page.button(key="edit-save").click().run()
+    assert not page.exception and done == [(7, Reading("A rumour.", ("X", "EUR"), "observe", 0.2, "a person"))]
     page.button(key="delete-signal-7").click().run()
+    page.button(key="dialog-no").click().run()
+    page.button(key="delete-signal-7").click().run()
+    assert "no import brings it back" in " ".join(caption.value for caption in page.caption)
+    page.button(key="dialog-yes").click().run()
     page.toggle(key="signals-on").set_value(False).run()
-    assert done == [7, False]
+    assert not page.exception and done[1:] == [7, False]
 
 
 def test_an_event_is_shown_as_text_with_its_sources_and_time() -> None:
@@ -85,4 +122,10 @@ def test_lines_say_what_happened() -> None:
     assert signals_health_text(Health("fallback", events=2, database="d")).startswith("⚠ fallback: 2 events, 0 signals, d.")
     assert imported_text(Imported(read=5, events=2, known=2, refused=("line 3",), analysed={"rules-1": 2}, problem="The model is busy.")) == (
         "2 new of 5 read, 2 known, 2 analysed, 1 not readable. The model is busy."
+    )
+    assert imported_text(Imported(read=3, changed=1, removed=2)) == (
+        "0 new of 3 read, 0 known, 0 analysed, 1 with another text than before, which stays, 2 removed before, which stay away."
+    )
+    assert signals_health_text(Health("failed", database="d", failures=1, last_success=1_767_346_200)) == (
+        "⚠ failed: d. It last answered on 02 January 2026, 09:30 UTC."
     )

@@ -1,7 +1,8 @@
 -- The searches. {argument}: type of a vector; {norm}: its norm.
 
 -- Nearest events first, each with its best signal; NULL where none qualifies. Walks the HNSW index as far as it has to: the caller stops it.
--- Where time or asset leave few events, those are compared one by one: exact, and quicker than walking past all others.
+-- Where time or asset leave few events, those are compared one by one: exact, and quicker than walking past all others. So are all, where the walk was
+-- so long that comparing is quicker: left to itself pgvector ends a walk after hnsw.max_scan_tuples, or when its memory is full, and says nothing.
 CREATE OR REPLACE FUNCTION nearest_signals(
     query_embedding {argument},
     match_threshold double precision,
@@ -14,16 +15,21 @@ CREATE OR REPLACE FUNCTION nearest_signals(
 LANGUAGE plpgsql STABLE
 SET hnsw.iterative_scan = strict_order
 SET hnsw.ef_search = 150
+SET hnsw.max_scan_tuples = 2147483647
+SET hnsw.scan_mem_multiplier = 100
 SET plan_cache_mode = force_custom_plan
 SET enable_sort = off -- the walk is stopped early, which the planner cannot know: it would sort everything
 AS $$
 DECLARE
     few CONSTANT integer := 2000;
+    most_walked CONSTANT integer := 5000;
     wanted text[] := nullif(signal_assets(asset_filter), '{{}}');
     since timestamptz := as_of - make_interval(hours => time_window_hours);
     events bigint[];
     found integer := 0;
+    walked integer := 0;
     last double precision;
+    near bigint[] := '{{}}';
 BEGIN
     IF query_embedding IS NULL OR NOT {norm}(query_embedding) > 0 THEN
         RAISE EXCEPTION 'a query embedding of length zero is like nothing' USING ERRCODE = 'data_exception';
@@ -32,36 +38,41 @@ BEGIN
     IF cardinality(events) = few AND wanted IS NOT NULL THEN
         events := ARRAY(SELECT g.news_event_id FROM ai_signals g WHERE g.assets_folded && wanted LIMIT few);
     END IF;
-    IF cardinality(events) < few THEN
-        RETURN QUERY
+    IF cardinality(events) >= few THEN
+        FOR event_id, similarity, signal_id, confidence, published_at IN
+            -- begin: nearest
             SELECT e.id, 1 - (e.embedding <=> query_embedding), s.id, s.confidence, e.published_at
-            FROM news_events e CROSS JOIN LATERAL (
+            FROM news_events e LEFT JOIN LATERAL (
                 SELECT g.id, g.confidence FROM ai_signals g
                 WHERE g.news_event_id = e.id AND g.confidence >= min_confidence AND (wanted IS NULL OR g.assets_folded && wanted)
                 ORDER BY g.confidence DESC, g.id DESC LIMIT 1
-            ) AS s
-            WHERE e.id = ANY (events) AND e.embedding IS NOT NULL AND e.published_at BETWEEN since AND as_of
-                AND 1 - (e.embedding <=> query_embedding) >= match_threshold;
-        RETURN;
+            ) AS s ON e.published_at BETWEEN since AND as_of
+            WHERE e.embedding IS NOT NULL
+            ORDER BY e.embedding <=> query_embedding
+            -- end: nearest
+        LOOP
+            IF similarity < match_threshold OR (found >= match_count AND similarity < last) THEN
+                RETURN;
+            END IF;
+            walked := walked + 1;
+            EXIT WHEN walked > most_walked;
+            CONTINUE WHEN signal_id IS NULL;
+            RETURN NEXT;
+            near := near || event_id;
+            found := found + 1;
+            last := similarity;
+        END LOOP;
+        events := NULL;
     END IF;
-    FOR event_id, similarity, signal_id, confidence, published_at IN
-        -- begin: nearest
+    RETURN QUERY
         SELECT e.id, 1 - (e.embedding <=> query_embedding), s.id, s.confidence, e.published_at
-        FROM news_events e LEFT JOIN LATERAL (
+        FROM news_events e CROSS JOIN LATERAL (
             SELECT g.id, g.confidence FROM ai_signals g
             WHERE g.news_event_id = e.id AND g.confidence >= min_confidence AND (wanted IS NULL OR g.assets_folded && wanted)
             ORDER BY g.confidence DESC, g.id DESC LIMIT 1
-        ) AS s ON e.published_at BETWEEN since AND as_of
-        WHERE e.embedding IS NOT NULL
-        ORDER BY e.embedding <=> query_embedding
-        -- end: nearest
-    LOOP
-        EXIT WHEN similarity < match_threshold OR (found >= match_count AND similarity < last);
-        CONTINUE WHEN signal_id IS NULL;
-        RETURN NEXT;
-        found := found + 1;
-        last := similarity;
-    END LOOP;
+        ) AS s
+        WHERE (events IS NULL OR e.id = ANY (events)) AND e.id <> ALL (near) AND e.embedding IS NOT NULL AND e.published_at BETWEEN since AND as_of
+            AND 1 - (e.embedding <=> query_embedding) >= match_threshold;
 END
 $$;
 

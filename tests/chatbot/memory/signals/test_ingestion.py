@@ -18,8 +18,9 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.signals import tables as table_module
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
 from chatbot.memory.signals.likeness import own_threshold
-from chatbot.memory.signals.records import Imported, Reading, SignalsError
-from chatbot.memory.signals.sources import News, read_news
+from chatbot.memory.signals.records import Imported, NewsItem, Reading, SignalsError
+from chatbot.memory.signals.sources import News, one_news, read_news
+from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.tables import MIGRATIONS, VERSION, migrate, store_state
 from tests.chatbot.memory.signals.postgres import EMBEDDER, NOW, EnglishEmbedder, ask, connect, item, news, put, store
 from tests.fakes import HashEmbedder, ScriptedModel
@@ -73,6 +74,62 @@ def test_two_imports_at_once_keep_everything_once(database: str, tmp_path: Path)
     for thread in threads:
         thread.join()
     assert sum(one.events for one in done) == 60 == len(stores[0].listed(100))
+
+
+def test_imports_of_the_same_news_in_opposite_orders_do_not_stop_each_other(database: str, tmp_path: Path) -> None:
+    stores = [store(tmp_path / str(number), database) for number in range(2)]
+    stores[0].add(news())
+    failed = list[BaseException]()
+
+    def add(one: Signals, told: Sequence[NewsItem]) -> None:
+        try:
+            one.add(News(tuple(told)))
+        except BaseException as error:  # told by the test itself
+            failed.append(error)
+
+    for number in range(4):
+        told = [item(f"Round {number}, news {one} on rates.", 1_000 * number + one) for one in range(480)]
+        threads = [threading.Thread(target=add, args=(one, part)) for one, part in zip(stores, (told, told[::-1]), strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failed == [] and stores[0].health().events == 4 * 480
+
+
+def test_one_import_writes_at_a_time(database: str, tmp_path: Path) -> None:
+    """Two that write rows of each other's in another order would each wait for the other."""
+    first, second = (store(tmp_path / str(number), database) for number in range(2))
+    first.add(news())
+    thread = threading.Thread(target=second.add, args=(news("Rates rose."),))
+    with first._writing():
+        thread.start()
+        thread.join(0.7)
+        assert thread.is_alive() and first.health().events == 0, "those that read wait for nobody"
+    thread.join(20)
+    assert first.health().events == 1
+
+
+def test_two_files_of_one_name_are_both_kept(database: str, tmp_path: Path) -> None:
+    signals, file = store(tmp_path, database), tmp_path / "news.csv"
+    for month in ("January", "February"):
+        file.write_text(f"id,text,date\n1,Rates rose in {month}.,2025-02-27\n2,Oil fell in {month}.,2025-02-27\n")
+        done = [signals.add(read_news(file)) for _ in range(2)]
+        assert [(one.events, one.known, one.changed) for one in done] == [(2, 0, 0), (0, 2, 0)]
+    assert len(signals.listed()) == 4
+
+
+def test_news_that_were_removed_stay_away_until_somebody_adds_them_again(database: str, tmp_path: Path) -> None:
+    signals, told = store(tmp_path, database), news("Rates rose.", "Wheat fell.")
+    signals.add(told)
+    (event,) = (row.event for row in signals.listed() if row.text == "Rates rose.")
+    signals.remove(event)
+    for again in (told, news("Rates\nrose.", "Wheat fell."), News((item("Rates rose.", 9, source="other"),))):
+        done = signals.add(again)
+        assert (done.events, done.tellings, done.removed) == (0, 0, 1)
+    assert [row.text for row in signals.listed()] == ["Wheat fell."]
+    assert signals.add(one_news("Rates rose.", source="me"), again=True).events == 1
+    assert len(signals.listed()) == 2 and signals.add(told).removed == 0
 
 
 class FailingEmbedder(HashEmbedder):
@@ -244,6 +301,20 @@ def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(da
 
 
 # --- looking and correcting -------------------------------------------------------------------------------------------------
+
+
+def test_news_are_searched_by_their_words_sources_and_signals(database: str, tmp_path: Path) -> None:
+    signals = store(tmp_path, database)
+    signals.add(News((item("Rates ROSE in Riga.", 1, source="agency"), item("Wheat fell 5%_.", 2, source="bulletin"), item("Ставка выросла.", 3))))
+    signals.correct(next(row.event for row in signals.listed() if "Wheat" in row.text), Reading("A harvest.", ("WHEAT",), "sell", 0.8, "a person"))
+
+    def found(words: str) -> list[str]:
+        return [row.text[:5] for row in signals.listed(search=words)]
+
+    assert found("rose") == found("AGENCY rates") == found("riga") == ["Rates"]
+    assert found("harvest") == found("sell wheat") == found("5%_") == found("bulletin") == ["Wheat"]
+    assert found("ставка") == ["Ставк"] and len(found("")) == 3
+    assert found("rose wheat") == found("w%t") == found("\ud800") == []
 
 
 def test_a_signal_is_corrected_and_an_event_removed(database: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -17,12 +18,13 @@ import numpy as np
 import pytest
 
 from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.signals import state
 from chatbot.memory.signals.breaker import Breaker
 from chatbot.memory.signals.layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.records import Reading
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
-from chatbot.memory.signals.state import read_state
+from chatbot.memory.signals.state import State, read_state, write_state
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
@@ -126,6 +128,30 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(database: str, tmp_path: 
 def test_a_damaged_switch_is_off(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "state.json").write_text(damaged)
     assert not read_state(tmp_path).imported
+
+
+def test_the_switch_is_kept_whoever_changes_it_at_the_same_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(folder: Path) -> State:
+        found = read_state(folder)
+        time.sleep(0.05)
+        return found
+
+    monkeypatch.setattr(state, "read_state", slowly)
+    failed = list[BaseException]()
+
+    def change(**changes: bool) -> None:
+        try:
+            write_state(tmp_path, **changes)
+        except BaseException as error:  # told by the test itself
+            failed.append(error)
+
+    threads = [threading.Thread(target=change, kwargs={name: value}) for name, value in (("imported", True), ("on", False), ("on", False))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and read_state(tmp_path) == State(imported=True, on=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
 
 
 # --- fallback ---------------------------------------------------------------------------------------------------------------
@@ -236,7 +262,6 @@ def test_the_server_killed_in_the_middle_of_a_conversation_local_notes_a_notice_
             (sources, notices) = told(signals, question)
             if not notices:
                 break
-            signals.breaker.succeeded()
             time.sleep(0.1)
         assert [source[:13] for source in sources] == ["news, channel"] and signals.health().state == "normal"
     finally:

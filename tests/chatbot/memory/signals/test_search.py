@@ -180,6 +180,38 @@ def test_no_fewer_rows_than_asked_where_more_qualify(many: Connection) -> None:
     assert len(searched(many, vector.tolist(), threshold=-1, confidence=0.6, assets=["A0"], count=100)) == 100
 
 
+@pytest.mark.parametrize("assets", [None, ["BTC"]])
+def test_no_fewer_rows_than_asked_however_many_nearer_ones_lie_outside(database: str, assets: list[str] | None) -> None:
+    """Thousands of nearer events are too old, and more than are compared one by one are not: the walk of the index would end among the old ones."""
+    random, old, new = np.random.default_rng(0), 8_000, 2_500
+    near = np.eye(1, 8) + random.normal(size=(old, 8)) * 0.1
+    far = np.eye(1, 8) + random.normal(size=(new, 8)) * 0.02 + 0.7 * np.eye(8)[1]
+    with tables(database, 8) as connection:
+        connection.execute("DROP INDEX news_events_embedding")
+        with connection.cursor().copy(
+            "COPY news_events (source, source_message_id, content_text, content_hash, published_at, embedding, found_by) FROM STDIN"
+        ) as copy:
+            for number, vector in enumerate(np.concatenate([near, far]).astype(np.float32)):
+                at = NOW - (timedelta(days=30) if number < old else timedelta(minutes=number - old))
+                copy.write_row(("made", str(number), "", str(number), at, vector_text(vector), "vector"))
+        connection.execute(
+            """INSERT INTO ai_signals (news_event_id, summary, assets, action, confidence, analyser)
+            SELECT id, '', ARRAY['BTC'], 'observe', 0.9, 'made' FROM news_events"""
+        )
+        with connection.transaction():
+            migrate(connection, "by hand", 8)
+        connection.execute("ANALYZE")
+        # Whatever the server is set to.
+        connection.execute("SET hnsw.max_scan_tuples = 1000")
+        vector = np.eye(1, 8)[0].tolist()
+        rows = searched(connection, vector, threshold=0.4, confidence=0.6, count=5, assets=assets)
+        whole = connection.execute(
+            "SELECT id FROM news_events WHERE published_at > %s ORDER BY (embedding <=> %s::vector) + 0 LIMIT 5",
+            [NOW - timedelta(hours=168), str(vector)],
+        ).fetchall()
+    assert [row[0] for row in rows] == [row[0] for row in whole]
+
+
 def test_the_threshold_is_at_least_where_the_index_is_walked_too(many: Connection) -> None:
     vector = made_vectors(1, 6)[0].tolist()
     rows = searched(many, vector, threshold=-1)

@@ -6,15 +6,23 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.server import EmbeddedServer
-from tests.chatbot.memory.signals.postgres import connect
+from chatbot.memory.signals.state import write_state
+from chatbot.memory.signals.store import Signals
+from chatbot.records import Notice
+from tests.chatbot.memory.signals.postgres import ask, connect, news
+from tests.fakes import HashEmbedder
 
 OWNER = """
 import sys, time
@@ -35,6 +43,15 @@ def gone(pid: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def address_when_back(server: EmbeddedServer) -> str:
+    """Asked until it runs again, for ten seconds."""
+    for _ in range(200):
+        with suppress(SignalsError):
+            return server.address()
+        time.sleep(0.05)
+    return server.address()
 
 
 @pytest.mark.parametrize("end", ["by itself", "killed"])
@@ -66,10 +83,97 @@ def test_data_survive_a_stop_and_a_kill(reachable: Path) -> None:
             time.sleep(0.01)
         with pytest.raises(SignalsError, match="being started again"):
             server.address()
-        with connect(server.address()) as connection:
+        with connect(address_when_back(server)) as connection:
             assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
     finally:
         server.stop()
+
+
+def test_whoever_asks_while_it_is_started_again_does_not_wait(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, slowly = EmbeddedServer(reachable / "again"), threading.Event()
+    try:
+        server.address()
+        os.kill(server.pid(), signal.SIGKILL)
+        while server.pid():
+            time.sleep(0.01)
+        start = server._start
+        monkeypatch.setattr(server, "_start", lambda: (slowly.wait(20), start()))
+        for _ in range(5):
+            started = time.monotonic()
+            with pytest.raises(SignalsError, match="being started again") as told:
+                server.address()
+            assert time.monotonic() - started < 0.3 and told.value.kind == "starting"
+            time.sleep(0.05)
+        slowly.set()
+        assert address_when_back(server) and server.pid()
+    finally:
+        slowly.set()
+        server.stop()
+
+
+def test_whoever_asks_while_another_starts_it_waits_no_longer_than_it_says(reachable: Path) -> None:
+    server = EmbeddedServer(reachable / "held")
+    with server._lock:
+        failed = list[SignalsError]()
+
+        def wait() -> None:
+            started = time.monotonic()
+            with pytest.raises(SignalsError) as told:
+                server.address(seconds=0.1)
+            assert time.monotonic() - started < 2
+            failed.append(told.value)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join()
+    assert [error.kind for error in failed] == ["starting"]
+
+
+@pytest.mark.parametrize("name", ["o'brien", "a, b", 'quo"ted', "back\\slash"])
+def test_a_folder_of_any_name_can_be_used(reachable: Path, name: str) -> None:
+    server = EmbeddedServer(reachable / name)
+    try:
+        with connect(server.address()) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("fault", ["server.log", "data.new", "data", "folder"])
+def test_a_file_in_the_place_of_a_folder_is_named_and_the_answer_goes_on(reachable: Path, fault: str) -> None:
+    folder = reachable / f"fault-{fault}"
+    if fault == "folder":
+        (folder.with_name("fault-file")).write_text("")
+        folder = folder.with_name("fault-file")
+        signals = Signals(folder, HashEmbedder(dimension=64))
+        with pytest.raises(SignalsError, match="cannot be used"):
+            signals.add(news("Rates rose."))
+        return
+    write_state(folder, imported=True)
+    folder.chmod(0o755)
+    if fault == "server.log":
+        (folder / fault).mkdir()
+    else:
+        (folder / fault).write_text("")
+    signals = Signals(folder, HashEmbedder(dimension=64))
+    try:
+        told: list[Notice] = []
+        notes = SignalLayer(signals).recall(replace(ask("Was an exchange hacked?"), tell=told.append), 3)
+        assert "local template" in notes[0].source and "Answered without news signals" in told[0].text and told[0].hint
+        assert signals.health().state == "failed"
+    finally:
+        signals.close()
+
+
+def test_a_start_that_takes_for_ever_is_named(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forever(*_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired("initdb", 120)
+
+    server = EmbeddedServer(reachable / "forever")
+    monkeypatch.setattr(server, "_initialise", forever)
+    with pytest.raises(SignalsError, match="did not start in 120 seconds") as told:
+        server.address()
+    assert told.value.retryable
 
 
 def test_only_its_own_user_reaches_data_and_socket_and_nothing_listens_on_the_network(server: EmbeddedServer, reachable: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from chatbot.errors import QuestionError
+from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.signals.records import NewsItem
-from chatbot.memory.signals.sources import LONGEST_TEXT, News, news_hash, read_news
+from chatbot.memory.signals.sources import LONGEST_TEXT, News, news_hash, one_news, read_news
 
 AT = datetime(2024, 12, 25, 15, 50, tzinfo=UTC)
 STAMP = "2024-12-25T15:50:00+00:00"
@@ -66,6 +66,47 @@ def test_csv_with_any_separator_and_order(separator: str) -> None:
     text = separator.join(["Published_At", "Title", "URL"]) + "\r\n" + separator.join([STAMP, '"Rates, again"', "https://example.org/a"]) + "\r\n"
     one = read("\ufeff" + text).items[0]
     assert (one.text, one.at, one.source) == ("Rates, again", AT, "example.org")
+
+
+def test_numbers_that_only_their_file_gave_are_not_those_of_the_next_file() -> None:
+    rows = [[{"id": 1, "text": text, "date": STAMP} for text in texts] for texts in (("January.", "More."), ("February.",), ("January.", "More."))]
+    january, february, again = (read(one).items for one in rows)
+    assert len({one.number for one in (*january, *february)}) == 3 and january == again
+    assert [one.source for one in january] == ["given"] * 2
+    sourced = read([{"id": 1, "text": "January.", "date": STAMP, "source": "agency"}]).items[0]
+    assert (sourced.source, sourced.number) == ("agency", "1")
+    unnamed = read({"messages": [{"id": 1, "type": "message", "text": "January.", "date": STAMP}]}).items[0]
+    assert (unnamed.source, len(unnamed.number)) == ("given", 32)
+
+
+@pytest.mark.parametrize(
+    ("written", "at"),
+    [
+        ("20240131", datetime(2024, 1, 31, tzinfo=UTC)),
+        (20240131, datetime(2024, 1, 31, tzinfo=UTC)),
+        ("1706659200", datetime(2024, 1, 31, tzinfo=UTC)),
+        (1706659200.0, datetime(2024, 1, 31, tzinfo=UTC)),
+        ("20240131T093000", datetime(2024, 1, 31, 9, 30, tzinfo=UTC)),
+    ],
+)
+def test_dates_in_figures(written: object, at: datetime) -> None:
+    assert read([{"text": "News", "date": written}]).items[0].at == at
+
+
+@pytest.mark.parametrize("written", ["2024", 2024, "202401", "20241331", 99_999_999, -1, 0, "1706659200000", 20240131.5, "31012024"])
+def test_figures_that_are_no_date_are_refused(written: object) -> None:
+    found = read([{"text": "News", "date": written}])
+    assert found.items == () and "cannot be read" in found.refused[0]
+
+
+def test_news_told_by_hand() -> None:
+    (one,) = one_news(" Rates rose. ", source="me", at="2024-12-25T15:50", link="https://example.org/a").items
+    assert (one.text, one.source, one.at, one.link) == ("Rates rose.", "me", AT, "https://example.org/a")
+    (now,) = one_news("Rates rose.", source="me").items
+    assert abs((datetime.now(UTC) - now.at).total_seconds()) < 60
+    for text, at in (("!", ""), ("Rates rose.", "soon")):
+        with pytest.raises(UsageError):
+            one_news(text, source="me", at=at)
 
 
 def test_what_has_no_number_has_the_same_one_each_time() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -13,11 +15,13 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, QuestionError, StoreError, UsageError
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.situations.advice import Advice, advice_of
-from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.situations.file import situation_key
+from chatbot.memory.situations.layer import SituationLayer, names
 from chatbot.memory.situations.store import SituationMemory, Situations
 from chatbot.records import Recall
 from chatbot.search.fusion import STRATEGIES
 from chatbot.store.embedders import split_text
+from chatbot.tokens import count_tokens
 from tests.fakes import HashEmbedder
 
 TOPICS = {
@@ -367,8 +371,167 @@ def test_rows_of_no_situation_and_half_written_ones_are_swept(opened: Open) -> N
 def test_a_file_that_is_no_database_is_named(opened: Open, tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "situations.sqlite3").write_bytes(b"no database" * 1_000)
-    with pytest.raises(StoreError, match=r"The situations \(situations\.sqlite3\) cannot be used"):
-        opened(folder="bad")
+    situations = opened(folder="bad")
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"The situations \(situations\.sqlite3\) cannot be used"):
+            situations.listed("me")
+    assert (tmp_path / "bad" / "situations.sqlite3").read_bytes().startswith(b"no database"), "it is left as it is"
+    (tmp_path / "bad" / "situations.sqlite3").unlink()
+    assert situations.listed("me") == [], "moved away, the next use goes on without a restart"
+
+
+class Meanwhile(HashEmbedder):
+    """Does something while it embeds a text with a word in it, once."""
+
+    word, work = "", staticmethod(lambda: None)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.word and any(self.word in text for text in texts):
+            self.word = ""
+            self.work()
+        return super().embed(texts)
+
+
+def test_a_situation_removed_while_it_is_embedded_leaves_nothing_that_is_in_the_way(opened: Open) -> None:
+    embedder = Meanwhile(dimension=512)
+    situations = opened(embedder)
+    situations.add("me", [("oil price falls hard", "keep")])
+    key = situation_key("me", "", "oil falls")
+    embedder.word, embedder.work = "oil falls", lambda: situations.remove("me", key)
+    situations.add("me", [("oil falls", "gone")])
+    assert [held for _, held in situations._index.held()] == [situation_key("me", "", "oil price falls hard")]
+    (found,) = SituationMemory(situations, owner="me").get_memories("oil falls", 1)
+    assert found["recommendation"] == "keep" and situations.health("me").waiting == 0
+
+
+def test_vectors_of_what_is_gone_take_no_places_of_others(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    situations = opened(HashEmbedder(dimension=512))
+    situations.add("me", [("oil price falls hard", "keep"), *((f"oil falls {number}", "gone") for number in range(5))])
+
+    def fail(shelf: str, key: str) -> None:
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(situations._index, "remove", fail)
+        for number in range(5):
+            situations.remove("me", situation_key("me", "", f"oil falls {number}"))
+    situations._waiting = set()  # as if nothing had failed
+    memory = SituationMemory(situations, owner="me")
+    assert [one["recommendation"] for one in memory.get_memories("oil falls", 1)] == ["keep"]
+    assert len(situations._index.held()) == 1
+    assert [one["recommendation"] for one in memory.get_memories("oil falls", 9)] == ["keep"]
+
+
+def test_a_removal_whose_index_fails_is_swept_at_the_next_use(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    situations = opened(HashEmbedder(dimension=512))
+    (key,) = situations.add("me", [("oil falls", "a")])
+
+    def fail(shelf: str, key: str) -> None:
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(situations._index, "remove", fail)
+        situations.remove("me", key)
+    assert situations.listed("me") == [] and len(situations._index.held()) == 1
+    situations.health("me")
+    assert situations._index.held() == {}
+
+
+def test_an_index_of_another_embedder_is_not_searched(opened: Open) -> None:
+    """Its vectors may have as many numbers, and its shelves the same names."""
+    opened(AxisEmbedder()).add("me", [("x", "a"), ("y", "b")])
+    other = AxisEmbedder()
+    other.fingerprint = "axis of another kind"
+    situations = opened(other)
+    assert situations._index.held() == {}, "nothing of another embedder counts as there"
+    assert situations.health("me").waiting == 2
+    shelf = situations.listed("me")[0].shelf
+    assert situations._index.nearest(other.embed(["x"])[0], [shelf], 5) == []
+    assert opened(AxisEmbedder()).health("me").waiting == 0, "those stay until the other embedder has made its own"
+
+
+# --- corrected and imported -------------------------------------------------------------------------------------------------------
+
+
+def test_advice_is_corrected_with_its_vector(opened: Open) -> None:
+    situations = opened(HashEmbedder(dimension=512))
+    situations.add("me", [("oil falls", "wait")])
+    (key,) = situations.add("me", [("oil falls", "sell")])
+    before = situations.listed("me")[0].at
+    assert situations.edit("me", key, ["sell half", "wait"], situation="oil falls", scope="") == key
+    (one,) = situations.listed("me")
+    assert one.recommendations == ("sell half", "wait") and one.at >= before
+    moved = situations.edit("me", key, ["wait"], situation="wheat rises", scope="Crops")
+    (one,) = situations.listed("me")
+    assert (one.key, one.scope, one.situation, one.recommendations) == (moved, "crops", "wheat rises", ("wait",)) and moved != key
+    assert one.at < before, "what was advised before keeps its time"
+    assert SituationMemory(situations, owner="me").get_memories("oil falls") == []
+    assert len(SituationMemory(situations, owner="me", scope="crops").get_memories("wheat rises")) == 1
+    assert [held for _, held in situations._index.held()] == [moved]
+    for owner, wrong in (("me", key), ("her", moved)):
+        with pytest.raises(NotFoundError):
+            situations.edit(owner, wrong, ["x"], situation="y", scope="")
+    with pytest.raises(UsageError):
+        situations.edit("me", moved, [" "], situation="wheat rises", scope="")
+    assert situations.listed("me") == [one]
+
+
+def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(opened: Open, tmp_path: Path) -> None:
+    situations = opened(HashEmbedder(dimension=512))
+    lines: list[object] = [
+        {"key": "any", "situation": "oil falls", "recommendations": ["sell", "wait"], "scope": "Oil", "at": 1_700_000_000.5},
+        {"situation": "wheat rises", "recommendation": "buy"},
+        ["rain falls", "sow"],
+        ["rain falls", "sow"],
+        {"situation": "of the future", "advice": "wait", "at": 1e300},
+    ]
+    bad = [
+        "{broken",
+        '["one"]',
+        '{"situation": "x", "recommendations": []}',
+        '{"situation": "x", "recommendation": 1}',
+        '["' + "x" * 100_001 + '", "y"]',
+    ]
+    bad += ['{"situation": "x", "recommendation": "y", "scope": 1}', "[" * 100_000, "\udcff", "1"]
+    file = tmp_path / "situations.jsonl"
+    file.write_bytes("\n".join([*map(json.dumps, lines), "", *bad]).encode("utf-8", "surrogateescape"))
+    done = situations.import_file("me", file)
+    assert (done.added, done.known, [problem.line for problem in done.problems]) == (4, 0, list(range(7, 16)))
+    assert {problem.reason for problem in done.problems} >= {"it is no JSON", "its scope is no text"}
+    kept = {one.situation: one for one in situations.listed("me")}
+    assert kept["oil falls"].recommendations == ("sell", "wait") and kept["oil falls"].scope == "oil" and kept["oil falls"].at == 1_700_000_000.5
+    assert kept["of the future"].at < 5e9 and situations.health("me").waiting == 0
+    again = situations.import_file("me", file)
+    assert (again.added, again.known) == (0, 4)
+    with pytest.raises(UsageError, match="cannot be read"):
+        situations.import_file("me", tmp_path)
+
+
+def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its_tokens(opened: Open) -> None:
+    """A letter of such a script may be a token, and two: by words it would be one piece far over an endpoint's limit."""
+    embedder = CountingEmbedder()
+    situations = opened(embedder)
+    text = "通货膨胀率上升超过目标水平" * 1_850 + "港口罢工"
+    assert len(text) > 24_000 and count_tokens(text) > 8_191
+    situations.add("me", [(text, "wait")])
+    assert embedder.most <= 8_191 and len(embedder.seen) > 1 and "".join(embedder.seen) == text
+    assert len(SituationMemory(situations, owner="me").get_memories("港口罢工", 1)) == 1
+
+
+class CountingEmbedder(HashEmbedder):
+    """Cuts and counts as an endpoint does: by its own tokens, of which a text may have 8,191."""
+
+    def __init__(self) -> None:
+        super().__init__(dimension=64, max_tokens=8_191)
+        self.most, self.seen = 0, list[str]()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.most = max([self.most, *map(count_tokens, texts)])
+        self.seen += [text for text in texts if len(text) > 100]
+        return super().embed(texts)
+
+    def split(self, text: str, *, reserve: int = 0) -> list[str]:
+        return split_text(text, self.max_tokens - reserve, lambda start, end: count_tokens(text[start:end]))
 
 
 # --- in the chat ------------------------------------------------------------------------------------------------------------------
@@ -428,6 +591,35 @@ def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragra
     assert SituationLayer(situations).recall(recall(text, embedder), 3) == []
 
 
+SCOPES = [
+    ("US", "Inflation rises in the US now", "Inflation rises above us now; tell us"),
+    ("US", "the US's debt", "INFLATION RISES, TELL US"),
+    ("IT", "the IT budget", "It rises, and so it falls"),
+    ("WHO", "dues to the WHO", "Who pays the dues?"),
+    ("May", "spending in May 2024", "May spending rise? It may."),
+    ("AT&T", "margins of AT&T", "margins at banks"),
+    ("C", "shares of class C", "can a share of class b fall"),
+    ("3M", "when 3M falls", "when 3 million are spent"),
+    ("中国", "中国通胀上升", "通胀上升"),
+    ("€", "the € falls", "the euro falls"),
+    ("US banks", "margins of US banks", "margins of banks in Valmora"),
+    ("Bank of Latvia", "Latvia's bank", "the bank"),
+    ("pension funds", "our pension fund", "our pension"),
+    ("Acme", "ACME'S MARGIN", "the margin"),
+]
+
+
+@pytest.mark.parametrize(("scope", "named", "unnamed"), SCOPES)
+def test_a_scope_of_common_words_or_letters_is_only_named_as_it_stands_there(opened: Open, scope: str, named: str, unnamed: str) -> None:
+    embedder = HashEmbedder(dimension=512)
+    embedder.fingerprint = "minilm-like"
+    situations = opened(embedder)
+    situations.add("me", [("profit margin falls", "sell")], scope=scope)
+    vector = embedder.embed(["profit margin falls"])[0]
+    found = [len(SituationLayer(situations).recall(Recall(question, vector, "talk", "me"), 3)) for question in (named, unnamed)]
+    assert found == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("line", "advice"),
     [
@@ -438,6 +630,12 @@ def test_a_situation_told_of_within_a_long_question_is_recalled_from_its_paragra
         ("remember that when rates are cut, then refinance", ("rates are cut", "refinance")),
         ("In case revenue falls short,\n  then freeze new posts", ("revenue falls short", "freeze new posts")),
         ("when oil falls, then wait, and then sell", ("oil falls", "wait, and then sell")),
+        ("When it was agreed, then the council must have been told", ("it was agreed", "the council must have been told")),
+        ("If yields rise, then sell bonds issued by regions", ("yields rise", "sell bonds issued by regions")),
+        ("If yields rise, then the reduced ceiling applies", ("yields rise", "the reduced ceiling applies")),
+        ("If yields rise, then at once sell", ("yields rise", "at once sell")),
+        ("If yields rise, then keep what was bought", ("yields rise", "keep what was bought")),
+        ("If yields rise, then the duration is shortened", ("yields rise", "the duration is shortened")),
     ],
 )
 def test_advice_is_recognised(line: str, advice: tuple[str, str]) -> None:
@@ -458,6 +656,16 @@ def test_advice_is_recognised(line: str, advice: tuple[str, str]) -> None:
         "when then",
         "when it, then x",
         "shorten duration when inflation rises",
+        "If payment is late, then at what rate is interest charged",
+        "when a breach is found then to whom must it be reported",
+        "If revenue fell, then by how much",
+        "If payment is late, then must interest be charged",
+        "If a breach is found, then when must it be reported",
+        "If a loan is repaid, then since when is it free",
+        "When the ECB raised rates, then the euro rose",
+        "When the ECB raised rates, then yields dropped",
+        "When the ECB raised rates, then the central bank of Latvia went along",
+        "If payment was late, then interest was charged",
         "",
         "when " + "inflation " * 300 + "then sell",
     ],
@@ -467,5 +675,16 @@ def test_what_is_no_advice_is_left_alone(line: str) -> None:
 
 
 def test_hostile_lines_take_no_time() -> None:
-    for line in ("when " + "then" * 400, "please " * 280, "when a" + " ,then" * 300, " " * 5_000_000, "remember " * 200 + "when a then b"):
+    started = time.process_time()
+    ends = ["the " + "a " * 900 + "x", "a-" * 900, "up to " * 300, "s" * 1_900, "the " * 480, "it was " * 250]
+    lines = ["when " + "then" * 400, "please " * 280, "when a" + " ,then" * 300, " " * 5_000_000, "remember " * 200 + "when a then b"]
+    for line in (*lines, *(f"when oil falls then {end}" for end in ends)):
         advice_of(line)
+    assert time.process_time() - started < 1
+
+
+def test_hostile_scopes_and_questions_take_no_time() -> None:
+    started = time.process_time()
+    for hostile in ("a&" * 20_000, "us " * 20_000, "+" * 50_000, "3m" * 20_000, "&" * 50_000):
+        names(hostile, "AT&T us 3M"), names("in the US", hostile)
+    assert time.process_time() - started < 3

@@ -1,0 +1,134 @@
+"""Advice in a whole conversation, asked of the chatbot as every page and command asks it: noted, recalled, and what a failing file leaves of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.errors import StoreError
+from chatbot.memory.situations import file as situation_file
+from chatbot.records import Answer, Notice
+from chatbot.service import MEMORY, Ask, Chatbot
+from chatbot.settings import Settings
+from chatbot.store import database
+from chatbot.store.library import Upload
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+ADVICE = "When debt rises above the anchor, then sell bonds."
+QUESTION = "What is the deficit ceiling when debt rises above the anchor?"
+PAGES = ["Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year when debt rises above the anchor."]
+Open = Callable[[], Chatbot]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """A chatbot over the one store, closed before the next one."""
+    open_ones: list[Chatbot] = []
+
+    def make() -> Chatbot:
+        while open_ones:
+            open_ones.pop().close()
+        embedder = HashEmbedder(dimension=256)
+        embedder.fingerprint = "minilm-like"
+        open_ones.append(Chatbot(Settings(home=tmp_path / "home"), embedder=embedder))
+        list(open_ones[-1].add([Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))]))
+        return open_ones[-1]
+
+    yield make
+    for one in open_ones:
+        one.close()
+
+
+def ask(chatbot: Chatbot, question: str, conversation: str) -> tuple[Answer, list[str]]:
+    """(the answer, notices on the way)."""
+    events = list(chatbot.ask(Ask(question, conversation=conversation, owner="me")))
+    assert isinstance(events[-1], Answer)
+    return events[-1], [event.text for event in events if isinstance(event, Notice)]
+
+
+def situations_of(answer: Answer) -> list[str]:
+    return [note.text for note in answer.notes if note.layer == "situations"]
+
+
+def test_advice_is_noted_and_recalled_in_another_conversation(opened: Open) -> None:
+    chatbot = opened()
+    noted, notices = ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
+    assert noted.text.startswith("Noted.") and noted.model == MEMORY and not notices
+    answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
+    assert situations_of(answer) == ["When debt rises above the anchor: sell bonds"] and not notices
+    assert all("sell bonds" not in citation.quote for citation in answer.citations) and "sell bonds" not in answer.text
+
+
+def test_a_damaged_file_of_situations_keeps_nobody_from_the_documents(opened: Open) -> None:
+    chatbot = opened()
+    ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
+    file = chatbot.settings.store / "situations" / "situations.sqlite3"
+    chatbot.close()
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
+    file.write_bytes(b"no database" * 1_000)
+    chatbot = opened()
+    talk = chatbot.conversations.begin("me")
+    answer, notices = ask(chatbot, QUESTION, talk)
+    assert answer.answered and "3.0 per cent" in answer.text
+    assert len(notices) == 1 and notices[0].startswith(
+        "Answered without its memory of the situations: The situations (situations.sqlite3) cannot be used"
+    )
+    answer, _ = ask(chatbot, ADVICE, talk)
+    assert answer.text.startswith("Not noted: The situations (situations.sqlite3) cannot be used") and "move the file away" in answer.text
+    assert file.read_bytes() == b"no database" * 1_000
+    file.unlink()
+    assert ask(chatbot, ADVICE, talk)[0].text.startswith("Noted."), "without a restart"
+    assert situations_of(ask(chatbot, QUESTION, talk)[0])
+
+
+def test_a_file_of_a_later_version_keeps_nobody_from_the_documents(opened: Open) -> None:
+    chatbot = opened()
+    ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
+    file = chatbot.settings.store / "situations" / "situations.sqlite3"
+    chatbot.close()
+    with sqlite3.connect(file) as other:
+        other.execute(f"pragma user_version = {situation_file.VERSION + 1}")
+    other.close()
+    chatbot = opened()
+    answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
+    assert answer.answered and len(notices) == 1 and "Update the program" not in answer.text
+
+
+def test_advice_while_the_file_is_held_is_not_noted_and_says_so(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    chatbot = opened()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, ADVICE, talk)
+    other = sqlite3.connect(chatbot.settings.store / "situations" / "situations.sqlite3")
+    other.execute("begin exclusive")
+    try:
+        answer, notices = ask(chatbot, "When wheat falls, then buy bread.", talk)
+        assert answer.text.startswith("Not noted: Another program holds the situations") and not notices
+        answer, _ = ask(chatbot, QUESTION, talk)
+        assert answer.answered and situations_of(answer), "what is there can be read meanwhile"
+    finally:
+        other.rollback()
+        other.close()
+    assert ask(chatbot, "When wheat falls, then buy bread.", talk)[0].text.startswith("Noted.")
+    assert len(chatbot.situations.listed("me")) == 2
+
+
+def test_advice_on_a_full_disk_is_not_noted_and_says_so(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise StoreError("The disk is full.", hint="Free some space.")
+
+    chatbot = opened()
+    monkeypatch.setattr(chatbot.situations, "add", fail)
+    answer, _ = ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
+    assert answer.text == "Not noted: The disk is full. Free some space."
+
+
+def test_a_question_that_only_looks_like_advice_is_answered(opened: Open) -> None:
+    chatbot = opened()
+    answer, _ = ask(chatbot, "When debt rises above the anchor, then at what deficit ceiling is output held", chatbot.conversations.begin("me"))
+    assert answer.model != MEMORY and chatbot.situations.listed("me") == []
