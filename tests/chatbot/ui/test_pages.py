@@ -137,6 +137,10 @@ def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
 
 def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
     app = run()
+    end = time.monotonic() + 30
+    while not buttons(app, "example-") and time.monotonic() < end:  # they are looked for
+        time.sleep(0.05)
+        app.run()
     app.button(key="example-1").click().run()
     assert not app.exception
     assert len(app.chat_message) == 2

@@ -46,6 +46,7 @@ def signals_of(answer: Answer) -> list[str]:
     return [note.source[:14] for note in answer.notes if note.layer == "signals"]
 
 
+@pytest.mark.alone
 def test_the_server_killed_in_the_middle_of_a_conversation_and_back_without_a_restart(chatbot: Chatbot) -> None:
     chatbot.signals.add(one_news("Hackers took bitcoin from an exchange in Ankara.", source="agency"))
     server = chatbot.signals._database._place

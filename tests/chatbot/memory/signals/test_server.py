@@ -89,6 +89,7 @@ def test_data_survive_a_stop_and_a_kill(reachable: Path) -> None:
         server.stop()
 
 
+@pytest.mark.alone
 def test_whoever_asks_while_it_is_started_again_does_not_wait(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server, slowly = EmbeddedServer(reachable / "again"), threading.Event()
     try:
@@ -111,6 +112,7 @@ def test_whoever_asks_while_it_is_started_again_does_not_wait(reachable: Path, m
         server.stop()
 
 
+@pytest.mark.alone
 def test_whoever_asks_while_another_starts_it_waits_no_longer_than_it_says(reachable: Path) -> None:
     server = EmbeddedServer(reachable / "held")
     with server._lock:
