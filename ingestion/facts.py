@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.records import DocumentFacts, Page
 
-__all__ = ["document_facts", "period_in", "status_in"]
+__all__ = ["STATUSES", "as_period", "document_facts", "period_in", "status_in"]
 
 # The cover, and where that is a picture or a title alone, what follows it.
 COVER_PAGES = 3
@@ -68,6 +68,9 @@ DOCUMENT_WORD = re.compile(
     r"orçamento|relatório|bilancio|relazione)\b",
     re.I,
 )
+
+# As people write a period where nothing else stands.
+WRITTEN_PERIOD = re.compile(rf"(?:FY ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I)
 
 # Words that say a status, the first that holds counts. Each is looked for in titles and running heads.
 WHAT = (
@@ -135,6 +138,14 @@ def period_in(name: str) -> str:
     }
     ranges = {_period(*span.split("-")) for span in spans if _follows(*span.split("-"))}
     return next(iter(ranges or years)) if len(ranges or years) == 1 else ""
+
+
+def as_period(text: str) -> str:
+    """A period that somebody wrote, as documents' periods are kept: "FY 2025/2026" as "2025-26"; "" for what is none."""
+    found = WRITTEN_PERIOD.fullmatch(" ".join(text.split()))
+    if not found or (found["last"] and not _follows(found["first"], found["last"])):
+        return ""
+    return _period(found["first"], found["last"]) if found["last"] else found["first"]
 
 
 def status_in(lines: Sequence[str]) -> str | None:

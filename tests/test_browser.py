@@ -396,7 +396,7 @@ def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Brow
         server.kill()
     with Server(home, {"FINPOLICY_WORKERS": "1"}, port=server.port) as again:
         expect(page.get_by_text(re.compile(r"✓ Volume.pdf: added, 120 pages, 8 of them scanned"))).to_be_visible(timeout=60_000)
-        page.get_by_role("button", name="Pages").click()
+        page.get_by_role("button", name="Details").click()
         report = page.get_by_role("dialog")
         expect(report.locator(".cells span")).to_have_count(120)
         expect(report.locator(".legend")).to_contain_text("112 text of the PDF8 read by OCR")

@@ -215,7 +215,8 @@ class _Making:
         for row in self.chatbot.documents():
             there = row.added_at <= then and (row.removed_at is None or row.removed_at > then)
             if there and (not self.answer.names or row.name in self.answer.names) and row.id in files:
-                found.append(Document(row.name, files[row.id].sha256, row.period, row.status))
+                own = self.catalog.own_facts(files[row.id].id)  # which can be verified; what people say of it cannot
+                found.append(Document(row.name, files[row.id].sha256, own.period, own.status))
         return tuple(found)
 
     def _sent(self) -> Sent | None:

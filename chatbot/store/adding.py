@@ -19,7 +19,7 @@ from chatbot.store.names import display_name
 from chatbot.terms import terms
 from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, Reading, read_document
-from ingestion.records import Chunk, Page
+from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
 
@@ -144,6 +144,8 @@ class Adding:
             version = self._catalog.begin(
                 taken.name, taken.digest, reading.info.title, protected=bool(taken.password) and reading.info.encrypted, facts=reading.facts
             )
+            if self._catalog.correction(taken.digest) == NO_FACTS and (said := self._copies.correction(taken.digest)) != NO_FACTS:
+                self._catalog.correct(taken.digest, said)  # the catalogue was lost, and is made anew from the copies
             self._catalog.fill(version, reading.pages, chunks, lexicon)
             self._indexes.add_words(version, words)
             self._catalog.searchable(version)

@@ -11,11 +11,14 @@ from typing import Any
 
 from chatbot.records import DocumentRow
 from chatbot.store.contents import CONTENTS_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
+from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections, add_corrections
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+# Of this version a file lacks the corrections alone, and gets them when it is opened.
+WITHOUT_CORRECTIONS = 4
 # A document's active version is what is searched; the one before it can be brought back for a while. Several documents may have one
 # version: the same bytes under several names. A coming version waits for its vectors before it takes its document's place.
 SCHEMA = (
@@ -35,8 +38,9 @@ create table waiting (id integer primary key autoincrement, name text not null, 
 create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
+    + CORRECTION_SCHEMA
 )
-COLUMNS = "v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, v.period, v.status"
+COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}"
 # A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
 WANTED = (
     "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
@@ -77,12 +81,27 @@ class Waiting:
     recovered: bool
 
 
-class Catalog(Contents):
+class Catalog(Contents, Corrections):
     """The catalogue in one SQLite file. Reads from any thread; writes one at a time, each public method one transaction."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Raises StoreError where the file is damaged, cannot be written or comes from another version."""
         super().__init__(path, SCHEMA, SCHEMA_VERSION, read_only=read_only)
+
+    def _check_version(self, schema: str, version: int) -> None:
+        """Brings a file up to date that lacks the corrections alone."""
+        if self._read("pragma user_version") == [(WITHOUT_CORRECTIONS,)]:
+            if self._read_only:
+                return
+            with self._write() as connection:
+                add_corrections(connection)
+                connection.execute(f"pragma user_version = {version}")
+        super()._check_version(schema, version)
+
+    def _prepare(self, connection: Connection) -> None:
+        super()._prepare(connection)
+        if self._read_only and connection.execute("pragma user_version").fetchone()[0] == WITHOUT_CORRECTIONS:
+            add_corrections(connection, temporary=True)
 
     # --- what is there ------------------------------------------------------------------------------------------------------
 
@@ -171,11 +190,11 @@ class Catalog(Contents):
     def documents(self) -> list[DocumentRow]:
         """All documents in the order they were added, removed ones among them."""
         rows = self._read(
-            """select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at, d.removed_at,
+            f"""select d.name, v.sha256, v.title, v.state, v.pages, v.chunks, v.embedded_upto, v.added_at, d.removed_at,
                       (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
                       (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
                       (select name from document where active_version = v.id and id < d.id and removed_at is null order by id limit 1), v.protected,
-                      v.period, v.status
+                      {PERIOD}, {STATUS}
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
@@ -246,7 +265,7 @@ class Catalog(Contents):
             )
             for document, coming in found.fetchall():
                 connection.execute("delete from vector where version = ? and fingerprint != ?", (version, fingerprint))
-                if coming:
+                if coming and not _read_anew(connection, document, version):
                     _flip(connection, document, version)
 
     def restart_vectors(self, version: int) -> None:
@@ -265,10 +284,7 @@ class Catalog(Contents):
         """Let a newer reading of the same bytes take the place of an old one wherever that is live or can be brought back; what is coming
         to those documents still comes."""
         with self._write() as connection:
-            connection.execute("update version set coming = 0 where id = ?", (new,))
-            connection.execute("update document set active_version = ? where active_version = ?", (new, old))
-            connection.execute("update document set previous_version = ? where previous_version = ?", (new, old))
-            connection.execute("update document set previous_version = null, replaced_at = null where previous_version = active_version")
+            _repoint(connection, old, new)
 
     # --- removing ---------------------------------------------------------------------------------------------------------------
 
@@ -331,6 +347,7 @@ class Catalog(Contents):
             known = "(select sha256 from version union select sha256 from waiting)"
             connection.execute(f"delete from erased where sha256 in {known}")
             connection.execute("delete from draft where sha256 not in (select sha256 from waiting)")
+            connection.execute(f"delete from correction where sha256 not in {known}")
 
     # --- what waits -------------------------------------------------------------------------------------------------------------
 
@@ -396,3 +413,22 @@ def _flip(connection: Connection, document: int, version: int) -> None:
         (time.time(), version, document),
     )
     connection.execute("update document set removed_at = null where id = ?", (document,))
+
+
+def _read_anew(connection: Connection, document: int, version: int) -> bool:
+    """Whether this version is a newer reading of what its document has; then it has taken the old one's place, under all its names."""
+    old = connection.execute(
+        "select o.id from document d join version o on o.id = d.active_version join version n on n.id = ?2"
+        " where d.id = ?1 and o.id != n.id and o.sha256 = n.sha256",
+        (document, version),
+    ).fetchone()
+    if old is not None:
+        _repoint(connection, old[0], version)
+    return old is not None
+
+
+def _repoint(connection: Connection, old: int, new: int) -> None:
+    connection.execute("update version set coming = 0 where id = ?", (new,))
+    connection.execute("update document set active_version = ? where active_version = ?", (new, old))
+    connection.execute("update document set previous_version = ? where previous_version = ?", (new, old))
+    connection.execute("update document set previous_version = null, replaced_at = null where previous_version = active_version")

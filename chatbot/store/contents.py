@@ -147,6 +147,14 @@ class Contents(Database):
         """version id -> how many of its chunks have vectors of `fingerprint`."""
         return dict(self._pairs("select version, count(*) from vector where fingerprint = ? group by version", (fingerprint,)))
 
+    def bytes_of(self, version: int) -> int:
+        """Bytes of what belongs to a version, without what SQLite needs around it."""
+        columns = ("page", "text", "words", "tables"), ("chunk", "context"), ("vector", "data"), ("lexicon", "data")
+        sums = [f"coalesce(sum({' + '.join(f'coalesce(length(cast({name} as blob)), 0)' for name in names)}), 0)" for _, *names in columns]
+        return sum(
+            self._read(f"select {total} from {table} where version = ?", (version,))[0][0] for (table, *_), total in zip(columns, sums, strict=True)
+        )
+
     def lexicon(self, version: int) -> bytes:
         """The version's lexicon as packed. Raises KeyError where there is none."""
         for row in self._read("select data from lexicon where version = ?", (version,)):

@@ -1,4 +1,4 @@
-"""The kept copies of added files, each named by its hash, beside it the names it stands under; knows no catalogue."""
+"""The kept copies of added files, each named by its hash, beside it its names and what people say of it; knows no catalogue."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
+from chatbot.store.corrections import correction_from, correction_to
+from ingestion.records import DocumentFacts
 
 __all__ = ["Copies", "KeptName"]
 
@@ -125,14 +127,36 @@ class Copies:
     def names(self, digest: str) -> tuple[KeptName, ...]:
         """The names a copy stands under; none where that is not known."""
         try:
-            rows = json.loads(self._names_path(digest).read_text("utf-8"))["names"]
+            rows = self._beside(digest)["names"]
             return tuple(KeptName(str(row["name"]), None if row["removed_at"] is None else float(row["removed_at"])) for row in rows)
         except (OSError, ValueError, KeyError, TypeError):
             return ()
 
     def write_names(self, digest: str, names: Sequence[KeptName]) -> None:
         """Remember the names a copy stands under, in place of those before."""
-        text = json.dumps({"names": [{"name": name.name, "removed_at": name.removed_at} for name in names]})
+        self._write_beside(digest, names, self.correction(digest))
+
+    def correction(self, digest: str) -> DocumentFacts:
+        """What people say of a copy; see Corrections."""
+        try:
+            return correction_from(self._beside(digest).get("said"))
+        except (OSError, ValueError):
+            return correction_from(None)
+
+    def write_correction(self, digest: str, said: DocumentFacts) -> None:
+        """Remember what people say of a copy, in place of what they said before."""
+        self._write_beside(digest, self.names(digest), said)
+
+    def _beside(self, digest: str) -> dict[str, Any]:
+        """What stands beside a copy. Raises OSError, ValueError."""
+        found = json.loads(self._names_path(digest).read_text("utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("no names")
+        return found
+
+    def _write_beside(self, digest: str, names: Sequence[KeptName], said: DocumentFacts) -> None:
+        listed: dict[str, Any] = {"names": [{"name": name.name, "removed_at": name.removed_at} for name in names]}
+        text = json.dumps({**listed, "said": correction_to(said)} if correction_to(said) else listed)
         try:
             handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
             try:

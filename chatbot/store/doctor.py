@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chatbot.errors import ProjectError, StoreError
 from chatbot.store.damage import IndexDamagedError
 from chatbot.store.library import Library
 
-__all__ = ["LITTLE_SPACE", "Finding", "examine"]
+__all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 
 # Bytes below which additions will soon fail: a 600-page volume with its vectors and indexes takes about 30 MB, its copy as much again.
 LITTLE_SPACE = 500 * 2**20
@@ -38,6 +39,25 @@ def examine(library: Library, *, repair: bool = False, progress: Progress = lamb
             library.resume(progress=progress)
         yield from found
     yield from _space(library)
+
+
+def glance(library: Library) -> list[Finding]:
+    """What can be seen to be wrong at once, without reading any document: for a page that is opened often. Not while anything is being added."""
+    found = [
+        Finding(name, "the kept copy of its file is missing; it is searched, its pages cannot be shown", "Add the file again.")
+        for name in _without_copy(library)
+    ]
+    with suppress(ProjectError):  # `examine` says what is wrong with it
+        there, expected = library.keywords.count(), sum(library.catalog.chunk_counts().values())
+        if there != expected:
+            found.append(Finding(None, f"the index of words has {there:,} of {expected:,} passages", REPAIR))
+    return found
+
+
+def _without_copy(library: Library) -> list[str]:
+    """Names of live documents whose kept copy is missing."""
+    live = library.scope(())
+    return [live[row.id] for row in library.catalog.stored() if row.id in live and not library.copies.path(row.sha256).exists()]
 
 
 def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:

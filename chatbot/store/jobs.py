@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import logging
 import threading
@@ -11,8 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO, Protocol
 
-from chatbot.errors import CancelledError, EncryptedError, ProjectError
+from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.adding import AddResult, Taken, different_files, failed_upload
+from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
 
 __all__ = ["Additions", "Job", "Library", "NewFile"]
 
@@ -24,14 +26,14 @@ MOST_FINISHED = 200
 RETRY_SECONDS = 60.0
 # What closing waits for the page or batch that is being worked on.
 CLOSE_SECONDS = 10.0
-# Seconds of a phase before the time left is told: the first pages say little.
-TELLING_SECONDS = 1.0
 
 
 class Library(Protocol):
     """What the queue calls; see chatbot.store.library.Library and chatbot.store.adding.Adding, whose steps these are."""
 
     def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken: ...
+
+    def take_again(self, name: str) -> Taken: ...
 
     def left(self) -> list[Taken]: ...
 
@@ -65,6 +67,7 @@ class Job:
 
     done, total: pages while reading, chunks while embedding. seconds_left: of this phase, None where nobody can tell. result: once it
     is read, and therefore searchable by words. added_at: seconds since the epoch. problem: why its vectors, or the user, are waited for.
+    per_second: of what is counted in this phase. again: a document that is there is read anew. size: bytes, 0 where that is not known.
     """
 
     id: int
@@ -77,6 +80,9 @@ class Job:
     added_at: float = 0.0
     problem: str | None = None
     cancelling: bool = False
+    per_second: float | None = None
+    again: bool = False
+    size: int = 0
 
     @property
     def finished(self) -> bool:
@@ -114,8 +120,8 @@ class _Task:
         if phase != self.job.phase or done < self.job.done:
             self.phase_started, self.phase_from = now, done
         spent, made = now - self.phase_started, done - self.phase_from
-        left = spent / made * (total - done) if made > 0 and spent >= TELLING_SECONDS else None
-        self.become(phase=phase, done=done, total=total, seconds_left=left)
+        speed = made / spent if made > 0 and spent >= TELLING_SECONDS else None
+        self.become(phase=phase, done=done, total=total, per_second=speed, seconds_left=(total - done) / speed if speed else None)
 
 
 class Additions:
@@ -132,6 +138,8 @@ class Additions:
         self._closing = False
         self._embedding_due, self._not_before = True, 0.0
         self._erasing: set[str] = set()
+        # What the time left is told of: the jobs since the queue was last at rest, from this id on.
+        self._batch, self._batch_started = 0, time.monotonic()
         self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.left()]
         self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.stuck()]
         work = [self._embed_all, *[self._read_all] * max(1, readers)]
@@ -146,14 +154,31 @@ class Additions:
         tasks, digests = [], dict[str, str]()
         for file in files:
             tasks.append(self._take(file, digests))
-            with self._changed:
-                self._tasks.append(tasks[-1])
-                self._changed.notify_all()
+            self._queue(tasks[-1])
         with self._changed:
             finished = [task for task in self._tasks if task.job.finished]
             for task in finished[:-MOST_FINISHED]:
                 self._tasks.remove(task)
         return [task.job.id for task in tasks]
+
+    def read_again(self, name: str) -> int:
+        """Queue a document to be read anew from its kept copy; what was read of it before is searched until then. Returns a job id. Raises
+        NotFoundError, StoreError."""
+        with self._changed:
+            if any(task.job.name == name and not task.job.finished for task in self._tasks):
+                raise StoreError(f"{name[:200]} is being read already.", hint="Wait until that is complete.", retryable=True)
+        taken = self._library.take_again(name)
+        task = _Task(replace(self._job(taken.name, "waiting"), again=True), taken)
+        self._queue(task)
+        return task.job.id
+
+    def seconds_left(self) -> float | None:
+        """About how long all that is queued will take, None where nobody can tell."""
+        with self._changed:
+            jobs = [task.job for task in self._tasks if task.job.id >= self._batch and task.job.phase not in {"password", "failed", "cancelled"}]
+            worked = time.monotonic() - self._batch_started
+        counted = [job for job in jobs if job.result is None or not (job.result.linked or job.result.status == "unchanged")]
+        return all_left([Progress(job.size, job.phase, job.done, job.total, bool(job.result and job.result.ocr_pages)) for job in counted], worked)
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs as they stand, in the order they were queued."""
@@ -226,7 +251,15 @@ class Additions:
     def _job(self, name: str, phase: str) -> Job:
         return Job(next(self._ids), name, phase, added_at=time.time())
 
+    def _queue(self, task: _Task) -> None:
+        with self._changed:
+            if not any(other.job.busy for other in self._tasks):
+                self._batch, self._batch_started = task.job.id, time.monotonic()
+            self._tasks.append(task)
+            self._changed.notify_all()
+
     def _take(self, file: NewFile, digests: dict[str, str]) -> _Task:
+        size = _size(file.data)
         try:
             taken = self._library.take(file.data, file.name, file.password)
             if digests.setdefault(taken.name, taken.digest) != taken.digest:
@@ -236,7 +269,7 @@ class Additions:
             hint = "Rename the file and add it again." if "--name" in error.hint else error.hint
             result = failed_upload(file.name, ProjectError(error.message, hint=hint))
             return _Task(replace(self._job(result.document, "failed"), result=result))
-        return _Task(self._job(taken.name, "waiting"), taken)
+        return _Task(replace(self._job(taken.name, "waiting"), size=size), taken)
 
     def _read_all(self) -> None:
         while (task := self._next_waiting()) is not None:
@@ -296,7 +329,7 @@ class Additions:
 
     def _settle(self, task: _Task, **changes: object) -> None:
         with self._changed:
-            task.become(seconds_left=None, cancelling=False, **changes)
+            task.become(seconds_left=None, per_second=None, cancelling=False, **changes)
             if task.job.finished:
                 task.taken = None
             self._changed.notify_all()
@@ -400,6 +433,16 @@ class Additions:
                 _try(partial(self._library.discard, task.job.result.version))
             with self._changed:
                 self._finish([task], phase="cancelled")
+
+
+def _size(data: BinaryIO) -> int:
+    """Bytes of a file that is open at its start, 0 where that cannot be known before it is read."""
+    try:
+        size = data.seek(0, io.SEEK_END)
+        data.seek(0)
+    except (OSError, ValueError):
+        return 0
+    return size
 
 
 def _try(step: Callable[[], object]) -> str | None:

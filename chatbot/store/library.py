@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import struct
 import threading
 import time
@@ -16,7 +17,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import CancelledError, NotFoundError, ProjectError, StoreError
+from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.records import DocumentRow
 from chatbot.settings import Settings
 from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload, taken_of
@@ -31,10 +32,12 @@ from chatbot.store.names import known_as
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.chunks import prepare
 from ingestion.document import Reading
+from ingestion.facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 
+log = logging.getLogger(__name__)
 # Days a removed document, and a replaced version, can be brought back.
 UNDO_DAYS = 7
 # Chunks embedded between two commits: about half a second of work, which is what a crash can cost.
@@ -156,6 +159,25 @@ class Library:
         """What the document says of itself, kept ready."""
         return self._facts.get(version, lambda: stored.facts if (stored := self.catalog.version(version)) else NO_FACTS)
 
+    def correct(self, name: str, said: DocumentFacts) -> None:
+        """Let people's word count instead of what a document says of itself, wherever facts count. said: its period None for "as the document says", ""
+        for "none", or years as in DocumentFacts; its status likewise. Raises NotFoundError, UsageError for what is no period or status."""
+        checked = replace(said, period=said.period and as_period(said.period), status=said.status)
+        if (said.period and not checked.period) or (said.status and said.status not in STATUSES):
+            raise UsageError("That is no period.", hint="Write a year, as 2025, or years, as 2025-26.")
+        found = self.catalog.find(name)
+        if found is None:
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="It was removed meanwhile.")
+        with self._changing:
+            self.catalog.correct(found.sha256, checked)
+            for version in self.catalog.stored():
+                if version.sha256 == found.sha256:
+                    self._facts.drop(version.id)
+            try:
+                self.copies.write_correction(found.sha256, checked)
+            except DocumentError as error:  # it counts already; only a store made anew from the copies would not know it
+                log.warning("What was said of a document could not be written beside its copy: %s", error)
+
     def without_vectors(self) -> list[Version]:
         """Live or coming versions that keyword search finds and vector search does not yet."""
         return self.catalog.unfinished(self.embedder.fingerprint)
@@ -240,6 +262,16 @@ class Library:
     def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
         """Keep a copy of a file and note that it waits."""
         return self.adding.take(source, name, password)
+
+    def take_again(self, name: str) -> Taken:
+        """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and StoreError where it is not complete yet."""
+        found, newest = self.catalog.find(name), self.catalog.newest(name)
+        if found is None or newest is None:
+            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="It was removed meanwhile.")
+        if newest.id != found.id or found.state != "ready":
+            raise StoreError(f"The search by meaning of {name[:200]!r} is being prepared.", hint="Try again when it is complete.", retryable=True)
+        self.file(found.id)
+        return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
 
     def left(self) -> list[Taken]:
         """What an earlier process took and did not add."""

@@ -1,57 +1,32 @@
-"""The dialogs of the Documents page: how each page was read, and the questions before removing and erasing."""
+"""The questions before removing and erasing a document, and which dialog of the page is shown."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from chatbot.errors import ProjectError
 from chatbot.store.library import UNDO_DAYS
-from chatbot.ui.lists import page_of
-from chatbot.ui.page_report import facts_html, pages_html, strip_html
+from chatbot.ui import document_session
+from chatbot.ui.document_details import draw_details
 from chatbot.ui.shared import House
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, short
+from chatbot.ui.text import paragraphs_html, plain_markdown, short
 
-__all__ = ["ask_for", "show_dialog"]
-
-STATE = "document_dialog"
-PAGES_SHOWN = 50
-
-
-def ask_for(kind: str, name: str) -> None:
-    """Open a dialog in the next run. kind: report | remove | erase."""
-    st.session_state[STATE] = (kind, name)
+__all__ = ["show_dialog"]
 
 
 def show_dialog(house: House) -> None:
     """Open the dialog that was asked for, if any."""
-    kind, name = st.session_state.get(STATE, ("", ""))
-    shown = plain_markdown(short(name, 60))
+    kind, name = document_session.dialog()
+    shown, away = plain_markdown(short(name, 60)), document_session.close_dialog
     if kind == "report":
-        st.dialog(shown, width="large", on_dismiss=_close)(_report)(house, name)
+        st.dialog(shown, width="large", on_dismiss=away)(draw_details)(house, name)
     elif kind == "remove":
-        st.dialog(f"Remove {shown}?", on_dismiss=_close)(_remove)(house, name)
+        st.dialog(f"Remove {shown}?", on_dismiss=away)(_remove)(house, name)
     elif kind == "erase":
-        st.dialog(f"Erase {shown} for good?", on_dismiss=_close)(_erase)(house, name)
-
-
-def _close() -> None:
-    st.session_state.pop(STATE, None)
-
-
-def _report(house: House, name: str) -> None:
-    try:
-        pages = house.chatbot.report(name)
-    except ProjectError as error:
-        st.html(notice_html(error.message, error.hint))
-        return
-    st.html(strip_html(pages) + facts_html(pages))
-    shown = page_of(pages, PAGES_SHOWN, key="report-page")
-    with st.container(key="report"):
-        st.html(pages_html(shown))
+        st.dialog(f"Erase {shown} for good?", on_dismiss=away)(_erase)(house, name)
 
 
 def _remove(house: House, name: str) -> None:
-    st.html(paragraphs_html(f"It is no longer searched, at once. You can restore it for {UNDO_DAYS} days."))
+    st.html(paragraphs_html(f"It is no longer searched, at once. You can undo this at once, and restore it for {UNDO_DAYS} days."))
     _choice("Remove", house, name)
 
 
@@ -64,19 +39,13 @@ def _erase(house: House, name: str) -> None:
 def _choice(label: str, house: House, name: str) -> None:
     with st.container(horizontal=True):
         if st.button(label, key="dialog-yes", type="primary"):
-            _do(label, house, name)
-            _close()
+            document_session.close_dialog()
+            if label == "Remove":
+                document_session.note_removed(name)
+                document_session.attempt(house.chatbot.remove, name)
+            else:
+                document_session.attempt(house.erase, name)
             st.rerun()
         if st.button("Keep it", key="dialog-no"):
-            _close()
+            document_session.close_dialog()
             st.rerun()
-
-
-def _do(label: str, house: House, name: str) -> None:
-    if label != "Remove":
-        house.erase(name)
-        return
-    try:
-        house.chatbot.remove(name)
-    except ProjectError as error:
-        st.session_state["documents_problem"] = str(error)

@@ -11,15 +11,19 @@ from chatbot.store.library import UNDO_DAYS, AddResult
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, plain_markdown, short, spoken
 
-__all__ = ["draw_jobs", "ended_text", "left_text", "phase_text"]
+__all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text", "speed_text"]
 
 # Doubtful pages that are spelled out; the report has them all.
 MOST_DOUBTS = 3
+# Files on their way that have a line of their own.
+MOST_RUNNING = 12
 # How the store begins the warning that is none: a file that is there under another name.
 SAME_FILE = "The same file as "
 # Seconds up to which time is told in seconds, in steps of five: nobody can tell more exactly.
 SECONDS_TOLD = 90
 STEP = 5
+# Pages a second from which on nobody minds a tenth.
+FAST = 10
 
 
 def draw_jobs(jobs: Sequence[Job], house: House) -> None:
@@ -27,14 +31,32 @@ def draw_jobs(jobs: Sequence[Job], house: House) -> None:
     for job in jobs:
         if job.phase == "password":
             _ask_password(job, house)
-    for job in jobs:
-        if job.busy:
-            _draw_running(job, house)
+    running = [job for job in jobs if job.busy]
+    if len(running) > 1:
+        st.html(f'<p class="quiet strong">{plain_html(all_left_text(len(running), house.additions.seconds_left()))}</p>')
+    # Those that go on come first; of many that wait their turn the rest is counted.
+    first = sorted(running, key=lambda job: job.phase == "waiting")
+    for job in first[:MOST_RUNNING]:
+        _draw_running(job, house)
+    if len(running) > MOST_RUNNING:
+        st.html(f'<p class="quiet">And {len(running) - MOST_RUNNING:,} more that wait for their turn.</p>')
+        st.button("Cancel all", key="cancel-all", type="tertiary", on_click=_cancel_all, args=(running, house))
     ended = [job for job in jobs if job.finished]
     if ended:
         lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in ended)
         st.html(f'<ul class="quiet lines" role="status">{lines}</ul>')
         st.button("Clear these messages" if len(ended) > 1 else "Clear this message", key="clear", type="tertiary", on_click=_clear, args=(house,))
+
+
+def all_left_text(count: int, seconds: float | None) -> str:
+    """How many files are on their way, and the time that is left for all."""
+    left = left_text(seconds)
+    return f"{count:,} files are being read{left}{' for all' if left else ''}."
+
+
+def _cancel_all(jobs: Sequence[Job], house: House) -> None:
+    for job in jobs:
+        house.additions.cancel(job.id)
 
 
 def _clear(house: House) -> None:
@@ -76,8 +98,15 @@ def phase_text(job: Job) -> str:
     if job.phase == "waiting":
         return "waiting for its turn"
     if job.phase == "embedding":
-        new = job.result is not None and job.result.status == "replaced"
-        searched = "new version read, the one before is searched until it is complete" if new else "can be asked already, by its words"
+        new = job.result is not None and job.result.status == "replaced" and not job.again
+        again = "read again, the reading before is searched until it is complete"
+        searched = (
+            again
+            if job.again
+            else "new version read, the one before is searched until it is complete"
+            if new
+            else "can be asked already, by its words"
+        )
         text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,} passages"
     elif not job.total:
         text = "opening"
@@ -86,7 +115,16 @@ def phase_text(job: Job) -> str:
         text = f"the text of all {job.total:,} pages is read" if job.phase == "reading" else f"all {job.total:,} scanned pages are read, storing them"
     else:
         text = f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of {job.total:,}"
+    text = f"{text}{speed_text(job)}"
     return f"{text}. Waiting: {job.problem}" if job.problem else f"{text}{left_text(job.seconds_left)}"
+
+
+def speed_text(job: Job) -> str:
+    """How fast it goes, in pages or passages a second; "" where nobody can tell, or all is read."""
+    if not job.per_second or job.done >= job.total:
+        return ""
+    speed = f"{job.per_second:,.0f}" if job.per_second >= FAST else f"{job.per_second:.1f}"
+    return f", {speed} {'passages' if job.phase == 'embedding' else 'pages'} a second"
 
 
 def left_text(seconds: float | None) -> str:
@@ -103,15 +141,17 @@ def ended_text(job: Job) -> str:
     result = job.result
     name = short(job.name, 80)
     if job.phase == "cancelled":
-        return f"{name}: cancelled, nothing of it is kept."
+        return f"{name}: reading it again was cancelled; it stays as it was." if job.again else f"{name}: cancelled, nothing of it is kept."
     if result is None:
         return f"✓ {name}: its search by meaning is complete."
     if job.phase == "failed":
-        return f"⚠ {name}: not added. {result.error}"
+        return f"⚠ {name}: not read again, it stays as it was. {result.error}" if job.again else f"⚠ {name}: not added. {result.error}"
     if result.status == "unchanged":
         return f"✓ {name}: it is there already, with the very same pages. Nothing was added."
     if result.warning and result.warning.startswith(SAME_FILE):
         return f"✓ {name}: {result.warning[0].lower()}{result.warning[1:]}"
+    if job.again:
+        return " ".join([f"✓ {name}: read again, {_counted(result)}.", *_doubts(result)])
     said = f"✓ {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
     undo = [f"The version before can be brought back for {UNDO_DAYS} days: Undo."] if result.status == "replaced" else []
     return " ".join([said, *undo, *_doubts(result)])

@@ -44,6 +44,7 @@ def show() -> None:
     elif current.house is None:
         _starting()
     else:
+        session.enter(page.title)
         page.run()
         _what_leaves(current.house)
 

@@ -44,8 +44,11 @@ def strip_html(pages: Sequence[PageReport]) -> str:
     """All pages as small coloured cells, each named in its title, with a legend that says the same in words and numbers."""
     counts = Counter(map(kind_of, pages))
     said = ", ".join(f"{counts[kind]:,} {text}" for kind, text in KINDS.items() if counts[kind])
-    cells = "".join(f'<span class="{kind_of(page)}" title="{plain_html(_titled(page))}"></span>' for page in pages)
+    with_tables = sum(page.tables > 0 for page in pages)
+    said += f"; tables on {with_tables:,}" if with_tables else ""
+    cells = "".join(f'<span class="{_classes(page)}" title="{plain_html(_titled(page))}" data-page="{page.number}"></span>' for page in pages)
     legend = "".join(f'<span><i class="{kind}"></i>{counts[kind]:,} {text}</span>' for kind, text in KINDS.items() if counts[kind])
+    legend += f'<span><i class="none tables"></i>{with_tables:,} with tables</span>' if with_tables else ""
     columns = min(len(pages), max(ROW, -(-len(pages) // MOST_ROWS)))
     style = f"grid-template-columns: repeat({columns}, minmax(0, 1.6rem))"
     return (
@@ -54,11 +57,12 @@ def strip_html(pages: Sequence[PageReport]) -> str:
     )
 
 
-def facts_html(pages: Sequence[PageReport]) -> str:
-    """What there is to know of all pages together, as terms and their descriptions."""
+def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
+    """What there is to know of all pages together, as terms and their descriptions. space: what the document takes on the disk, in words."""
     facts = [("Pages", f"{len(pages):,}"), ("Tables", _tables(pages)), ("OCR", _sureness(pages)), ("Printed numbers", _labels(pages))]
     facts += [("Not read", f"page {ranges(lost)}")] if (lost := [page.number for page in pages if page.problem is not None]) else []
     facts += [("Orders to machines", f"page {ranges(pages_with)}")] if (pages_with := [page.number for page in pages if page.instructions]) else []
+    facts += [("Space", space)] if space else []
     return f'<dl class="facts">{"".join(f"<div><dt>{term}</dt><dd>{plain_html(text)}</dd></div>" for term, text in facts)}</dl>'
 
 
@@ -125,7 +129,13 @@ def _titled(page: PageReport) -> str:
     named = page_text(PageRef("", page.number, page.label)).replace("p. ", "Page ", 1)
     if page.problem is not None:
         return f"{named}: not read. {page.problem}"
-    return f"{named}: {_read_by(page)}" + ("" if page.confidence is None else f", confidence {page.confidence:.0f} of 100")
+    tables = f", {page.tables:,} table{'' if page.tables == 1 else 's'}" if page.tables else ""
+    return f"{named}: {_read_by(page)}{'' if page.confidence is None else f', confidence {page.confidence:.0f} of 100'}{tables}"
+
+
+def _classes(page: PageReport) -> str:
+    """How style.css draws a page's cell: by colour and pattern how it was read, by a mark whether it has tables."""
+    return f"{kind_of(page)} tables" if page.tables else kind_of(page)
 
 
 def _line(page: PageReport) -> tuple[str, ...]:

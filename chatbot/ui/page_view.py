@@ -27,19 +27,24 @@ WIDTH_INSIDE = 592
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
 
 
-def show_open_page(house: House) -> None:
-    """Open the dialog where a page was asked for in this run."""
+def _nothing(_: OpenPage) -> None:
+    pass
+
+
+def show_open_page(house: House, *, shown: Callable[[OpenPage], None] = _nothing) -> None:
+    """Open the dialog where a page was asked for in this run. shown: told of each page as it is turned to."""
     opened = session.lying_open()
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width=WIDTH, position="right", on_dismiss=session.close_page)(_page)(house)
+    st.dialog(title, width=WIDTH, position="right", on_dismiss=session.close_page)(_page)(house, shown)
 
 
-def _page(house: House) -> None:
+def _page(house: House, shown: Callable[[OpenPage], None]) -> None:
     opened = session.lying_open()
     if opened is None:
         return
+    shown(opened)
     catalog = house.chatbot.library.catalog
     around = catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
     stored, version = around.get(opened.page), catalog.version(opened.version)

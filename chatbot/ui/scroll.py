@@ -68,7 +68,7 @@ look();
 }"""
 # Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
 # of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
-# what carries data-stop tells that address to stop. "/" goes to the question.
+# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it. "/" goes to the question.
 HANDS = """{
 if (!window.finpolicyHands) {
   window.finpolicyHands = true;
@@ -107,6 +107,15 @@ if (!window.finpolicyHands) {
     area.remove();
     return done;
   };
+  document.addEventListener('click', (event) => {
+    const cell = event.target.closest ? event.target.closest('.strip [data-page]') : null;
+    const field = cell && document.querySelector('.st-key-report-open input');
+    if (!field) return;
+    field.focus();
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, cell.dataset.page);
+    field.dispatchEvent(new Event('input', {bubbles: true}));
+    field.blur();
+  });
   document.addEventListener('click', async (event) => {
     const at = event.target.closest ? event.target.closest('[data-press], [data-copy], [data-stop]') : null;
     if (!at) return;

@@ -37,6 +37,7 @@ __all__ = [
     "delete_conversation",
     "dialog",
     "end_edit",
+    "enter",
     "first_shown",
     "is_edited",
     "is_private",
@@ -346,6 +347,13 @@ def lying_among() -> tuple[OpenPage, ...]:
     """The passages of the answer whose page lies open, by number; none where it was not opened from an answer's."""
     found: tuple[OpenPage, ...] = st.session_state.get("open_among", ())
     return found
+
+
+def enter(place: str) -> None:
+    """This run draws the page of this name: what lies open on another is put away."""
+    if st.session_state.get("place", place) != place:
+        close_page()
+    st.session_state["place"] = place
 
 
 def turn_page(by: int) -> None:

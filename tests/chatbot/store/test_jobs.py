@@ -52,6 +52,9 @@ class Script:
                 raise CancelledError("Cancelled.")
             assert time.monotonic() < end
 
+    def take_again(self, name: str) -> Taken:
+        return Taken(name, name, 0, again=True)
+
     def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
         taken = Taken(display_name(name), hashlib.sha256(source.read()).hexdigest(), next(self._versions), password)
         self.waiting.append(taken)

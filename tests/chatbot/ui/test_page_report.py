@@ -21,14 +21,18 @@ def test_each_page_is_of_one_kind() -> None:
 def test_the_strip_names_every_page_and_counts_each_kind() -> None:
     shown = strip_html(PAGES)
     assert shown.count("title=") == len(PAGES)
-    assert 'class="ocr" title="Page 3 (printed 1): read by OCR, confidence 91 of 100"' in shown
+    assert 'class="ocr tables" title="Page 3 (printed 1): read by OCR, confidence 91 of 100, 1 table" data-page="3"' in shown
     assert 'title="Page 6: not read. It broke &lt;here&gt;."' in shown
-    assert 'aria-label="The pages in order: 2 text of the PDF, 1 read by OCR, 1 text, and pictures read by OCR, 1 no text found, 1 not read"' in shown
+    assert (
+        'aria-label="The pages in order: 2 text of the PDF, 1 read by OCR, 1 text, and pictures read by OCR, 1 no text found, 1 not read; tables on 3"'
+        in shown
+    )
     assert "repeat(6," in shown
 
 
 def test_the_legend_has_only_what_occurs() -> None:
-    assert strip_html(PAGES[:2]).count("<i ") == 1
+    assert strip_html(PAGES[:2]).count("<i ") == 2
+    assert strip_html(PAGES[1:2]).count("<i ") == 1
 
 
 def test_a_long_strip_keeps_to_its_rows() -> None:

@@ -21,7 +21,8 @@ from chatbot.store.names import free_name
 from chatbot.ui import shared
 from chatbot.ui.answers import ocr_remarks
 from chatbot.ui.chat import stage_html
-from chatbot.ui.documents import moving, remarks, state_text, undo_until
+from chatbot.ui.document_list import remarks, state_text, undo_until
+from chatbot.ui.documents import moving
 from chatbot.ui.shared import House
 from tests.pdfs import make_pdf
 
@@ -163,7 +164,7 @@ def test_documents_are_listed_reported_removed_and_restored(rules: House) -> Non
     app = run("documents.py")
     assert "Rules.pdf" in shown(app)
     assert "✓ Rules.pdf: added, 1 page, 1 passage" in shown(app)
-    app.button(key="Pages-Rules.pdf").click().run()
+    app.button(key="Details-Rules.pdf").click().run()
     assert "How each page was read" in shown(app)
     app.button(key="Remove-Rules.pdf").click().run()
     app.button(key="dialog-yes").click().run()
@@ -297,8 +298,10 @@ def test_states_are_told_in_words(rules: House) -> None:
     assert state_text(replace(row, chunks=0)) == "no text was found"
     assert state_text(replace(row, state="embedding", embedded=64, chunks=1_204)) == "searchable by words; by meaning 64 of 1,204"
     assert state_text(replace(row, state="removed", removed_at=row.added_at)).startswith("removed, can be restored until ")
+    row = replace(row, period=None, status=None)
     assert remarks(row, row.added_at) == []
-    assert remarks(replace(row, failed_pages=2), row.added_at) == ["⚠ 2 pages were not read: see Pages."]
+    assert remarks(replace(row, period="2025-26", status="draft"), row.added_at) == ["2025-26, draft"]
+    assert remarks(replace(row, failed_pages=2), row.added_at) == ["⚠ 2 pages were not read: see Details."]
 
 
 def test_the_page_follows_vectors_that_nobody_makes_yet(rules: House) -> None:
@@ -310,7 +313,7 @@ def test_the_page_follows_vectors_that_nobody_makes_yet(rules: House) -> None:
 
 def test_a_new_version_can_be_undone_for_seven_days(rules: House) -> None:
     (row,) = rules.chatbot.documents()
-    new = replace(row, replaced_at=1_000_000.0)
+    new = replace(row, replaced_at=1_000_000.0, period=None, status=None)
     assert undo_until(new, 1_000_000.0 + 6.9 * 86_400) == 1_000_000.0 + 7 * 86_400
     assert undo_until(new, 1_000_000.0 + 7.1 * 86_400) is None
     assert remarks(new, 1_000_000.0 + 7.1 * 86_400) == []

@@ -1,0 +1,58 @@
+"""What people say of a document in place of what it says of itself, its period and its status; kept with the file's hash, so that it outlives re-reading."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from chatbot.store.database import Database
+from ingestion.records import NO_FACTS, DocumentFacts
+
+__all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "add_corrections", "correction_from", "correction_to"]
+
+# null: as the document says; "": none, whatever the document says.
+CORRECTION_SCHEMA = """
+create table correction (sha256 text primary key, period text, status text) without rowid;
+"""
+# Of a version v, as it counts.
+PERIOD = "nullif(coalesce((select c.period from correction c where c.sha256 = v.sha256), v.period, ''), '')"
+STATUS = "nullif(coalesce((select c.status from correction c where c.sha256 = v.sha256), v.status, ''), '')"
+
+
+class Corrections(Database):
+    """The corrections of one store, by SHA-256 of the file: a new version of a document begins with what it says itself."""
+
+    def correction(self, sha256: str) -> DocumentFacts:
+        """What was said of these bytes: None for "as the document says", "" for "none"."""
+        rows = self._read("select period, status from correction where sha256 = ?", (sha256,))
+        return DocumentFacts(*rows[0]) if rows else NO_FACTS
+
+    def correct(self, sha256: str, said: DocumentFacts) -> None:
+        """Let this count instead of what the document says. said: as in `correction`."""
+        with self._write() as connection:
+            if said == NO_FACTS:
+                connection.execute("delete from correction where sha256 = ?", (sha256,))
+            else:
+                connection.execute("insert or replace into correction values (?, ?, ?)", (sha256, said.period, said.status))
+
+    def own_facts(self, version: int) -> DocumentFacts:
+        """What a version says of itself; nothing where there is none."""
+        rows = self._read("select period, status from version where id = ?", (version,))
+        return DocumentFacts(*rows[0]) if rows else NO_FACTS
+
+
+def add_corrections(connection: Connection, *, temporary: bool = False) -> None:
+    """Give a file of the version before the table that it lacks. temporary: seen by this connection alone, where the file may not be changed."""
+    if not connection.execute("select 1 from sqlite_master where name = 'correction'").fetchone():
+        connection.execute(CORRECTION_SCHEMA.strip().rstrip(";").replace("create table", "create temp table" if temporary else "create table"))
+
+
+def correction_to(said: DocumentFacts) -> dict[str, str]:
+    """A correction as JSON values, without what is as the document says."""
+    return {name: value for name, value in (("period", said.period), ("status", said.status)) if value is not None}
+
+
+def correction_from(values: object) -> DocumentFacts:
+    """The correction that such values stand for; what is no text is as the document says."""
+    given = values if isinstance(values, dict) else {}
+    period, status = given.get("period"), given.get("status")
+    return DocumentFacts(period if isinstance(period, str) else None, status if isinstance(status, str) else None)

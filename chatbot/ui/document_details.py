@@ -1,0 +1,116 @@
+"""A document in its details: its pages as a strip and a table, period and status, space; from here its pages open and it is read again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from chatbot.errors import NotFoundError, ProjectError
+from chatbot.store.catalog import Version
+from chatbot.store.space import document_space
+from chatbot.ui import document_session, session
+from chatbot.ui.document_address import open_document
+from chatbot.ui.document_health import bytes_text
+from chatbot.ui.lists import page_of
+from chatbot.ui.page_report import facts_html, pages_html, strip_html
+from chatbot.ui.shared import House
+from chatbot.ui.text import notice_html, plain_html
+from ingestion.facts import STATUSES, as_period
+from ingestion.records import NO_FACTS, DocumentFacts
+
+__all__ = ["draw_details", "said_of"]
+
+PAGES_SHOWN = 50
+NO_STATUS = "none"
+GONE = "This document is not there any more: it was removed or replaced in another tab."
+
+
+def draw_details(house: House, name: str) -> None:
+    """The body of the dialog."""
+    try:
+        pages, stored = house.chatbot.report(name), house.chatbot.library.catalog.find(name)
+    except ProjectError:
+        stored, pages = None, []
+    if stored is None:
+        st.html(notice_html(GONE, "Close this and look at the list."))
+        return
+    _draw_ways(house, name, stored)
+    if session.lying_open() is not None or not document_session.dialog()[0]:
+        st.rerun()
+    st.html(strip_html(pages) + facts_html(pages, _space(house, stored)))
+    _draw_facts(house, name, stored)
+    shown = page_of(pages, PAGES_SHOWN, key="report-page")
+    with st.container(key="report"):
+        st.html(pages_html(shown))
+
+
+def _draw_ways(house: House, name: str, stored: Version) -> None:
+    """To a page, and to a new reading."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="report-ways"):
+        st.number_input(
+            f"Open page (1 to {stored.pages:,})",
+            1,
+            max(1, stored.pages),
+            None,
+            step=1,
+            key="report-open",
+            width=190,
+            on_change=_open,
+            args=(house, name),
+        )
+        st.button("Open", key="report-open-first", on_click=_open, args=(house, name), help="Opens that page, or the first")
+        again = "Reads the file anew from its kept copy, as after an update of this program. What was read before is searched until that is complete."
+        st.button("Read again", key="report-again", on_click=_read_again, args=(house, name), help=again)
+
+
+def _open(house: House, name: str) -> None:
+    open_document(house, name, int(st.session_state.get("report-open") or 1))
+
+
+def _read_again(house: House, name: str) -> None:
+    document_session.close_dialog()
+    document_session.attempt(house.additions.read_again, name)
+
+
+def _space(house: House, stored: Version) -> str:
+    space = document_space(house.chatbot.library, stored.id)
+    parts = f"file {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, its share of the indexes {bytes_text(space.vectors + space.words)}"
+    return f"about {bytes_text(space.total)}: {parts}"
+
+
+def _draw_facts(house: House, name: str, stored: Version) -> None:
+    """Period and status, to be set right where the document says them wrongly or not at all."""
+    own, corrected = house.chatbot.library.catalog.own_facts(stored.id), house.chatbot.library.catalog.correction(stored.sha256)
+    with st.form("document-facts", border=False, enter_to_submit=True):
+        period_at, status_at, save_at = st.columns([2, 2, 1.2], vertical_alignment="bottom")
+        period = period_at.text_input("Period", value=stored.facts.period or "", max_chars=20, placeholder="none", key=f"facts-period-{stored.facts}")
+        choices = (NO_STATUS, *STATUSES)
+        at = choices.index(stored.facts.status) if stored.facts.status in choices else 0
+        status = status_at.selectbox("Status", choices, index=at, key=f"facts-status-{stored.facts}", filter_mode=None)
+        saved = save_at.form_submit_button("Save", key="facts-save", width="stretch")
+    says = f"The document itself says: period {own.period or 'none'}, status {own.status or 'none'}."
+    use = "Used to tell which documents a question means and which is the newest of a series."
+    st.html(f'<p class="quiet">{plain_html(says)} {"Corrected by hand. " if corrected != NO_FACTS else ""}{use}</p>')
+    if corrected != NO_FACTS:
+        st.button("As the document says", key="facts-own", type="tertiary", on_click=_correct, args=(house, name, NO_FACTS))
+    if saved and period.strip() and not as_period(period):
+        st.html(notice_html("That is no period.", "Write a year, as 2025, or years, as 2025-26. Leave it empty for none."))
+    elif saved:
+        _correct(house, name, said_of(period, status, own))
+        st.rerun()
+
+
+def said_of(period: str, status: str, own: DocumentFacts) -> DocumentFacts:
+    """What to keep of what was typed and chosen: None for what the document says itself, "" for none. period: empty, or as `as_period` takes it."""
+    typed, chosen = as_period(period), "" if status == NO_STATUS else status
+    return DocumentFacts(None if typed == (own.period or "") else typed, None if chosen == (own.status or "") else chosen)
+
+
+def _correct(house: House, name: str, said: DocumentFacts) -> None:
+    try:
+        house.chatbot.library.correct(name, said)
+    except NotFoundError:
+        document_session.tell(GONE)
+        document_session.close_dialog()
+    except ProjectError as error:
+        document_session.tell(error.message, error.hint)
+        document_session.close_dialog()

@@ -1,0 +1,77 @@
+"""In a sentence whether all documents can be searched, what can be seen to be wrong with its mending, and what they take on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from chatbot.errors import ProjectError
+from chatbot.records import DocumentRow
+from chatbot.store.doctor import LITTLE_SPACE, REPAIR, glance
+from chatbot.store.space import Space, store_space
+from chatbot.ui.shared import House
+from chatbot.ui.store_check import findings_html
+from chatbot.ui.text import plain_html, quiet_html
+
+__all__ = ["bytes_text", "draw_health", "draw_space", "health_text", "space_text"]
+
+# Documents with something wrong that are spelled out.
+MOST_SAID = 4
+
+
+def draw_health(house: House, *, busy: bool) -> None:
+    """The sentence; below it what a glance at the store finds, with the button that mends it."""
+    documents = house.chatbot.documents()
+    rows = [row for row in documents if row.removed_at is None]
+    coming = sum(job.busy and job.result is None and not job.again for job in house.additions.jobs())
+    if documents or coming:  # of an empty store the list speaks
+        st.html(f'<p class="health" role="status">{plain_html(health_text(rows, coming))}</p>')
+    if busy or house.check.latest() is not None:  # what is being made is not missing, and a check has looked closer
+        return
+    try:
+        found = glance(house.chatbot.library)
+    except ProjectError:  # the check below says what is wrong
+        return
+    if found:
+        st.html(findings_html(found[:MOST_SAID]) + (quiet_html(f"And {len(found) - MOST_SAID:,} more.") if len(found) > MOST_SAID else ""))
+    if any(REPAIR in finding.fix for finding in found):
+        st.button("Repair now", key="repair-now", type="primary", on_click=house.check.start, kwargs={"repair": True})
+
+
+def draw_space(house: House) -> None:
+    """What the documents take on the disk."""
+    try:
+        st.html(quiet_html(space_text(store_space(house.chatbot.library))))
+    except OSError:  # a disk that does not say is no reason to show no page
+        return
+
+
+def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
+    """Whether all documents can be searched. rows: those that are there; coming: how many are being added and cannot be searched yet."""
+    count, lost = len(rows), sum(row.state == "ready" and not row.chunks for row in rows)
+    words = sum(row.state != "ready" for row in rows)
+    more = f" {coming:,} more {'is' if coming == 1 else 'are'} being added." if coming else ""
+    if not count:
+        return more.strip() or "There are no documents to search."
+    all_of = "The document" if count == 1 else f"All {count:,} documents"
+    said = f"✓ {all_of} can be searched." if not lost else f"⚠ {count - lost:,} of {count:,} can be searched; in the rest no text was found."
+    if words:
+        left = "it" if count == 1 else f"{words:,} of them" if words < count else "they"
+        said = f"{said[:-1]}, {left} by words only until the search by meaning is prepared."
+    return said + more
+
+
+def space_text(space: Space) -> str:
+    """What is used in all, of what, and what is free."""
+    parts = f"files {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, indexes {bytes_text(space.vectors + space.words)}"
+    little = " ⚠ That is little: additions may soon fail." if space.free < LITTLE_SPACE else ""
+    return f"Space used: {bytes_text(space.total)} ({parts}). {bytes_text(space.free)} are free on this disk.{little}"
+
+
+def bytes_text(count: int) -> str:
+    """Bytes as people say them: "820 KB", "3.4 MB", "12 GB"."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}" if count < 10 * size else f"{count / size:,.0f} {unit}"
+    return f"{count:,} bytes"

@@ -1,0 +1,175 @@
+"""The list of documents: searching and sorting it, what each row says, and its buttons; what they open stands in document_dialogs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from chatbot.records import DocumentRow
+from chatbot.store.library import UNDO_DAYS
+from chatbot.ui import document_session
+from chatbot.ui.document_address import open_document
+from chatbot.ui.lists import page_of, search_box
+from chatbot.ui.shared import House
+from chatbot.ui.text import plain_html, plain_markdown, quiet_html, short
+
+__all__ = ["arranged", "draw_documents", "remarks", "state_text", "undo_until"]
+
+UNDO_SECONDS = UNDO_DAYS * 86_400
+ROWS = 20
+# Fewer are seen at a glance, and need neither search nor order.
+WORTH_SEARCHING = 8
+ADDED, NEWEST, NAME, PAGES = "in the order added", "newest first", "by name", "most pages first"
+HEAD = ("Document", "Pages", "Scanned", "State", "Added")
+COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
+
+
+def draw_documents(house: House) -> None:
+    """What there is, page by page; above it the way to undo a removal."""
+    rows = house.chatbot.documents()
+    _draw_undo(rows, house)
+    if not rows:
+        st.html(
+            quiet_html(
+                "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as scans. What you ask is then answered from them."
+            )
+        )
+        st.caption("Nothing at hand? `make samples` makes four to try, in `documents/samples`.")
+        return
+    wanted, order = "", ADDED
+    if len(rows) > WORTH_SEARCHING:
+        with st.container(horizontal=True, key="documents-find"):
+            wanted = search_box("Search by name", key="documents-search")
+            order = st.selectbox(
+                "Order of the documents",
+                (ADDED, NEWEST, NAME, PAGES),
+                key="documents-order",
+                label_visibility="collapsed",
+                filter_mode=None,
+                width=210,
+            )
+        rows = arranged(rows, wanted, order)
+        if not rows:
+            st.html(quiet_html("No document has all of these words in its name."))
+    shown = page_of(rows, ROWS, key=f"documents-page-{wanted}-{order}")
+    with st.container(key="documents"):
+        if rows:
+            _draw_line(HEAD, head=True)
+        for row in shown:
+            _draw_row(row, house)
+
+
+def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[DocumentRow]:
+    """The documents whose names have all these words, wherever in them, in that order."""
+    words = wanted.casefold().split()
+    found = [row for row in rows if all(word in row.name.casefold() for word in words)]
+    keys: dict[str, Callable[[DocumentRow], Any]] = {
+        NEWEST: lambda row: -row.added_at,
+        NAME: lambda row: (row.name.casefold(), row.name),
+        PAGES: lambda row: (-row.pages, row.name.casefold()),
+    }
+    return sorted(found, key=keys[order]) if order in keys else found
+
+
+def _draw_undo(rows: Sequence[DocumentRow], house: House) -> None:
+    """What was removed here just now, and the way back."""
+    row = next((row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None), None)
+    if row is None:
+        document_session.put_undo_away()
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="document-undo"):
+        st.html(f'<p role="status">{plain_html(short(row.name, 60))} was removed.</p>', width="content")
+        st.button("Undo", key="undo-removed", help="Brings it back (key U)", shortcut="U", on_click=_restore, args=(row, house))
+        st.button("Put away", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
+
+
+def _restore(row: DocumentRow, house: House) -> None:
+    """Bring back what a row showed; what another tab did meanwhile is not done twice."""
+    now = next((one for one in house.chatbot.documents() if one.name == row.name), None)
+    document_session.put_undo_away()
+    if (
+        now is not None
+        and (now.removed_at is None) == (row.removed_at is None)
+        and (row.removed_at is not None or now.replaced_at == row.replaced_at)
+    ):
+        document_session.attempt(house.restore, row.name)
+    elif now is None or row.removed_at is None:
+        document_session.tell("This was changed in another tab meanwhile.", "The list shows what is there now.")
+
+
+def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool = False) -> Any:
+    """One row of the table; returns the place for its buttons. Each cell names its column to those who do not see it above.
+
+    remarks: lines under the first cell.
+    """
+    *columns, last = st.columns(COLUMNS, vertical_alignment="center", gap="small")
+    for column, name, cell in zip(columns, HEAD, cells, strict=True):
+        label = "" if head or name == HEAD[0] else f'<span class="column">{name}: </span>'
+        more = "".join(f'<p class="remark">{plain_html(remark)}</p>' for remark in remarks) if name == HEAD[0] else ""
+        column.html(f'<p class="quiet{" strong" if head else ""}">{label}{plain_html(cell)}</p>{more}')
+    return last
+
+
+def _draw_row(row: DocumentRow, house: House) -> None:
+    erasing = row.name in house.additions.erasing()
+    scanned = f"{row.ocr_pages:,}" if row.ocr_pages else "–"
+    cells = (row.name, f"{row.pages:,}", scanned, "being erased" if erasing else state_text(row), _day(row.added_at))
+    place = _draw_line(cells, remarks=remarks(row, time.time()))
+    name = plain_markdown(short(row.name, 60))
+    if erasing:
+        return
+    with place.container(horizontal=True, gap="small"):
+        if row.removed_at is None:
+            _button("Open", row, f"Look at the pages of {name}", open_document, house, row.name)
+            _button("Details", row, f"How the pages of {name} were read, its period and status", document_session.ask_for, "report", row.name)
+            if undo_until(row, time.time()) is not None:
+                _button("Undo", row, f"Bring back the version of {name} that was there before", _restore, row, house)
+            _button("Remove", row, f"Remove {name}", document_session.ask_for, "remove", row.name)
+        else:
+            _button("Restore", row, f"Bring {name} back", _restore, row, house)
+            _button("Erase", row, f"Erase {name} for good", document_session.ask_for, "erase", row.name)
+
+
+def _button(label: str, row: DocumentRow, explained: str, do: Callable[..., None], *arguments: Any) -> None:
+    """A button that acts on the row as it was shown, whatever another tab did since."""
+    if st.button(label, key=f"{label}-{row.name}", help=explained, type="tertiary", on_click=do, args=arguments):
+        st.rerun()  # dialogs stand outside of what is drawn anew here
+
+
+def state_text(row: DocumentRow) -> str:
+    """What can be done with a document now, in words."""
+    if row.removed_at is not None:
+        return f"removed, can be restored until {_day(row.removed_at + UNDO_SECONDS)}"
+    if row.state == "ready":
+        return "ready" if row.chunks else "no text was found"
+    return f"searchable by words; by meaning {row.embedded:,} of {row.chunks:,}"
+
+
+def remarks(row: DocumentRow, now: float) -> list[str]:
+    """What is special about a document. now: seconds since the epoch."""
+    facts = ", ".join(fact for fact in (row.period, row.status) if fact)
+    said = [facts] if facts else []
+    if row.failed_pages:
+        said.append(f"⚠ {row.failed_pages:,} page{' was' if row.failed_pages == 1 else 's were'} not read: see Details.")
+    if row.same_as is not None:
+        said.append(f"The same file as {row.same_as}; kept once, under both names.")
+    if row.protected:
+        said.append("Protected: its pages are shown to who knows its password.")
+    until = undo_until(row, now)
+    if row.replaced_at is not None and until is not None:
+        said.append(f"Took the place of another version on {_day(row.replaced_at)}, which can be brought back until {_day(until)}.")
+    return said
+
+
+def undo_until(row: DocumentRow, now: float) -> float | None:
+    """Until when the version before can be brought back, None where it cannot. Seconds since the epoch."""
+    if row.removed_at is not None or row.replaced_at is None or row.replaced_at + UNDO_SECONDS <= now:
+        return None
+    return row.replaced_at + UNDO_SECONDS
+
+
+def _day(seconds: float) -> str:
+    return time.strftime("%d %b %Y", time.localtime(seconds))

@@ -1,0 +1,130 @@
+"""What a session knows of the Documents page: its dialog, what was removed last, what went wrong; the only module that knows those keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from chatbot.errors import ProjectError
+from chatbot.ui import session
+
+__all__ = [
+    "address_written",
+    "ask_for",
+    "attempt",
+    "close_dialog",
+    "dialog",
+    "digest_of",
+    "folder_wanted",
+    "note_removed",
+    "problem",
+    "put_undo_away",
+    "removed_last",
+    "tell",
+    "upload_number",
+    "uploaded",
+    "want_folder",
+    "write_address",
+]
+
+DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, DIGESTS = (
+    f"document_{name}" for name in ("dialog", "problem", "removed", "upload", "folder", "address", "digests")
+)
+
+
+def ask_for(kind: str, name: str) -> None:
+    """Open a dialog in the next run. kind: report | remove | erase."""
+    session.close_page()
+    st.session_state[DIALOG] = (kind, name)
+
+
+def dialog() -> tuple[str, str]:
+    """(kind, document's name) of the dialog to show, ("", "") for none."""
+    found: tuple[str, str] = st.session_state.get(DIALOG, ("", ""))
+    return found
+
+
+def close_dialog() -> None:
+    """Put the dialog away."""
+    st.session_state.pop(DIALOG, None)
+
+
+def tell(message: str, hint: str = "") -> None:
+    """Show in the next run what went wrong. hint: what to do."""
+    st.session_state[PROBLEM] = (message, hint)
+
+
+def problem() -> tuple[str, str]:
+    """(message, hint) of what went wrong, once; ("", "") where nothing did."""
+    found: tuple[str, str] = st.session_state.pop(PROBLEM, ("", ""))
+    return found
+
+
+def attempt(do: Callable[[str], object], name: str) -> None:
+    """Do something with a document; where that fails, as when another tab was quicker, the next run says so."""
+    try:
+        do(name)
+    except ProjectError as error:
+        tell(error.message, "" if "python -m" in error.hint else error.hint)
+
+
+def note_removed(name: str) -> None:
+    """This document was removed here just now."""
+    st.session_state[REMOVED] = name
+
+
+def removed_last() -> str:
+    """The document that was removed here last, "" for none."""
+    found: str = st.session_state.get(REMOVED, "")
+    return found
+
+
+def put_undo_away() -> None:
+    """Speak no more of what was removed."""
+    st.session_state.pop(REMOVED, None)
+
+
+def upload_number() -> int:
+    """Of the field for files: each one that was emptied has another."""
+    found: int = st.session_state.setdefault(UPLOAD, 0)
+    return found
+
+
+def uploaded() -> None:
+    """The files were taken: the field is to be empty."""
+    st.session_state[UPLOAD] = upload_number() + 1
+    st.session_state.pop(DIGESTS, None)
+
+
+def folder_wanted() -> bool:
+    """Whether the field takes a folder."""
+    return bool(st.session_state.get(FOLDER))
+
+
+def want_folder(wanted: bool) -> None:
+    """Let the field take a folder, or files."""
+    st.session_state[FOLDER] = wanted
+    uploaded()
+
+
+def digest_of(file: str, make: Callable[[], str]) -> str:
+    """The SHA-256 of an uploaded file, by its id; worked out once."""
+    known: dict[str, str] = st.session_state.setdefault(DIGESTS, {})
+    return known[file] if file in known else known.setdefault(file, make())
+
+
+def address_written() -> tuple[str, str]:
+    """(document, page) that the address was last given, ("", "") for none."""
+    found: tuple[str, str] = st.session_state.get(ADDRESS, ("", ""))
+    return found
+
+
+def write_address(document: str, page: str) -> None:
+    """Let the address lead to this page; ("", "") for none."""
+    for key, value in (("document", document), ("page", page)):
+        if value and st.query_params.get(key) != value:
+            st.query_params[key] = value
+        elif not value:
+            st.query_params.pop(key, None)
+    st.session_state[ADDRESS] = (document, page)

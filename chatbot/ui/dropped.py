@@ -1,0 +1,91 @@
+"""What is to become of files that were dropped or chosen, each by its name, size and hash: what is left out, renamed or asked about; adds nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from chatbot.errors import ProjectError
+from chatbot.store.names import display_name, free_name
+
+__all__ = ["Dropped", "Planned", "plan"]
+
+# Hexadecimal digits of a document's id, which its hash begins with.
+ID_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A file as the browser hands it over. path: its name, with its folders where a folder was chosen. size: bytes. digest: SHA-256."""
+
+    path: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What is to become of one file. name: what it would be called. action: add | leave | ask, the last where a document of that name has other pages.
+    said: why, or what is to be known, "" for nothing."""
+
+    name: str
+    action: str = "add"
+    said: str = ""
+
+
+def plan(files: Sequence[Dropped], there: Mapping[str, str]) -> list[Planned]:
+    """One for each file, in order. there: name -> id of the documents that are there."""
+    planned = [_alone(file) for file in files]
+    first: dict[tuple[str, str], int] = {}
+    for at, (file, one) in enumerate(zip(files, planned, strict=True)):
+        if one.action == "add" and first.setdefault((one.name, file.digest), at) != at:
+            planned[at] = replace(one, action="leave", said="The same file is among these twice; it is added once.")
+    planned = _told_apart(files, planned)
+    earlier: dict[str, str] = {}
+    found = []
+    for file, one in zip(files, planned, strict=True):
+        found.append(_beside(file, one, earlier, there) if one.action == "add" else one)
+        if one.action == "add":
+            earlier.setdefault(file.digest, one.name)
+    return found
+
+
+def _alone(file: Dropped) -> Planned:
+    name = file.path
+    with suppress(ProjectError):  # an impossible name becomes a failed job, with the reason
+        name = display_name(file.path)
+    if not name.casefold().endswith(".pdf"):
+        return Planned(name, "leave", "It is no PDF; left out.")
+    return Planned(name) if file.size else Planned(name, "leave", "The file is empty; left out.")
+
+
+def _told_apart(files: Sequence[Dropped], planned: Sequence[Planned]) -> list[Planned]:
+    """Different files of one name get the name of their folder before it, or a number."""
+    counts = Counter(one.name for one in planned if one.action == "add")
+    taken = {name for name, count in counts.items() if count == 1}
+    found = []
+    for file, one in zip(files, planned, strict=True):
+        if one.action == "add" and counts[one.name] > 1:
+            folder = PurePosixPath(file.path).parent.name
+            name = f"{folder} {one.name}" if folder else one.name
+            name = free_name(name, taken) if name in taken else name
+            taken.add(name)
+            if name != one.name:
+                one = Planned(name, "add", f"Added under this name, for several of these files are called {one.name}.")
+        found.append(one)
+    return found
+
+
+def _beside(file: Dropped, one: Planned, earlier: Mapping[str, str], there: Mapping[str, str]) -> Planned:
+    """How a file stands to the documents that are there, and to the files before it. earlier: SHA-256 -> name."""
+    identity = file.digest[:ID_DIGITS]
+    if there.get(one.name) == identity:
+        return replace(one, said="It is there already, with the very same pages; nothing will be added.")
+    if one.name in there:
+        return replace(one, action="ask")
+    same = next((name for name, known in there.items() if known == identity), earlier.get(file.digest, ""))
+    told = f"The same file as {same}; it is kept once, under both names." if same else ""
+    return replace(one, said=" ".join(filter(None, [one.said, told])))
