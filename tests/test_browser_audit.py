@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import ROOT, Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.browser import ROOT, Server, Visitor, add, ask, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -30,12 +29,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audit")
     add(folder / "home", [make_pdf(folder / "Rules.pdf", [TEXT])])
     return folder / "home"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 def take(page: Page, message: Locator, folder: Path) -> Path:

@@ -12,7 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.browser import Server, Visitor, add, ask, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -37,12 +37,6 @@ def home(folder: Path) -> Path:
     add(folder / "home", [make_pdf(folder / "Rules.pdf", RULES)])
     shutil.copytree(folder / "home", folder / "spare")
     return folder / "home"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

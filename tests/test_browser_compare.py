@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import Server, Visitor, add, chromium, open_browser, settled
+from tests.browser import Server, Visitor, add, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -34,12 +33,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = make_pdf(folder / "hostile.pdf", ["The deficit ceiling is <script>alert(1)</script> $4.0$ per cent of output."])
     add(folder / "home", [*files, hostile.rename(folder / HOSTILE.replace("/", "-"))])
     return folder / "home"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 def go(page: Page) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
-from tests.browser import Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.browser import Server, Visitor, add, ask, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Body, Provider, Say, first_key
 
@@ -28,12 +27,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("settings")
     add(folder / "home", [make_pdf(folder / "Rules.pdf", [TEXT])])
     return folder / "home"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 def go(page: Page, name: str) -> None:

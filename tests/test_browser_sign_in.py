@@ -13,7 +13,7 @@ pytest.importorskip("authlib", reason="signing in is not installed (make setup-s
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import Server, add, ask, chromium, open_browser, settled
+from tests.browser import Server, add, ask, chromium, settled
 from tests.identity_provider import CLIENT_SECRET, IdentityProvider
 from tests.pdfs import make_pdf
 
@@ -27,12 +27,6 @@ QUESTION = "What is the deficit ceiling?"
 def provider() -> Iterator[IdentityProvider]:
     with IdentityProvider(["Ann", "Bob"]) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
