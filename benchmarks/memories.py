@@ -2,8 +2,10 @@
 
     python benchmarks/memories.py [--only cases|situations|signals] [--most 100000] [--seed 0]
 
-Cases are made ones with random vectors: what is measured is reading, searching and the one embedding, whose time does not depend on the texts. "The
-original's way" embeds every stored question again at each recall; that is timed on 300 questions and multiplied.
+Cases are made ones with random vectors, each resting on a document of its own: what is measured is reading, searching and the one embedding, whose time does
+not depend on the texts. "All stale" is where every document was removed, so that all cases are looked through in vain; "a page" is what the Memory page asks
+at each draw, how the cases fare and all of them listed. "The original's way" embeds every stored question again at each recall; that is timed on 300 questions
+and multiplied.
 
 Situations: what is remembered stands in a query of 2 to 16 windows among text on other matters, and the memory is asked for the whole. "A topic": half a
 window of a sample document's text is remembered, and the query's windows are each on one topic, one of them the whole of that window. "A window": the
@@ -17,6 +19,7 @@ rightly come first, and counts as a miss.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
 import statistics
 import sys
@@ -36,7 +39,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import percentile, share_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.memory.cases.records import Case, case_line  # noqa: E402
-from chatbot.memory.cases.store import Cases, Wanted  # noqa: E402
+from chatbot.memory.cases.store import Cases, Documents, Wanted  # noqa: E402
 from chatbot.memory.situations.store import Situations  # noqa: E402
 from chatbot.search.closer import look_closer  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
@@ -77,31 +80,41 @@ class ChanceEmbedder:
 
 
 def cases(sizes: Sequence[int] = SIZES, *, embedder: Embedder | None = None, sample: int = SAMPLE) -> str:
-    """A line a size: seconds to load, milliseconds of a recall with and without its one embedding, and what embedding every question again takes."""
+    """A line a size: seconds to load, milliseconds of a recall with and without its one embedding, of one where all are stale and of a page, and what embedding
+    every question again takes."""
     embedder = embedder or LocalEmbedder(load_settings().model_cache)
     embedder.embed(["ready"])
     lines = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             lines.append(_measured(Path(folder), size, embedder, sample))
-    heads = ["cases (made ones)", "load s", "search ms", "recall ms", "p95 ms", "embedding all again s", "times slower"]
+    heads = ["cases (made ones)", "load s", "search ms", "recall ms", "p95 ms", "all stale ms", "a page ms", "embedding all again s", "times slower"]
     return markdown_table(heads, lines)
 
 
 def _measured(folder: Path, size: int, embedder: Embedder, sample: int) -> list[object]:
     made = [f"What was item {number} of the budget for {1990 + number % 40}?" for number in range(size)]
     given = folder / "made.jsonl"
-    given.write_bytes(b"".join(case_line(Case(question, "An answer of some length. " * 6, number % 3 and 1)) for number, question in enumerate(made)))
+    digests = [hashlib.sha256(question.encode()).hexdigest() for question in made]
+    lines = (
+        case_line(Case(question, "An answer of some length. " * 6, number % 3 and 1, document_ids=(digest,)))
+        for number, (question, digest) in enumerate(zip(made, digests, strict=True))
+    )
+    given.write_bytes(b"".join(lines))
+    live = set(digests)
     Cases(folder / "cases", ChanceEmbedder(embedder)).import_file("me", given)
-    opened = Cases(folder / "cases", embedder)
+    opened = Cases(folder / "cases", embedder, documents=Documents(live=lambda: live))
     load = _seconds(lambda: opened.health("me"))
     question, wanted = "What was the deficit of the state in 2021?", Wanted(least=-1.0)
     vector = embedder.embed([question])[0]
     search = statistics.median(_seconds(lambda: opened.recall("me", vector, wanted)) for _ in range(RECALLS))
     recalls = [_seconds(lambda: opened.find("me", question, wanted)) for _ in range(RECALLS)]
+    page = statistics.median(_seconds(lambda: (opened.health("me"), opened.listed("me"))) for _ in range(5))
+    live.clear()
+    stale = statistics.median(_seconds(lambda: opened.recall("me", vector, wanted)) for _ in range(5))
     again = _seconds(lambda: embedder.embed(made[:sample])) * size / min(size, sample)
     ours = statistics.median(recalls)
-    shown = [1000 * search, 1000 * ours, 1000 * percentile(recalls, 0.95), again]
+    shown = [1000 * search, 1000 * ours, 1000 * percentile(recalls, 0.95), 1000 * stale, 1000 * page, again]
     return [f"{size:,}", f"{load:.2f}", *(f"{value:.1f}" for value in shown), f"{again / ours:,.0f}"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,11 +20,11 @@ from chatbot.answer.pages import forget_pages
 from chatbot.answer.passages import passages
 from chatbot.answer.prompt import NOT_THERE, Request, build_prompt
 from chatbot.comparing import Comparison, Entry, Place, question_in
-from chatbot.errors import ModelError, NotFoundError, ProjectError, QuestionError, UsageError
+from chatbot.errors import ModelError, NotFoundError, ProjectError, QuestionError, StoreError, UsageError
 from chatbot.measures import Measure
 from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.rated import Rated
-from chatbot.memory.cases.store import Cases, Documents
+from chatbot.memory.cases.store import Cases, Documents, is_sound
 from chatbot.memory.conversations.store import PRIVATE, open_conversations
 from chatbot.memory.own_settings import OwnModel, open_own_settings
 from chatbot.memory.remembering import Before, Remembering
@@ -74,6 +74,8 @@ NEAREST = 3
 MOST_OPERANDS, MOST_PAGES = 4, 5
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
+# Seconds between two looks through the ratings that were deleted, each of which reads all of their files.
+SWEEP_SECONDS = 3_600
 # What stands in the place of a model's name where a line was remembered and nothing was asked.
 MEMORY = "memory"
 # Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
@@ -144,7 +146,9 @@ class Chatbot:
         self.library = Library(settings, embedder or make_embedder(settings))
         try:
             self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
-            self.cases = Cases(settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self._is_live))
+            self.cases = Cases(
+                settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self.library.catalog.live_hashes)
+            )
             self.situations = Situations(settings.store / "situations", self.library.embedder)
             self.own = open_own_settings(settings.store / "preferences.sqlite3", settings)
             self.signals = Signals(settings.store / "signals", self.library.embedder, _signal_options(settings))
@@ -154,6 +158,8 @@ class Chatbot:
                 settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
             )
             self.memory.sweep()
+            with suppress(StoreError):  # told where they are read
+                self.cases.sweep()
         except BaseException:
             for opened in (getattr(self, name, None) for name in ("conversations", "situations", "own", "signals")):
                 if opened is not None:
@@ -196,11 +202,14 @@ class Chatbot:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
-        self.library.remove(known_as(encodable(name)), purge=purge)
+        name = known_as(encodable(name))
+        held = self.library.catalog.hashes_of(name) if purge else set[str]()
+        self.library.remove(name, purge=purge)
         if purge:
             forget_pages()
             self._sentences.forget()
             self.memory.forget_erased()
+            self.cases.forget(held - self.library.catalog.hashes())
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
@@ -312,6 +321,7 @@ class Chatbot:
         if ask.conversation is not None:
             self.memory.settle(ask.conversation, ask.owner, self.model(ask.owner))
             with suppress(ProjectError):  # the next one makes them
+                self.cases.sweep(every=SWEEP_SECONDS)
                 self.cases.catch_up(ask.owner)
 
     def rate(self, conversation: str, number: int, owner: str, *, helpful: bool, word: str = "") -> None:
@@ -324,6 +334,8 @@ class Chatbot:
         answer = self.memory.answer(conversation, number, owner)
         if answer is None:
             raise NotFoundError("That answer is not kept any more.", hint="Ask again, and rate the new answer.")
+        if answer.model == MEMORY:
+            raise UsageError("That line was only noted; it is no answer, and no example.", hint="Rate an answer from the documents.")
         self.cases.rate(owner, answer, int(helpful), word=word)
 
     def _events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
@@ -347,20 +359,17 @@ class Chatbot:
         yield from before.notices
         rated, reranker = self._rated(ask, query, vector), self._reranker(self.own.settings(ask.owner), ask.owner)
         while True:
-            hits = rated.applied(
-                (yield from self._pages_of_whom(wanted, stop, reranker)),
-                lambda names, k: self._retriever.search(replace(wanted, names=names or ask.names, k=k)),
-            )
+            unrated = yield from self._pages_of_whom(wanted, stop, reranker)
+            hits = rated.applied(unrated, partial(self._more_of_whom, wanted))
             prompt = build_prompt(
                 Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.settings.context_tokens, before.earlier)
             )
             try:
-                remembered = rated.text(prompt)
+                remembered = self._remembered(rated, prompt)
                 computed = remembered or self._computed(prompt, understanding)
                 asked = _Asked(prompt, understanding, vector, computed, known_terms(self.library, understanding, ask.names))
                 reason = None if remembered else self._why_not(asked)
-                if remembered:
-                    yield Notice(rated.why)
+                yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
                 break
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
@@ -416,20 +425,22 @@ class Chatbot:
         kept = self.library.catalog.version(version)
         return kept.sha256 if kept else ""
 
-    def _is_live(self, digest: str) -> bool:
-        kept = self.library.catalog.holding(digest)
-        return kept is not None and kept.id in self.library.scope(())
-
     def _rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Rated:
         """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be read."""
         if vector is None or ask.conversation is None or not self.memory.is_on(ask.conversation, ask.owner, CaseLayer.name):
             return Rated()
         try:
-            same = self.cases.of_question(ask.owner, query, vector) if self.model(ask.owner) is None else None
-            inside = same is not None and (not ask.names or {page.document for page in same.case.pages} <= set(ask.names))
-            return Rated(self.cases.page_weights(ask.owner, vector), self._digest_of, same.case if same is not None and inside else None)
+            same = self.cases.of_question(ask.owner, query, vector, ask.names) if self.model(ask.owner) is None else None
+            weights = {(one.document_id, one.page): one for one in self.cases.weighed_pages(ask.owner, vector)}
         except ProjectError:  # the layer tells of it
             return Rated()
+        older = partial(self._is_older, self._listed() if weights else {})
+        return Rated(weights, self._digest_of, same.case if same else None, older)
+
+    def _remembered(self, rated: Rated, prompt: Prompt) -> str:
+        """The remembered answer, "" where there is none or it does not stand up to being checked anew."""
+        text = rated.text(prompt)
+        return text if text and is_sound(self._checked_answer(prompt, text, "extractive")) else ""
 
     def _advice(self, ask: Ask) -> Iterator[Event] | None:
         """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and where situations are switched off."""
@@ -521,6 +532,13 @@ class Chatbot:
         versions = {hit.version for hit in own}.union(*whose.values())
         again = yield from self._pages(replace(query, names=tuple(name for version, name in scope.items() if version in versions)), stop, reranker)
         return [hit for hit in again if concerns(query.understanding, hit, whose)]
+
+    def _more_of_whom(self, query: Query, names: Sequence[str], k: int) -> list[Hit]:
+        """The best k pages of these documents (() for those that are asked), of whom the question names alone."""
+        assert query.understanding is not None
+        whose = named_documents(self.library, query.understanding, query.names)
+        hits = self._retriever.search(replace(query, names=tuple(names) or query.names, k=k))
+        return [hit for hit in hits if concerns(query.understanding, hit, whose)]
 
     def _lacking(self, asked: _Asked, answer: Answer) -> tuple[str, ...]:
         """Sentences for what the question names and the answer does not speak of."""
@@ -660,9 +678,19 @@ class Chatbot:
         text = why if reason == "no_documents" else f"Not in these documents. {why}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
 
+    def _listed(self) -> dict[str, Listed]:
+        """The documents that are there, by name."""
+        return {row.name: Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in self.documents() if row.removed_at is None}
+
+    @staticmethod
+    def _is_older(listed: Mapping[str, Listed], hit: Hit, other: Hit) -> bool:
+        """Whether a page's document is of the series of another's and older."""
+        there = [listed[name] for name in {hit.document, other.document} if name in listed]
+        return len(there) == 2 and newer_of(hit.document, there) is not None
+
     def _superseded(self, answer: Answer) -> tuple[str, ...]:
         """A sentence for each cited document that has a newer one of its series, itself not cited."""
-        rows = {row.name: Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in self.documents() if row.removed_at is None}
+        rows = self._listed()
         cited = {citation.document for citation in answer.citations if citation.document in rows}
         pairs = [(name, newer_of(name, list(rows.values()))) for name in sorted(filter(None, cited))]
         return tuple(newer_notice(rows[name], rows[newer]) for name, newer in pairs if newer and newer not in cited)

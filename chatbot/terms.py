@@ -9,7 +9,7 @@ from threading import Lock
 
 import Stemmer
 
-__all__ = ["STOP_WORDS", "content_terms", "terms"]
+__all__ = ["STOP_WORDS", "content_terms", "spelled_out", "terms"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
@@ -36,13 +36,18 @@ STOP_WORDS = frozenset(
 
 def terms(text: str) -> list[str]:
     """The search terms of `text` in order, stop words left out: numbers whole without grouping commas, words case-folded and stemmed."""
+    found = (_term(token) for token in TOKEN.findall(spelled_out(text)))
+    return [term for term in found if term]
+
+
+def spelled_out(text: str) -> str:
+    """The text with years and months in full, as they are searched: "FY18" as 2018, "2024-25" as both years, "Sept" as september."""
     text = unicodedata.normalize("NFKC", text)
     text = YEAR_RANGE.sub(lambda m: f" {m.group(1)} {m.group(1)[:2]}{m.group(2)} ", text)
     text = YEAR_PREFIX.sub(lambda m: f" {m.group(1) if len(m.group(1)) == 4 else '20' + m.group(1)} ", text)
     text = MONTH_OF_YEAR.sub(lambda m: f" {_month(m.group(1))} 20{m.group(2)} " if _may_be_year(m) else m.group(0), text)
     text = SHORT_MONTH.sub(lambda m: f"{_month(m.group(1))} ", text)
-    found = (_term(token) for token in TOKEN.findall(text))
-    return [term for term in found if term]
+    return text
 
 
 def content_terms(text: str) -> list[str]:

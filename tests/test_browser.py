@@ -289,7 +289,9 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     expect(dialog.locator("img")).to_have_count(1)
     assert HOSTILE in dialog.inner_text().replace(JOINER, "")
     expect(dialog.locator("iframe, .katex")).to_have_count(0)
-    assert {link.get_attribute("href") for link in dialog.locator("a").all()} <= {dialog.get_by_role("link", name="Original PDF").first.get_attribute("href")}
+    assert {link.get_attribute("href") for link in dialog.locator("a").all()} <= {
+        dialog.get_by_role("link", name="Original PDF").first.get_attribute("href")
+    }
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Documents").click()
     expect(page.get_by_text(HOSTILE, exact=True)).to_be_visible()

@@ -118,7 +118,7 @@ def _add_memory(commands: Any) -> None:
     kept.add_argument(
         "texts", nargs="*", metavar="TEXT", help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in memories.ACTIONS.items() if t)
     )
-    kept.add_argument("-k", type=_page_count, default=10, help="how many at most (default 10)")
+    kept.add_argument("-k", type=_row_count, help="how many at most (default 10; of rated answers `list` shows all)")
     kept.add_argument("--scope", default="", help="the name, symbol or topic that a situation belongs to")
     kept.add_argument(
         "--strategy", choices=STRATEGIES, default="per_chunk", help="how the pieces of a long situation are searched (default per_chunk)"
@@ -142,6 +142,13 @@ def _add_compress(commands: Any) -> None:
     asked = compress.add_mutually_exclusive_group()
     asked.add_argument("--query", metavar="Q", default="", help="what is to be asked of the conversation next")
     asked.add_argument("--queries", metavar="FILE", type=Path, help='queries as JSON lines, {"id", "query"}: one object printed for each')
+
+
+def _row_count(text: str) -> int:
+    """The argument of -k where lines are counted. Raises ArgumentTypeError, which argparse makes exit code 2 of."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
+        raise argparse.ArgumentTypeError(f"k is {text[:20]}: ask for 1 or more")
+    return int(text)
 
 
 def _page_count(text: str) -> int:

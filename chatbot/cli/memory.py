@@ -31,6 +31,7 @@ ACTIONS = {
     "export": "",
     "search": "TEXT",
     "remove": "KEY",
+    "restore": "KEY",
     "health": "",
     "reembed": "",
     "on": "",
@@ -38,6 +39,8 @@ ACTIONS = {
 }
 # Where a memory's action takes something else.
 TAKES = {("signals", "add"): "TEXT"}
+# Lines that are shown where nobody says how many.
+FEW = 10
 Run = Callable[["Chatbot", argparse.Namespace], int]
 
 
@@ -50,6 +53,8 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
     if len(options.texts) != len(takes.split()):
         takes = takes or "nothing more"
         raise UsageError(f"`memory {options.memory} {options.action}` takes {takes}.", hint="Put texts of several words in quotation marks.")
+    if options.k is None:
+        options.k = sys.maxsize if run is _list_cases else FEW
     with open_chatbot(settings) as chatbot:
         return run(chatbot, options)
 
@@ -69,7 +74,7 @@ def _case_text(case: Case) -> str:
 
 
 def _list_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    for row in chatbot.cases.listed(OWNER):
+    for row in chatbot.cases.listed(OWNER)[: options.k]:
         mark = " (stale: a document it rests on was changed or removed)" if row.stale else ""
         emit({**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark, as_json=options.json)
     return DONE
@@ -99,7 +104,9 @@ def _export_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _search_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    for found in chatbot.cases.find(OWNER, options.texts[0]):
+    from chatbot.memory.cases.store import Wanted
+
+    for found in chatbot.cases.find(OWNER, options.texts[0], Wanted(options.k)):
         emit(
             {"rank": found.rank, "score": found.score, **_case_line(found.case)}, f"{found.score:.2f}  {_case_text(found.case)}", as_json=options.json
         )
@@ -107,17 +114,34 @@ def _search_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _remove_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    chatbot.cases.delete(OWNER, options.texts[0])
-    emit({"key": options.texts[0], "status": "removed"}, "Removed.", as_json=options.json)
+    from chatbot.memory.cases.store import KEPT_DAYS
+
+    key = options.texts[0]
+    chatbot.cases.delete(OWNER, key)
+    undo = f"Removed. Undo within {KEPT_DAYS} days: python -m chatbot memory cases restore {key}"
+    emit({"key": key, "status": "removed"}, undo, as_json=options.json)
     return DONE
+
+
+def _restore_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    emit(_case_line(chatbot.cases.restore(OWNER, options.texts[0])), "Restored.", as_json=options.json)
+    return DONE
+
+
+def _reembed_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    waiting = chatbot.cases.catch_up(OWNER, most=None)
+    emit({"waiting": waiting}, f"{waiting} rated answers without a vector.", as_json=options.json)
+    return FAILED if waiting else DONE
 
 
 def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
     health = chatbot.cases.health(OWNER)
     line = {**dataclasses.asdict(health), "path": health.path.name}
     text = f"{health.cases} rated answers ({health.positive} helpful, {health.negative} not), {health.stale} stale, {health.waiting} without a vector yet."
-    emit(line, "\n".join([text, *(f"Line {problem.line}: {problem.reason}" for problem in health.problems)]), as_json=options.json)
-    return FAILED if health.problems else DONE
+    unread = [f"Line {problem.line}: {problem.reason}" for problem in health.problems]
+    unread += [f"Line {problem.line} of what is shared: {problem.reason}" for problem in health.shared_problems]
+    emit(line, "\n".join([text, *unread]), as_json=options.json)
+    return FAILED if unread else DONE
 
 
 # --- situations -----------------------------------------------------------------------------------------------------------------
@@ -246,7 +270,9 @@ RUNS: dict[str, dict[str, Run]] = {
         "export": _export_cases,
         "search": _search_cases,
         "remove": _remove_case,
+        "restore": _restore_case,
         "health": _health_of_cases,
+        "reembed": _reembed_cases,
     },
     "situations": {
         "list": _list_situations,

@@ -24,6 +24,6 @@ class MemoryLayer(Protocol):
 
 
 def one_line(text: str, most: int) -> str:
-    """What a note has of a text: one line of at most so many characters, an ellipsis in the place of the rest."""
-    line = " ".join(text.split())
+    """What a note has of a text: one line of at most so many characters, without control and invisible ones, an ellipsis in the place of the rest."""
+    line = "".join(mark for mark in " ".join(text.split()) if mark.isprintable())
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -116,6 +116,11 @@ def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
     """The query of a question in this talk, and the talk after it."""
     if is_courtesy(question):
         return question, talk
+    # What was asked before asks for the same again, and does not lean on itself.
+    if talk.subjects and _same(question, talk.subjects[-1].last):
+        return talk.subjects[-1].text, talk
+    if own_terms(question) and any(_same(question, subject.whole) for subject in talk.subjects):
+        return question, talk.about(Subject(question))
     if not _leans(question, talk):
         return question, talk.about(Subject(question))
     subject = talk.subjects[-2] if FORMER.search(question) and len(talk.subjects) > 1 else talk.subjects[-1]
@@ -132,6 +137,10 @@ def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
     if talk.operands and not own_terms(question):  # "How much is that in billions?"
         return _joined(*talk.operands, question), talk
     return _joined(subject.text, question), talk.about(Subject(subject.whole, question))
+
+
+def _same(question: str, asked: str) -> bool:
+    return question.casefold().split() == asked.casefold().split()
 
 
 def _joined(*parts: str) -> str:

@@ -169,6 +169,11 @@ class Catalog(Contents, Corrections):
         """SHA-256 of every file that a version or a waiting file has."""
         return {row[0] for row in self._read("select sha256 from version union select sha256 from waiting")}
 
+    def live_hashes(self) -> set[str]:
+        """SHA-256 of the files of all live documents."""
+        rows = self._read("select v.sha256 from document d join version v on v.id = d.active_version where d.removed_at is null")
+        return {row[0] for row in rows}
+
     def hashes_of(self, name: str) -> set[str]:
         """SHA-256 of the files that the document `name` has, had before, or will have."""
         rows = self._read(

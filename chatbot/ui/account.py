@@ -38,7 +38,7 @@ PARTS = {
     "coverage": "share of the question's words",
     "neighbours": "pages beside it",
     "document": "the document",
-    "rated": "your ratings",
+    "rated": "ratings",
 }
 MEMORIES = {
     "history": "Earlier in this conversation",

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from chatbot.errors import ProjectError
+from chatbot.memory.cases.locked_files import FULL
 from chatbot.memory.cases.store import Cases, Imported
+from chatbot.store.database import disk_is_full
 
 __all__ = ["CaseImport", "outcome_lines"]
 
 log = logging.getLogger(__name__)
 
+NAME = "import.jsonl"
 # Unreadable lines that are told one by one.
 MOST_LINES = 10
 
@@ -21,14 +26,22 @@ MOST_LINES = 10
 class CaseImport:
     """One import, begun when it is made. Written by its own thread, read by the page. imported, error: what came of it, both None until finished."""
 
-    def __init__(self, cases: Cases, owner: str, name: str, data: bytes) -> None:
-        """name: of the file, for its reader."""
+    def __init__(self, cases: Cases, owner: str, name: str, file: BinaryIO) -> None:
+        """name: of the file, for its reader. file: copied to disk here, piece by piece, so that no thread holds what was uploaded."""
         self.name = name
         # Done and total in one, for they are read together.
         self.progress = (0, 0)
         self.imported: Imported | None = None
         self.error: ProjectError | None = None
-        self._thread = threading.Thread(target=self._run, args=(cases, owner, data), name="case-import", daemon=True)
+        self._folder = TemporaryDirectory(prefix="finpolicy-")
+        try:
+            with Path(self._folder.name, NAME).open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+        except OSError as error:
+            self._folder.cleanup()
+            self.error = disk_is_full() if error.errno in FULL else ProjectError(f"The file could not be kept: {error.strerror}.")
+            return
+        self._thread = threading.Thread(target=self._run, args=(cases, owner), name="case-import", daemon=True)
         self._thread.start()
 
     @property
@@ -38,14 +51,14 @@ class CaseImport:
 
     def wait(self, seconds: float) -> None:
         """Wait until it is finished, at most `seconds`."""
-        self._thread.join(seconds)
+        if not self.finished:
+            self._thread.join(seconds)
 
-    def _run(self, cases: Cases, owner: str, data: bytes) -> None:
+    def _run(self, cases: Cases, owner: str) -> None:
         try:
-            with TemporaryDirectory(prefix="finpolicy-") as folder:
-                path = Path(folder, "import.jsonl")
-                path.write_bytes(data)
-                self.imported = cases.import_file(owner, path, progress=self._tell)
+            with self._folder as folder:
+                imported = cases.import_file(owner, Path(folder, NAME), progress=self._tell)
+            self.imported = imported
         except ProjectError as error:
             self.error = error
         except Exception:

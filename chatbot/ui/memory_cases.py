@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import streamlit as st
 
-from chatbot.memory.cases.records import case_id
-from chatbot.memory.cases.store import CaseHealth, CaseRow
+from chatbot.memory.cases.records import Case, case_id
+from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow
 from chatbot.ui import session
 from chatbot.ui.case_import import CaseImport, outcome_lines
 from chatbot.ui.lists import page_of, search_box
@@ -26,7 +28,7 @@ EMPTY = (
 )
 NOTHING_FOUND = "No rated answer holds all of these words."
 STALE = "⚠ A document it rests on was changed or removed: it is left out until that is undone."
-UNVERIFIED = "An example only: its citations were not checked here, so it does not come back as an answer."
+UNVERIFIED = "An example only: its citations were not checked here, so it does not come back as an answer and cannot be shared."
 SHARED = "Shared: everybody who uses this chatbot here has it."
 BY_OTHERS = "Shared by somebody else here."
 
@@ -38,14 +40,16 @@ def draw_cases(house: House) -> None:
     shared = cases.listed(owner, shared=True) if health.shared else []
     mine = health.path.stem
     st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
-    if health.problems:
-        st.html(_lines_html([f"Line {one.line} cannot be read, and stays as it is: {one.reason}." for one in health.problems[:ROWS]]))
+    unread = [("", one) for one in health.problems] + [(" of the shared answers' file", one) for one in health.shared_problems]
+    if unread:
+        st.html(_lines_html([f"Line {one.line}{of} cannot be read, and stays as it is: {one.reason}." for of, one in unread[:ROWS]]))
     if health.cases:
         wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
         _draw_rows(rows, {row.case.id for row in shared}, mine, house)
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
+    _draw_deleted(cases.deleted(owner), house)
     _draw_files(house, empty=not health.cases)
     if shared:
         _draw_shared(shared, mine, house)
@@ -63,13 +67,14 @@ def health_text(health: CaseHealth) -> str:
 def remarks(row: CaseRow, *, shared: bool) -> list[str]:
     """What must be known of a case of one's own beside its verdict. shared: whether everybody has it."""
     said = [STALE] if row.stale else []
+    said += [f"Asked of {short(', '.join(row.case.asked_of), 120)} alone."] if row.case.asked_of else []
     said += [UNVERIFIED] if row.case.reward and not row.case.verified else []
     return said + ([SHARED] if shared else [])
 
 
 def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, house: House) -> None:
     for row in page_of(rows, ROWS, key="cases-page"):
-        there = case_id(row.case.question, mine)
+        there = case_id(row.case.question, mine, row.case.asked_of)
         with st.container(key=f"case-{row.case.id}", gap=None):
             st.html(case_html(row.case, remarks(row, shared=there in shared)))
             with st.container(horizontal=True, gap="small"):
@@ -84,10 +89,27 @@ def _draw_buttons(row: CaseRow, shared: str, house: House) -> None:
     if shared:
         told, change = f"Nobody else has it then: {of}", lambda: cases.unshare(owner, shared)
         st.button("Stop sharing", key=f"unshare-{case.id}", type="tertiary", help=told, on_click=attempt, args=(change,))
-    else:
+    elif case.verified:
         told, share = f"Everybody who uses this chatbot here then has it, without your name: {of}", lambda: cases.share(owner, case.id)
         st.button("Share", key=f"share-{case.id}", type="tertiary", help=told, on_click=attempt, args=(share,))
     st.button("Delete", key=f"delete-{case.id}", type="tertiary", help=f"Delete the rating: {of}", on_click=ask_for, args=("delete", case))
+
+
+def _draw_deleted(kept: Sequence[Case], house: House) -> None:
+    if not kept:
+        return
+    opened = st.expander(f"Deleted ({len(kept):,})", key="deleted-cases", on_change="rerun")
+    if not opened.open:
+        return
+    cases, owner = house.chatbot.cases, session.owner()
+    with opened:
+        st.html(quiet_html(f"Each can be restored for {KEPT_DAYS} days, then it is erased."))
+        for case in kept[:ROWS]:
+            until = time.strftime("%d %B", time.localtime(case.deleted_at + KEPT_DAYS * DAY))
+            st.html(case_html(case, [f"Until {until}"]))
+            st.button("Restore", key=f"restore-case-{case.id}", type="tertiary", on_click=attempt, args=(partial(cases.restore, owner, case.id),))
+        if len(kept) > ROWS:
+            st.html(quiet_html(f"And {len(kept) - ROWS:,} more."))
 
 
 def _draw_shared(rows: Sequence[CaseRow], mine: str, house: House) -> None:
@@ -138,7 +160,7 @@ def _draw_import(house: House) -> None:
         "Import a file of JSON lines: a question, an answer and a verdict on each", type=["jsonl", "json"], key=f"cases-upload-{number}"
     )
     if file is not None and st.button("Import this file", key="import-cases", type="primary"):
-        st.session_state[IMPORTING] = CaseImport(house.chatbot.cases, session.owner(), file.name, file.getvalue())
+        st.session_state[IMPORTING] = CaseImport(house.chatbot.cases, session.owner(), file.name, file)
         st.session_state["case_upload"] = number + 1
         st.rerun()
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError
-from chatbot.memory.cases.records import Case, case_id
-from chatbot.memory.cases.store import Cases
+from chatbot.memory.cases.records import Case
+from chatbot.memory.cases.store import KEPT_DAYS
 from chatbot.memory.signals.records import ACTIONS, Reading, Row
 from chatbot.memory.situations.file import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation
 from chatbot.ui import session
@@ -56,32 +56,6 @@ def attempt(change: Change) -> None:
         session.tell(error)
 
 
-def _change(cases: Cases, case: Case, change: Callable[[Case], Case]) -> None:
-    """Change a case; what is shared of it changes too. Raises NotFoundError, StoreError, UsageError."""
-    owner = session.owner()
-    cases.edit(owner, case.id, change)
-    if _is_shared(cases, owner, case):
-        cases.share(owner, case.id)
-
-
-def _erase(cases: Cases, case: Case) -> None:
-    """Erase a case, and what is shared of it. Raises NotFoundError, StoreError."""
-    owner = session.owner()
-    if _is_shared(cases, owner, case):
-        cases.unshare(owner, _shared_id(cases, owner, case))
-    cases.delete(owner, case.id)
-
-
-def _shared_id(cases: Cases, owner: str, case: Case) -> str:
-    """The id that a case of the owner has among the shared ones, there or not. Raises StoreError."""
-    return case_id(case.question, cases.health(owner).path.stem)
-
-
-def _is_shared(cases: Cases, owner: str, case: Case) -> bool:
-    wanted = _shared_id(cases, owner, case)
-    return any(row.case.id == wanted for row in cases.listed(owner, shared=True))
-
-
 def _close() -> None:
     st.session_state.pop(STATE, None)
 
@@ -93,7 +67,7 @@ def _edit(case: Case, house: House) -> None:
         word = st.text_input("Why? (optional)", case.word[:LONGEST_WORD], key="edit-word", max_chars=LONGEST_WORD)
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if saved:
-        attempt(lambda: _change(house.chatbot.cases, case, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
+        attempt(lambda: house.chatbot.cases.edit(session.owner(), case.id, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
         _close()
         st.rerun()
 
@@ -150,8 +124,11 @@ def _delete_signal(row: Row, house: House) -> None:
 
 
 def _delete_case(case: Case, house: House) -> None:
-    st.html(case_html(case, ("It guides no answer any more, and cannot be brought back. The conversation it comes from stays as it is.",)))
-    _choice(lambda: _erase(house.chatbot.cases, case))
+    told = (
+        f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The conversation it comes from stays as it is."
+    )
+    st.html(case_html(case, (told,)))
+    _choice(lambda: house.chatbot.cases.delete(session.owner(), case.id))
 
 
 def _delete_advice(one: Situation, house: House) -> None:

@@ -57,6 +57,13 @@ def test_rated_answers(run: Run, tmp_path: Path) -> None:
     assert len(run("cases", "export")[1].splitlines()) == 3
     assert run("cases", "remove", best["key"])[0] == 0 and run("cases", "remove", best["key"])[0] == 1
     assert lines(run("cases", "health", "--json"))[0]["cases"] == 2
+    assert lines(run("cases", "restore", best["key"], "--json"))[0]["plan"] == "3 per cent."
+    assert run("cases", "restore", best["key"])[0] == 1
+    for number in range(14):
+        run("cases", "add", "deficit ceiling " * (number + 1), "Some.")
+    assert [len(lines(run("cases", "list", "--json", *some))) for some in ([], ["-k", "2"])] == [17, 2]
+    assert [len(lines(run("cases", "search", "deficit ceiling", "--json", "-k", some))) for some in ("1", "12")] == [1, 12]
+    assert run("cases", "reembed") == (0, "0 rated answers without a vector.\n", "")
 
 
 def test_situations(run: Run) -> None:
@@ -111,7 +118,7 @@ def test_signals_are_off_until_something_is_imported(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["cases", "reembed"], "has no 'reembed'"),
+        (["situations", "reembed"], "has no 'reembed'"),
         (["cases", "add", "one text"], "takes TEXT TEXT"),
         (["situations", "list", "more"], "takes nothing more"),
         (["signals", "add", "one", "two"], "takes TEXT."),
@@ -121,3 +128,10 @@ def test_signals_are_off_until_something_is_imported(run: Run) -> None:
 def test_wrong_usage_is_said(run: Run, arguments: list[str], said: str) -> None:
     code, _, err = run(*arguments)
     assert code == 2 and said in err
+
+
+def test_a_number_of_lines_that_is_none_is_wrong_usage(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in ("0", "-1", "x", "\u00b2", "9" * 5_000):
+        with pytest.raises(SystemExit) as ended:
+            run("cases", "list", f"-k={number}")
+        assert ended.value.code == 2 and "ask for 1 or more" in capsys.readouterr().err

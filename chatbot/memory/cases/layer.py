@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from chatbot.memory.cases.recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
 from chatbot.memory.cases.store import Cases, Wanted
 from chatbot.memory.layers import one_line
-from chatbot.records import Note, Recall
+from chatbot.records import Note, Notice, Recall
+from ingestion.instructions import find_instructions
 
 __all__ = ["CaseLayer"]
 
@@ -30,13 +31,20 @@ class CaseLayer:
             return []
         good = self._cases.recall(recall.owner, recall.vector, Wanted(MOST_POSITIVE, reward=1))
         bad = self._cases.recall(recall.owner, recall.vector, Wanted(MOST_NEGATIVE, reward=0))
-        return [self._note(one) for some in share_notes(good, bad, n) for one in some]
+        notes = [self._note(one) for some in share_notes(good, bad, n) for one in some]
+        for note in notes:
+            if find_instructions(note.text):
+                recall.tell(
+                    Notice(f"A rated answer that was recalled addresses its reader as a machine ({note.source}).", "The Memory page deletes it.")
+                )
+        return notes
 
     def _note(self, found: Recalled) -> Note:
         case = found.case
         day = time.strftime(" of %d %B %Y", time.localtime(case.at)) if case.at else ""
         whose = "a shared rating" if case.by else "your rating"
         example = "An example to follow, rated helpful." if case.reward else "An example to avoid, rated wrong."
-        said = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}" if case.word else ""
+        # Of what others share only the answer was checked.
+        said = f" What was said about it: {one_line(case.word, WORD_CHARACTERS)}" if case.word and not case.by else ""
         text = f"{example} Asked: {one_line(case.question, QUESTION_CHARACTERS)} Answered: {one_line(case.plan, ANSWER_CHARACTERS)}{said}"
         return Note(self.name, f"{whose}{day}, question {found.score:.0%} alike", text)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from chatbot.errors import StoreError
 from chatbot.store.database import LITTLE_SPACE, disk_is_full
 
-__all__ = ["LockedFile"]
+__all__ = ["FULL", "LockedFile"]
 
 # Seconds to wait for another process that holds the file, and between two looks.
 BUSY_SECONDS, LOOK_SECONDS = 5.0, 0.01
+# What the system says where there is no room for more.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class LockedFile:
-    """One file. what: as errors call it. Nothing is kept open between calls, so that a file that was put in its place is the one that is used."""
+    """One file. what: as errors call it. Nothing is kept open between calls, so that a file that was put in its place is the one that is used. A link is
+    followed by all calls alike; what is no file (a folder, a pipe) is refused and not waited for."""
 
     def __init__(self, path: Path, *, what: str, busy_seconds: float = BUSY_SECONDS) -> None:
         self.path, self._what, self._busy_seconds = path, what, busy_seconds
@@ -38,10 +44,20 @@ class LockedFile:
 
     def read(self) -> bytes:
         """Its bytes; none where there is no file. Raises StoreError."""
+        with self.opened() as file:
+            return file.read() if file else b""
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO | None]:
+        """The file to be read, None where there is none. What the system refuses while it is read is a StoreError too."""
         try:
-            return self.path.read_bytes()
-        except FileNotFoundError:
-            return b""
+            try:
+                opened = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+            except FileNotFoundError:
+                yield None
+                return
+            with os.fdopen(_sound(opened), "rb") as file:
+                yield file
         except OSError as error:
             raise self._unusable(error) from error
 
@@ -75,13 +91,14 @@ class LockedFile:
                 return
             temporary = ""
             try:
-                made, temporary = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+                place = self.path.resolve()  # of a link the file that it leads to
+                made, temporary = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
                 with os.fdopen(made, "wb") as new:
                     new.write(data)
                     new.flush()
                     os.fsync(new.fileno())
-                os.replace(temporary, self.path)
-                _keep_name(self.path.parent)
+                os.replace(temporary, place)
+                _keep_name(place.parent)
             except OSError as error:
                 if temporary:
                     Path(temporary).unlink(missing_ok=True)
@@ -103,7 +120,7 @@ class LockedFile:
     def _hold(self, until: float) -> int:
         while True:
             # Appending by the system's own rule: what a program writes that knows of no lock is not written over.
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            file = _sound(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o600))
             try:
                 with suppress(BlockingIOError):
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -121,10 +138,22 @@ class LockedFile:
 
     def _unusable(self, error: OSError) -> StoreError:
         there = next((path for path in (self.path.parent, *self.path.parents) if path.exists()), Path("/"))
-        if shutil.disk_usage(there).free < LITTLE_SPACE:
+        if error.errno in FULL or shutil.disk_usage(there).free < LITTLE_SPACE:
             return disk_is_full()
         hint = "Set FINPOLICY_HOME to a folder you may write."
+        if error.errno in {errno.EISDIR, errno.ENXIO} or (self.path.exists() and not self.path.is_file()):
+            hint = "Move away what stands in the place of the file."
         return StoreError(f"{self._what.capitalize()} ({self.path.name}) cannot be used: {error.strerror or error}.", hint=hint)
+
+
+def _sound(file: int) -> int:
+    """An open file, where it is one. Raises OSError for a folder, a pipe or a device, which would be waited for without end."""
+    mode = os.fstat(file).st_mode
+    if stat.S_ISREG(mode):
+        return file
+    os.close(file)
+    kind = errno.EISDIR if stat.S_ISDIR(mode) else errno.ENXIO
+    raise OSError(kind, os.strerror(kind) if kind == errno.EISDIR else "It is not a file")
 
 
 def _write_all(file: int, data: bytes) -> None:

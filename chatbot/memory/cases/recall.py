@@ -1,8 +1,7 @@
-"""PURE: which cases bear on a question, whether one is the same question, and what that says of pages; numbers and texts in, no store."""
+"""PURE: which cases bear on a question, and what that says of pages; numbers and texts in, no store."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.memory.cases.records import Case, same_question
-from chatbot.search.questions import understand
-from chatbot.terms import content_terms
+from chatbot.memory.cases.records import Case
 
 __all__ = [
     "PAGE_BOUND",
@@ -22,7 +19,6 @@ __all__ = [
     "Thresholds",
     "cosines_of",
     "nearest",
-    "same_matter",
     "share_notes",
     "thresholds_of",
     "weigh_pages",
@@ -33,16 +29,6 @@ PAGE_BOUND = 0.2
 MOST_POSITIVE, MOST_NEGATIVE = 4, 2
 # Of the notes that may be shown, the share that is kept for what to avoid.
 NEGATIVE_SHARE = 3
-# Words in which two writings of one question differ though they ask for the same.
-ASKING = frozenset(
-    content_terms("apply big circumstance condition definition define high large level long much possible rate ratio share size spend spent value")
-)
-# What turns a question into another one and is no content term: words of time, of denial, and of who or when is asked for.
-TURNS = re.compile(
-    r"\b(?:no|not|never|without|except|excluding|including|this|last|next|previous|prior|current|now|before|after|until|since|above|below|over|"
-    r"between|from|more|less|most|least|who|whom|whose|when|where|why)\b|n['’]t\b|\bunder\b(?! (?:what|which)\b)",
-    re.I,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +41,7 @@ class Thresholds:
 
 # By what the fingerprint begins with. MiniLM, from 106 development questions on policies and filings and 45 written pairs: the nearest question on another
 # document has a median of .50 and 1 in 10 reaches .70; of 20 questions in other words all reach .80 and 17 .89. The cosine does not tell other years or
-# names apart (up to .99), which is left to `same_matter`.
+# names apart (up to .99), nor what is whose, which is left to `same_matter`.
 CALIBRATED = {"minilm-": Thresholds(0.7, 0.89)}
 # Of a model that was not measured: so high that nothing misleads.
 UNKNOWN = Thresholds(0.9, 0.97)
@@ -104,17 +90,6 @@ def nearest(scores: NDArray[np.float32], wanted: NDArray[np.bool_], least: float
     return found
 
 
-def same_matter(question: str, other: str) -> bool:
-    """Whether two questions of near meaning ask for the very same: the same figures, years, names and things, in whatever words they are asked for."""
-    if same_question(question) == same_question(other):
-        return True
-    if set(content_terms(question)).symmetric_difference(content_terms(other)) - ASKING:
-        return False
-    if sorted(map(str.casefold, TURNS.findall(question))) != sorted(map(str.casefold, TURNS.findall(other))):
-        return False
-    return (understand(question, question).form == "yes_no") == (understand(other, other).form == "yes_no")
-
-
 def share_notes(positive: Sequence[Recalled], negative: Sequence[Recalled], n: int) -> tuple[Sequence[Recalled], Sequence[Recalled]]:
     """What is shown of both where at most n may be: up to MOST_POSITIVE to follow and MOST_NEGATIVE to avoid; one in NEGATIVE_SHARE is to avoid if there is any."""
     few = min(len(negative), MOST_NEGATIVE, max(n // NEGATIVE_SHARE, n - len(positive)))
@@ -123,24 +98,24 @@ def share_notes(positive: Sequence[Recalled], negative: Sequence[Recalled], n: i
 
 @dataclass(frozen=True, slots=True)
 class PageWeight:
-    """What ratings say of a page for a question. weight: in [-PAGE_BOUND, PAGE_BOUND], to be added to its score. cases: ids of those it comes from; taking
-    them away takes it away."""
+    """What ratings say of a page for a question. weight: in [-PAGE_BOUND, PAGE_BOUND], to be added to its score. cases: those it comes from, the most alike
+    first; taking them away takes it away."""
 
     document_id: str
     page: int
     weight: float
-    cases: tuple[str, ...]
+    cases: tuple[Case, ...]
 
 
 def weigh_pages(found: Iterable[Recalled], floor: float) -> list[PageWeight]:
     """The pages that similar cases stood on, the highest first: each case says more the more its question is like this one, from 0 at `floor` to
     PAGE_BOUND for the same; what several say adds up, within the bound."""
     sums: dict[tuple[str, int], float] = defaultdict(float)
-    cases: dict[tuple[str, int], list[str]] = defaultdict(list)
+    cases: dict[tuple[str, int], list[Case]] = defaultdict(list)
     for one in found:
         likeness = (one.score - floor) / max(1 - floor, 1e-6)
         for page in sorted({(page.document_id, page.page) for page in one.case.pages}):
             sums[page] += likeness if one.case.reward else -likeness
-            cases[page].append(one.case.id)
+            cases[page].append(one.case)
     weights = [PageWeight(*page, PAGE_BOUND * max(-1.0, min(1.0, total)), tuple(cases[page])) for page, total in sums.items() if total]
     return sorted(weights, key=lambda one: (-one.weight, one.document_id, one.page))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +15,10 @@ from chatbot.errors import UsageError
 from chatbot.tokens import encodable
 
 __all__ = [
+    "GONE",
     "LONGEST_LINE",
+    "LONGEST_QUOTE",
+    "LONGEST_WORD",
     "SHAPES",
     "Case",
     "CasePage",
@@ -41,8 +46,13 @@ POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
 NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
 # The year 10000, which no calendar here can write.
 LATEST = 253_402_300_800.0
-# NaN and its like are texts here, which no verdict and no time can be. One decoder for all lines, which takes a third of the time.
-DECODER = json.JSONDecoder(parse_constant=str)
+# NaN and its like, and numbers beyond all bounds, are texts here, which no verdict and no time can be. One decoder for all lines, which takes a third of the time.
+DECODER = json.JSONDecoder(parse_constant=str, parse_float=lambda text: number if math.isfinite(number := float(text)) else text)
+# What JSON calls the values that Python reads.
+JSON_NAMES = {"str": "text", "int": "number", "float": "number", "bool": "truth value", "list": "list", "dict": "object", "NoneType": "null"}
+SHA256 = re.compile(r"[0-9a-f]{64}")
+# In the place of the SHA-256 of a file that is not known: of one that was erased before the answer was rated, or that a program called otherwise.
+GONE = "0" * 64
 # Line ends to others, though not to JSON: a program that cuts a file with them would see half lines.
 LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -63,7 +73,8 @@ class Case:
 
     id: of the question, so that a newer verdict on it takes the older one's place. document_ids: SHA-256 of the files it rests on. verified: every
     citation of the answer was found on its page, and no figure stood against one. word: what the user said about it. by: who shares it, "" where
-    nobody does. line_index: 0-based in its file.
+    nobody does. line_index: 0-based in its file. deleted_at: seconds since the epoch, 0.0 for what is not deleted. asked_of:
+    names of the documents that the question was asked of, in order, () for all: of others it is another question, with a verdict of its own.
     """
 
     question: str
@@ -77,6 +88,8 @@ class Case:
     by: str = ""
     line_index: int = -1
     id: str = ""
+    deleted_at: float = 0.0
+    asked_of: tuple[str, ...] = ()
 
 
 def same_question(question: str) -> str:
@@ -84,9 +97,9 @@ def same_question(question: str) -> str:
     return " ".join(question.casefold().split()).rstrip(" ?!.…")
 
 
-def case_id(question: str, by: str = "") -> str:
-    """16 hexadecimal digits, the same for every writing of a question; of what is shared another for everyone who shares it."""
-    return hashlib.sha256(f"{by}{same_question(question)}".encode("utf-8", "replace")).hexdigest()[:16]
+def case_id(question: str, by: str = "", asked_of: Sequence[str] = ()) -> str:
+    """16 hexadecimal digits, the same for every writing of a question to the same documents; of what is shared another for everyone who shares it."""
+    return hashlib.sha256("\n".join([f"{by}{same_question(question)}", *asked_of]).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 # --- reading --------------------------------------------------------------------------------------------------------------------
@@ -100,8 +113,10 @@ def read_case(line: bytes, line_index: int) -> Case:
     question_field, plan_field, reward_field = _shape(record)
     question, plan = _text(record, question_field), _text(record, plan_field)
     ids = record.get("document_ids")
-    document_ids = tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else ()
-    word, by = (value if isinstance(value, str) else "" for value in (record.get("word"), record.get("by")))
+    document_ids = tuple(dict.fromkeys(_digest(one) for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
+    word, by = (encodable(value) if isinstance(value, str) else "" for value in (record.get("word"), record.get("by")))
+    names = record.get("asked_of")
+    asked_of = tuple(sorted({encodable(one) for one in names if isinstance(one, str)})) if isinstance(names, list) else ()
     return Case(
         question,
         plan,
@@ -109,11 +124,13 @@ def read_case(line: bytes, line_index: int) -> Case:
         _seconds(record.get("timestamp")),
         document_ids,
         tuple(_pages(record.get("pages"), document_ids)) if record.get("pages") else (),
-        word,
+        word[:LONGEST_WORD],
         record.get("verified") is True,
         by,
         line_index,
-        case_id(question, by),
+        case_id(question, by, asked_of),
+        _seconds(record.get("deleted")) if "deleted" in record else 0.0,
+        asked_of,
     )
 
 
@@ -136,8 +153,10 @@ def _record(line: bytes) -> Mapping[str, Any]:
         raise ValueError(f"it is no JSON ({error.msg}, column {error.colno})") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except ValueError:
+        raise ValueError("it holds a number that is too long") from None
     if not isinstance(record, dict):
-        raise ValueError(f"it is a JSON {type(record).__name__}, not an object")
+        raise ValueError(f"it is a JSON {_kind(record)}, not an object")
     return record
 
 
@@ -152,7 +171,7 @@ def _shape(record: Mapping[str, Any]) -> tuple[str, str, str]:
 def _text(record: Mapping[str, Any], field: str) -> str:
     value = record[field]
     if not isinstance(value, str):
-        raise ValueError(f"its {field} is a {type(value).__name__}, not text")
+        raise ValueError(f"its {field} is a {_kind(value)}, not text")
     if not value.strip():
         raise ValueError(f"its {field} is empty")
     return encodable(value)
@@ -163,8 +182,9 @@ def _seconds(value: object) -> float:
     try:
         if isinstance(value, str):
             given = datetime.fromisoformat(value.strip())
-            return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
-        seconds = float(value) if isinstance(value, int | float) else 0.0
+            seconds = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+        else:
+            seconds = float(value) if isinstance(value, int | float) else 0.0
     except (ValueError, OverflowError):
         return 0.0
     return seconds if 0 < seconds < LATEST else 0.0
@@ -176,9 +196,18 @@ def _pages(value: object, document_ids: tuple[str, ...]) -> list[CasePage]:
     for one in value if isinstance(value, list) else []:
         fields = one if isinstance(one, dict) else {"document_id": document_ids[0], "page": one} if len(document_ids) == 1 else {}
         digest, page = fields.get("document_id"), fields.get("page")
-        if isinstance(digest, str) and isinstance(page, int) and page > 0:
-            found.append(CasePage(digest, str(fields.get("document", "")), page, str(fields.get("quote", ""))[:LONGEST_QUOTE]))
+        if isinstance(digest, str) and type(page) is int and page > 0:
+            document, quote = (encodable(str(fields.get(name, ""))) for name in ("document", "quote"))
+            found.append(CasePage(_digest(digest), document, page, quote[:LONGEST_QUOTE]))
     return found
+
+
+def _digest(text: str) -> str:
+    return text if SHA256.fullmatch(text) else GONE
+
+
+def _kind(value: object) -> str:
+    return JSON_NAMES.get(type(value).__name__, "value")
 
 
 def _short(value: object) -> str:
@@ -192,20 +221,21 @@ def _short(value: object) -> str:
 def case_fields(case: Case) -> dict[str, Any]:
     """The case as a JSON object, what is not there left out."""
     fields: dict[str, Any] = {"question": case.question, "plan": case.plan, "reward": case.reward}
-    if case.at:
-        fields["timestamp"] = datetime.fromtimestamp(case.at, UTC).isoformat(timespec="microseconds")
+    for name, at in (("timestamp", case.at), ("deleted", case.deleted_at)):
+        if at:
+            fields[name] = datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
     if case.document_ids:
         fields["document_ids"] = list(case.document_ids)
     if case.pages:
         fields["pages"] = [
             {"document_id": one.document_id, "document": one.document, "page": one.page, "quote": one.quote[:LONGEST_QUOTE]} for one in case.pages
         ]
-    optional = {"word": case.word[:LONGEST_WORD], "verified": case.verified, "by": case.by}
+    optional = {"word": case.word, "verified": case.verified, "by": case.by, "asked_of": list(case.asked_of)}
     return fields | {name: value for name, value in optional.items() if value}
 
 
 def case_line(case: Case) -> bytes:
-    """The case as one line with its end. Raises UsageError where it is longer than any reader takes, or empty."""
+    """The case as one line with its end. Raises UsageError where it, or the word on it, is longer than any reader takes, or empty."""
     return _line(case_fields(_whole(case)))
 
 
@@ -217,7 +247,7 @@ def edited_line(line: bytes, case: Case) -> bytes:
     if reward_field == "case_label":
         verdict = "positive" if case.reward else "negative"
     record |= {question_field: _whole(case).question, plan_field: case.plan, reward_field: verdict}
-    for name, value in (("word", case.word[:LONGEST_WORD]), ("verified", case.verified)):
+    for name, value in (("word", case.word), ("verified", case.verified)):
         record.pop(name, None)
         if value:
             record[name] = value
@@ -227,6 +257,10 @@ def edited_line(line: bytes, case: Case) -> bytes:
 def _whole(case: Case) -> Case:
     if not case.question.strip() or not case.plan.strip():
         raise UsageError("A case needs a question and an answer.", hint="Give both.")
+    if len(case.word) > LONGEST_WORD:
+        raise UsageError(
+            f"What was said about the answer has {len(case.word):,} characters, at most {LONGEST_WORD:,} are kept.", hint="Say it shorter."
+        )
     return case
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,17 @@ __all__ = ["NEAREST", "NO_DOCUMENTS", "CaseHealth", "CaseRow", "Documents", "Imp
 NEIGHBOURS = 8
 
 
+class _All:
+    def __contains__(self, digest: object) -> bool:
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """What cases must know of documents. digest_of(version): SHA-256 of its file, "" where it is gone. is_live(SHA-256): whether answers still rest on that file."""
+    """What cases must know of documents. digest_of(version): SHA-256 of its file, "" where it is gone. live(): SHA-256 of the files that answers rest on now."""
 
     digest_of: Callable[[int], str] = lambda version: ""
-    is_live: Callable[[str], bool] = lambda digest: True
+    live: Callable[[], Container[str]] = _All
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,8 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of an import. added: cases; known: those that were left out because there is as new a verdict on the question; problems: lines that could not
-    be read."""
+    """What came of an import. added: cases; known: those that were left out because there is as new a verdict on the question, here or in the file itself;
+    problems: lines that could not be read."""
 
     added: int
     known: int
@@ -58,7 +63,8 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class CaseHealth:
-    """How an owner's cases fare. superseded: cases with a newer verdict on the same question. waiting: cases without a vector yet, which are not recalled."""
+    """How an owner's cases fare. superseded: cases with a newer verdict on the same question. waiting: cases without a vector yet, which are not recalled.
+    shared: of all owners; problems: lines of the owner's file, shared_problems: of the file of what is shared, that cannot be read."""
 
     path: Path
     cases: int
@@ -69,3 +75,4 @@ class CaseHealth:
     waiting: int
     shared: int
     problems: tuple[Problem, ...]
+    shared_problems: tuple[Problem, ...] = ()

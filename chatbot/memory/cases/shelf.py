@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -13,15 +14,17 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import NotFoundError
+from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.locked_files import LockedFile
 from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, edited_line, read_case
-from chatbot.memory.cases.vectors import VectorFile, question_vectors, vector_key
+from chatbot.memory.cases.vectors import BATCH, VectorFile, question_vectors, vector_key
 from chatbot.store.embedders import Embedder
 
 __all__ = ["Problem", "Shelf", "ShelfView", "read_cases"]
 
 NOTHING = (0, 0, 0)
+# Who shares a line that names nobody: no owner, but not the one who looks at it either.
+SOMEBODY = "somebody"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,9 @@ class ShelfView:
 class Shelf:
     """One file of cases. Safe from several threads, and beside other processes that use it."""
 
-    def __init__(self, path: Path, embedder: Embedder) -> None:
+    def __init__(self, path: Path, embedder: Embedder, *, shared: bool = False) -> None:
+        """shared: whether its cases are somebody's who shares them; in one's own file nobody is named, whatever a line says."""
+        self._shared = shared
         self._embedder, self._file, self._vectors = embedder, LockedFile(path, what="the cases"), VectorFile(path, embedder)
         self._lock = threading.RLock()
         self._stamps = (NOTHING, NOTHING)
@@ -68,6 +73,11 @@ class Shelf:
     @property
     def path(self) -> Path:
         return self._file.path
+
+    @property
+    def size(self) -> int:
+        """Bytes that it keeps ready, about: of the lines, and of the vectors."""
+        return self._end + int(self._view.rows.nbytes)
 
     def view(self) -> ShelfView:
         """What the files hold now. Raises StoreError."""
@@ -91,37 +101,77 @@ class Shelf:
         Raises ModelError, StoreError.
         """
         view = self.view()
-        missing = [case for case, there in zip(view.cases, view.embedded, strict=True) if not there][::-1]
+        missing = [view.cases[at] for at in np.flatnonzero(~view.embedded)[::-1].tolist()]
         part = [case.question for case in missing if only in ("", case.id)][:most]
-        if part:
-            self.keep_vectors(part, question_vectors(self._embedder, part, progress=progress))
+        for start in range(0, len(part), BATCH):  # kept as they are made, so that what was made outlives a stop
+            some = part[start : start + BATCH]
+            self.keep_vectors(some, question_vectors(self._embedder, some))
+            progress(start + len(some), len(part))
         return len(missing) - len(part)
 
     def keep_vectors(self, questions: Sequence[str], rows: NDArray[np.float32]) -> None:
         """Keep the vectors of questions: unit rows of shape (n, dimension). Raises StoreError."""
         self._vectors.append([vector_key(question) for question in questions], rows)
 
-    def replace(self, changed: Mapping[str, Case], removed: Collection[str] = ()) -> None:
-        """Put a changed case in the place of the one with its id, and take out the removed ids, each with all older verdicts on its question.
-
-        The file is written anew in one step: what is deleted is gone from it, its older verdicts too, which an appended mark would bring back for every
-        program that does not know the mark. Lines that cannot be read stay as they are. Raises StoreError, UsageError.
-        """
+    def change(self, key: str, change: Callable[[Case], Case]) -> Case:
+        """Put change(the newest case with this id) in its place, in one step: what others write meanwhile is seen or waits. Older verdicts on its question go,
+        and so does what stands on the question that it has then. Raises NotFoundError, StoreError, UsageError, and what `change` raises."""
+        made: list[Case] = []
 
         def written(held: bytes) -> bytes:
-            lines = [(line, _id(line)) for line in BytesIO(held)]
-            last = {key: at for at, (_, key) in enumerate(lines)}
+            lines = [(line, self._read_line(line, at)) for at, line in enumerate(BytesIO(held))]
+            last = max((at for at, (_, case) in enumerate(lines) if case and case.id == key), default=-1)
+            old = lines[last][1] if last >= 0 else None
+            if old is None:
+                raise NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+            new = change(old)
+            gone = {key, new.id}
             kept = [
-                edited_line(line, changed[key]) if key in changed else line
-                for at, (line, key) in enumerate(lines)
-                if key not in removed and (key not in changed or at == last[key])
+                edited_line(line, new) if at == last else line
+                for at, (line, case) in enumerate(lines)
+                if at == last or not case or case.id not in gone
             ]
+            made[:] = [new]
             return b"".join(kept)
 
         self._file.rewrite(written)
-        self._vectors.keep_only({vector_key(case.question) for case in self.view().cases})
+        self._forget_vectors()
+        return made[0]
+
+    def remove(self, is_gone: Callable[[Case], bool]) -> list[Case]:
+        """Take out all cases of the kind, older verdicts on their questions too; the newest of each question that was taken out.
+
+        The file is written anew in one step: what is deleted is gone from it, its older verdicts too, which an appended mark would bring back for every
+        program that does not know the mark. Lines that cannot be read stay as they are. Raises StoreError.
+        """
+        gone: dict[str, Case] = {}
+
+        def written(held: bytes) -> bytes:
+            lines = [(line, self._read_line(line, at)) for at, line in enumerate(BytesIO(held))]
+            gone.update({case.id: case for _, case in lines if case and is_gone(case)})
+            return b"".join(line for line, case in lines if not case or case.id not in gone)
+
+        if self._file.stamp() != NOTHING:
+            self._file.rewrite(written)
+            if gone:
+                self._forget_vectors()
+        return list(gone.values())
 
     # --- inside -------------------------------------------------------------------------------------------------------------
+
+    def _own(self, case: Case) -> Case:
+        by = (case.by or SOMEBODY) if self._shared else ""
+        return case if by == case.by else replace(case, by=by, id=case_id(case.question, by, case.asked_of))
+
+    def _read_line(self, line: bytes, line_index: int) -> Case | None:
+        """The case on a line, None where it is none."""
+        try:
+            return self._own(read_case(line, line_index))
+        except ValueError:
+            return None
+
+    def _forget_vectors(self) -> None:
+        self._vectors.keep_only(lambda: {vector_key(case.question) for case in self.view().cases})
 
     def _reread(self) -> None:
         """Read what was added, or everything where more than that has changed."""
@@ -139,7 +189,7 @@ class Shelf:
             if not line.strip():
                 continue
             try:
-                case = read_case(line, self._lines - 1)
+                case = self._own(read_case(line, self._lines - 1))
             except ValueError as error:
                 cut = "" if line.endswith(b"\n") else "the file ends within it: "
                 self._problems.append(Problem(self._lines, cut + str(error)))
@@ -160,29 +210,36 @@ class Shelf:
         return ShelfView(cases, tuple(self._problems), self._read, ids, rows, embedded, positive)
 
 
-def _id(line: bytes) -> str:
-    """The id of the case on a line, "" where it is none."""
-    try:
-        return read_case(line, 0).id
-    except ValueError:
-        return ""
-
-
 def read_cases(path: Path) -> tuple[list[Case], list[Problem]]:
-    """The cases of a JSONL file from elsewhere, which never count as verified or shared, and the lines that cannot be read. Raises NotFoundError."""
-    cases, problems = list[Case](), list[Problem]()
+    """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than now, and the lines that cannot be read.
+
+    Raises NotFoundError.
+    """
+    cases, problems, now = list[Case](), list[Problem](), time.time()
     try:
         with path.open("rb") as file:
             for number, line in enumerate(_cut_lines(file), 1):
                 try:
                     if line.strip():
-                        case = read_case(line, number - 1)
-                        cases.append(replace(case, verified=False, by="", id=case_id(case.question)))
+                        cases.append(_from_elsewhere(line, number - 1, now))
                 except ValueError as error:
+                    if not cases and line.lstrip().startswith(b"[") and "no JSON" in str(error):
+                        return [], [Problem(number, "the file is one JSON array over several lines; each case needs a line of its own")]
                     problems.append(Problem(number, str(error)))
     except OSError as error:
         raise NotFoundError(f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines.") from error
     return cases, problems
+
+
+def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
+    """Raises ValueError also for a case that would be too long as it is written here."""
+    case = read_case(line, line_index)
+    case = replace(case, verified=False, by="", at=min(case.at, now), id=case_id(case.question, asked_of=case.asked_of))
+    try:
+        case_line(case)
+    except UsageError as error:
+        raise ValueError(error.message) from error
+    return case
 
 
 def _cut_lines(file: BinaryIO) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -17,26 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, same_matter, thresholds_of, weigh_pages
-from chatbot.memory.cases.records import LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_reward
+from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
+from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
 from chatbot.memory.cases.rows import NEAREST, NO_DOCUMENTS, CaseHealth, CaseRow, Documents, Imported, Wanted
+from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import Shelf, ShelfView, read_cases
 from chatbot.memory.cases.vectors import question_vectors
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import Answer
 from chatbot.store.embedders import Embedder
 
-__all__ = ["CaseHealth", "CaseRow", "Cases", "Documents", "Imported", "Wanted"]
+__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Imported", "Wanted", "is_sound"]
 
 log = logging.getLogger(__name__)
 
-# Owners whose cases are kept ready: a thousand cases take 1.5 MB.
-MOST_SHELVES = 50
-SHARED = "shared.jsonl"
+# Files of cases that are kept ready, and bytes of all of them: a thousand cases take 1.5 MB. The one that was asked for last always is.
+MOST_SHELVES, MOST_BYTES = 50, 500_000_000
+SHARED, DELETED = "shared.jsonl", ".deleted.jsonl"
+# How long a case that was deleted can be restored.
+KEPT_DAYS = 7
+DAY = 86_400
+# More neighbours than there are.
+ALL = 2**31
 # Vectors made at a time for cases that came without: one or two seconds of the embedded model, while nobody waits.
 CATCH_UP = 500
-# In the place of the SHA-256 of a file that was erased before the answer was rated.
-GONE = "gone"
 UNSOUND = ("contradicted", "unsupported")
 Vector = NDArray[np.float32]
 
@@ -49,6 +53,8 @@ class Cases:
         self.thresholds = thresholds_of(embedder.fingerprint)
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
         self._lock = threading.Lock()
+        # When what was deleted was looked through last, on the clock that only goes forward.
+        self._swept = 0.0
 
     # --- recalling ----------------------------------------------------------------------------------------------------------
 
@@ -70,22 +76,23 @@ class Cases:
             allowed = view.embedded if wanted.reward is None else view.embedded & (view.positive == bool(wanted.reward))
             scores = cosines_of(view.rows, vector / length)
             fresh = (at for at in nearest(scores, allowed, least) if wanted.stale or not stale(view.cases[at]))
-            # Among what is shared, what the owner has judged too is left out, whatever the verdict was.
-            others = (at for at in fresh if not (view.cases[at].by and self._has(owner, view.cases[at].question)))
-            found += [(float(scores[at]), view.cases[at]) for at in islice(others, wanted.k)]
+            # Among what is shared, what the owner has judged too is left out, whatever the verdict was; and what was not checked here, for it is anybody's text.
+            others = (at for at in fresh if not view.cases[at].by or (view.cases[at].verified and not self._has(owner, view.cases[at])))
+            found += [(float(scores[at]), view.cases[at]) for at in islice(others, max(0, wanted.k))]
         found.sort(key=lambda pair: -pair[0])
-        return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: wanted.k], 1)]
+        return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: max(0, wanted.k)], 1)]
 
-    def of_question(self, owner: str, question: str, vector: Vector) -> Recalled | None:
-        """The verified answer that was rated helpful for this very question, in whatever words; None where there is none, or a newer verdict on it is bad."""
-        near = self.recall(owner, vector, Wanted(least=self.thresholds.same))
-        same = [one for one in near if same_matter(question, one.case.question)]
+    def of_question(self, owner: str, question: str, vector: Vector, asked_of: Sequence[str] = ()) -> Recalled | None:
+        """The verified answer that was rated helpful for this very question to these documents, () for all, in whatever words; None where there is none, or a
+        newer verdict on it is bad. What was asked of all is an answer of some too, where all that it stands on is theirs."""
+        near = self.recall(owner, vector, Wanted(ALL, least=self.thresholds.same))
+        names = frozenset(asked_of)
+        inside = (
+            one for one in near if names == set(one.case.asked_of) or (not one.case.asked_of and {page.document for page in one.case.pages} <= names)
+        )
+        same = [one for one in inside if same_matter(question, one.case.question)]
         bad_at = max((one.case.at for one in same if not one.case.reward), default=-1.0)
         return next((one for one in same if one.case.reward and one.case.verified and one.case.at > bad_at), None)
-
-    def page_weights(self, owner: str, vector: Vector) -> dict[tuple[str, int], float]:
-        """(SHA-256 of a document, page) -> what ratings of similar questions add to its score, in [-PAGE_BOUND, PAGE_BOUND]. `weighed_pages` says why."""
-        return {(one.document_id, one.page): one.weight for one in self.weighed_pages(owner, vector)}
 
     def weighed_pages(self, owner: str, vector: Vector) -> list[PageWeight]:
         """The pages that ratings of similar questions raise or lower, each with the cases that do; made anew each time, so that a case that is deleted or turned
@@ -103,17 +110,20 @@ class Cases:
         if good and (not answer.answered or answer.error):
             why = "stands in for one that failed" if answer.answered else "says that the documents do not answer"
             raise UsageError(f"This answer {why}; it cannot be an example to follow.", hint="Rate it down, or say what is missing.")
-        case = Case(answer.search_query or answer.question, cited_text(answer), good, word=word.strip(), verified=_is_sound(answer))
+        case = Case(
+            answer.search_query or answer.question, cited_text(answer), good, word=word.strip(), verified=is_sound(answer), asked_of=_asked_of(answer)
+        )
         pages = tuple(dict.fromkeys(self._pages(answer)))
         ids = tuple(dict.fromkeys(page.document_id for page in pages))
         old = self.rated(owner, answer)
-        new = replace(case, document_ids=ids, pages=pages)
-        return old if old is not None and replace(new, at=old.at, line_index=old.line_index, id=old.id) == old else self.add(owner, new)
+        # As it is read again, which is what an older one can be compared with.
+        new = read_case(case_line(replace(case, document_ids=ids, pages=pages)), 0)
+        return old if old is not None and replace(new, at=old.at, line_index=old.line_index) == old else self.add(owner, new)
 
     def rated(self, owner: str, answer: Answer) -> Case | None:
         """The owner's verdict on the question of an answer; None where there is none. Raises StoreError."""
         view = self._shelf(owner).view()
-        at = view.ids.get(case_id(answer.search_query or answer.question))
+        at = view.ids.get(case_id(answer.search_query or answer.question, asked_of=_asked_of(answer)))
         return None if at is None else view.cases[at]
 
     def _pages(self, answer: Answer) -> Iterator[CasePage]:
@@ -124,60 +134,107 @@ class Cases:
 
     def add(self, owner: str, case: Case) -> Case:
         """Keep a case, now where it has no time. Where its vector cannot be made it waits for one. Raises StoreError, UsageError."""
-        dated = replace(case, at=case.at or round(time.time(), 6), by="", id=case_id(case.question))
+        dated = replace(case, at=case.at or round(time.time(), 6), by="", id=case_id(case.question, asked_of=case.asked_of), deleted_at=0.0)
         shelf = self._shelf(owner)
         shelf.append([dated])
         _embed(shelf, dated.id)
+        self._follow(owner)
         return dated
 
     def edit(self, owner: str, key: str, change: Callable[[Case], Case]) -> Case:
-        """Keep change(case) in its place. One whose question or answer was changed is not verified any more. Raises NotFoundError, StoreError, UsageError."""
-        old = self._own(owner, key)
-        new = change(old)
-        same = (new.question, new.plan) == (old.question, old.plan)
-        new = replace(new, reward=_verdict(new.reward), verified=old.verified and same, id=case_id(new.question))
+        """Keep change(case) in its place: of the case as it stands then, whatever others changed of it meanwhile. One whose question or answer was changed is
+        not verified any more. Raises NotFoundError, StoreError, UsageError."""
+
+        def changed(old: Case) -> Case:
+            new = change(old)
+            same = (new.question, new.plan) == (old.question, old.plan)
+            return replace(new, reward=_verdict(new.reward), verified=old.verified and same, id=case_id(new.question, asked_of=new.asked_of))
+
         shelf = self._shelf(owner)
-        shelf.replace({key: new}, {new.id} - {key})
+        new = shelf.change(key, changed)
         _embed(shelf, new.id)
+        self._follow(owner)
         return new
 
     def delete(self, owner: str, key: str) -> None:
-        """Erase a case and all older verdicts on its question. Raises NotFoundError, StoreError."""
-        self._own(owner, key)
-        self._shelf(owner).replace({}, {key})
+        """Take a case out, and all older verdicts on its question; the newest can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
+        kept = self._own(owner, key)
+        self._deleted(owner).append([replace(kept, deleted_at=time.time())])
+        if not self._shelf(owner).remove(lambda case: case.id == key):
+            raise _unknown(key)
+        self._follow(owner)
+
+    def deleted(self, owner: str) -> list[Case]:
+        """What the owner deleted and can restore, the latest first; not what was rated anew since. Raises StoreError."""
+        ids = self._shelf(owner).view().ids
+        return sorted((case for case in self._kept(owner) if case.id not in ids), key=lambda case: -case.deleted_at)
+
+    def restore(self, owner: str, key: str) -> Case:
+        """Bring a deleted case back; it is not shared again. Raises NotFoundError, StoreError, and UsageError where its question was rated anew since."""
+        case = next((case for case in self._kept(owner) if case.id == key), None)
+        if case is None:
+            raise NotFoundError(f"You deleted no case {key[:40]!r}.", hint=f"What was deleted can be restored for {KEPT_DAYS} days.")
+        if key in self._shelf(owner).view().ids:
+            raise UsageError("This question was rated anew since.", hint="Delete that rating first.")
+        back = self.add(owner, case)
+        self._deleted(owner).remove(lambda one: one.id == key)
+        return back
 
     def share(self, owner: str, key: str) -> Case:
-        """Let everybody have a case; it stays the owner's own too. Raises NotFoundError, StoreError."""
-        own, shelf = self._own(owner, key), self._shelf_at(SHARED)
-        shared = replace(own, by=_hidden(owner), id=case_id(own.question, _hidden(owner)))
-        shelf.append([shared])
-        _embed(shelf, shared.id)
-        return shared
+        """Let everybody have a case; it stays the owner's own too, and what is shared follows it from then on.
+
+        Raises NotFoundError, StoreError, and UsageError for an answer that was not checked here: what is shared stands in everybody's prompts.
+        """
+        own = self._own(owner, key)
+        if not own.verified:
+            raise UsageError(
+                "Only an answer whose citations and figures were checked here can be shared.",
+                hint="Ask the question, rate the answer, and share that.",
+            )
+        return self._publish(owner, own)
 
     def unshare(self, owner: str, key: str) -> None:
         """Take back what this owner shares. Raises NotFoundError, StoreError."""
-        shelf = self._shelf_at(SHARED)
-        if not any(case.id == key and case.by == _hidden(owner) for case in shelf.view().cases):
+        if not self._shared().remove(lambda case: case.id == key and case.by == _hidden(owner)):
             raise NotFoundError(f"You share no case {key[:40]!r}.", hint="List the shared ones.")
-        shelf.replace({}, {key})
 
     def import_file(self, owner: str, path: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> Imported:
-        """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors. What is there already stays unless the file's is newer.
+        """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors. What is there already stays unless the file's is newer; of
+        two verdicts on a question in the file the newer counts, of equally new ones the later.
 
         No answer counts as verified, for that was not seen here. Raises NotFoundError, StoreError, and ModelError where vectors failed: the cases are kept then.
         """
         shelf = self._shelf(owner)
         found, problems = read_cases(path)
         there = {case.id: case.at for case in shelf.view().cases}
-        new = [case for case in found if case.id not in there or case.at > there[case.id]]
+        new = [case for case in _newest(found) if case.id not in there or case.at > there[case.id]]
         shelf.append(new)
+        self._follow(owner)
         shelf.embed(progress=progress)
         return Imported(len(new), len(found) - len(new), tuple(problems))
 
-    def catch_up(self, owner: str, *, most: int = CATCH_UP) -> int:
-        """Make the vectors of cases that have none, which came from elsewhere or while the embedder failed; how many are waiting still. Raises ModelError,
-        StoreError."""
-        return sum(shelf.embed(most=most) for shelf in (self._shelf(owner), self._shelf_at(SHARED)))
+    def forget(self, digests: Collection[str]) -> None:
+        """Erase every case of every owner that rests on one of these files (SHA-256), deleted and shared ones too. Raises StoreError."""
+        wanted = frozenset(digests)
+        for path in sorted(self._folder.glob("*.jsonl")) if wanted else []:
+            self._shelf_at(path.name).remove(lambda case: not wanted.isdisjoint(case.document_ids))
+
+    def sweep(self, *, every: float = 0.0) -> None:
+        """Erase what was deleted longer ago than KEPT_DAYS; nothing where that was done less than `every` seconds ago. Raises StoreError."""
+        if self._swept and time.monotonic() - self._swept < every:
+            return
+        self._swept, since = time.monotonic(), time.time() - KEPT_DAYS * DAY
+        for path in sorted(self._folder.glob(f"*{DELETED}")):
+            shelf = self._shelf_at(path.name)
+            if any(case.deleted_at <= since for case in shelf.view().cases):
+                shelf.remove(lambda case: case.deleted_at <= since)
+
+    def catch_up(self, owner: str, *, most: int | None = CATCH_UP) -> int:
+        """Make the vectors of cases that have none, which came from elsewhere or while the embedder failed; how many are waiting still. most: None for all.
+
+        Raises ModelError, StoreError.
+        """
+        return sum(shelf.embed(most=most) for shelf in (self._shelf(owner), self._shared()))
 
     # --- looking ------------------------------------------------------------------------------------------------------------
 
@@ -185,7 +242,7 @@ class Cases:
         """The owner's cases, or those that all have, the latest first. search: only those with each of its words in question, answer or word."""
         words = search.casefold().split()
         stale = self._staleness()
-        shelf = self._shelf_at(SHARED) if shared else self._shelf(owner)
+        shelf = self._shared() if shared else self._shelf(owner)
         cases = [case for case in shelf.view().cases if all(word in f"{case.question}\n{case.plan}\n{case.word}".casefold() for word in words)]
         return [CaseRow(case, stale(case), shared) for case in reversed(cases)]
 
@@ -196,7 +253,7 @@ class Cases:
     def health(self, owner: str) -> CaseHealth:
         """How the owner's cases fare. Raises StoreError where they cannot be read at all."""
         shelf, stale = self._shelf(owner), self._staleness()
-        view = shelf.view()
+        view, shared = shelf.view(), self._shared().view()
         positive, count = int(view.positive.sum()), len(view.cases)
         waiting = count - int(view.embedded.sum())
         return CaseHealth(
@@ -207,8 +264,9 @@ class Cases:
             sum(map(stale, view.cases)),
             view.superseded,
             waiting,
-            len(self._shelf_at(SHARED).view().cases),
+            len(shared.cases),
             view.problems,
+            shared.problems,
         )
 
     # --- inside -------------------------------------------------------------------------------------------------------------
@@ -216,35 +274,81 @@ class Cases:
     def _own(self, owner: str, key: str) -> Case:
         view = self._shelf(owner).view()
         if key not in view.ids:
-            raise NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+            raise _unknown(key)
         return view.cases[view.ids[key]]
 
-    def _has(self, owner: str, question: str) -> bool:
-        return case_id(question) in self._shelf(owner).view().ids
+    def _kept(self, owner: str) -> list[Case]:
+        """What was deleted and is not past its time."""
+        since = time.time() - KEPT_DAYS * DAY
+        return [case for case in self._deleted(owner).view().cases if case.deleted_at > since]
+
+    def _has(self, owner: str, case: Case) -> bool:
+        return case_id(case.question, asked_of=case.asked_of) in self._shelf(owner).view().ids
+
+    def _publish(self, owner: str, own: Case) -> Case:
+        by, shelf = _hidden(owner), self._shared()
+        shared = replace(own, by=by, id=case_id(own.question, by, own.asked_of))
+        shelf.append([shared])
+        _embed(shelf, shared.id)
+        return shared
+
+    def _follow(self, owner: str) -> None:
+        """Let what this owner shares say what the owner's cases say now: one that was rated anew is shared anew, one that is gone, or not checked, no more."""
+        by, view = _hidden(owner), self._shelf(owner).view()
+        gone = set[str]()
+        for case in [case for case in self._shared().view().cases if case.by == by]:
+            at = view.ids.get(case_id(case.question, asked_of=case.asked_of))
+            own = None if at is None else view.cases[at]
+            if own is None or not own.verified:
+                gone.add(case.id)
+            elif replace(case, by="", id=own.id, line_index=own.line_index) != own:
+                self._publish(owner, own)
+        if gone:
+            self._shared().remove(lambda case: case.id in gone)
 
     def _views(self, owner: str) -> list[ShelfView]:
-        return [self._shelf(owner).view(), self._shelf_at(SHARED).view()]
+        return [self._shelf(owner).view(), self._shared().view()]
 
     def _shelf(self, owner: str) -> Shelf:
         return self._shelf_at(f"{_hidden(owner)}.jsonl")
 
+    def _deleted(self, owner: str) -> Shelf:
+        return self._shelf_at(f"{_hidden(owner)}{DELETED}")
+
+    def _shared(self) -> Shelf:
+        return self._shelf_at(SHARED)
+
     def _shelf_at(self, name: str) -> Shelf:
         with self._lock:
-            shelf = self._shelves.pop(name, None) or Shelf(self._folder / name, self._embedder)
+            shelf = self._shelves.pop(name, None) or Shelf(self._folder / name, self._embedder, shared=name == SHARED)
             self._shelves[name] = shelf
-            while len(self._shelves) > MOST_SHELVES:
-                self._shelves.popitem(last=False)
+            held = sum(one.size for one in self._shelves.values())
+            while len(self._shelves) > 1 and (len(self._shelves) > MOST_SHELVES or held > MOST_BYTES):
+                held -= self._shelves.popitem(last=False)[1].size
             return shelf
 
     def _staleness(self) -> Callable[[Case], bool]:
-        """Whether a case rests on a file that answers no more; each file is asked of once."""
-        is_live = cache(self._documents.is_live)
-        return lambda case: not all(map(is_live, case.document_ids))
+        """Whether a case rests on a file that answers no more; what is live is asked once, where a case rests on any file."""
+        live = cache(self._documents.live)
+        return lambda case: bool(case.document_ids) and not all(digest in live() for digest in case.document_ids)
 
 
 def _hidden(owner: str) -> str:
     """What stands for an owner in names of files and in what is shared: 32 hexadecimal digits that do not tell who it is."""
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _unknown(key: str) -> NotFoundError:
+    return NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+
+
+def _newest(cases: Sequence[Case]) -> list[Case]:
+    """The newest of each question, in their order; of equally new ones the later."""
+    best: dict[str, Case] = {}
+    for case in cases:
+        if case.id not in best or case.at >= best[case.id].at:
+            best[case.id] = case
+    return [case for case in cases if best[case.id] is case]
 
 
 def _verdict(reward: object) -> int:
@@ -254,7 +358,12 @@ def _verdict(reward: object) -> int:
         raise UsageError(f"The case cannot be kept: {error}.", hint="Give 1 for a good answer, 0 for a bad one.") from None
 
 
-def _is_sound(answer: Answer) -> bool:
+def _asked_of(answer: Answer) -> tuple[str, ...]:
+    """The documents that an answer was asked of, in order, () for all."""
+    return tuple(sorted(set(answer.names)))
+
+
+def is_sound(answer: Answer) -> bool:
     """Whether each citation of an answer was found, and no figure stands against one."""
     return bool(answer.citations) and all(one.verified for one in answer.citations) and not any(one.status in UNSOUND for one in answer.numbers)
 

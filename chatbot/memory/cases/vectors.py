@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from chatbot.search.fusion import embed_query, mean_vector, worth_searching
 from chatbot.search.questions import subject_of
 from chatbot.store.embedders import Embedder
 
-__all__ = ["VectorFile", "question_vectors", "vector_key"]
+__all__ = ["BATCH", "VectorFile", "question_vectors", "vector_key"]
 
 Vectors = NDArray[np.float32]
 KEY_BYTES = 16
@@ -22,7 +24,7 @@ KEY_BYTES = 16
 TEXT_VERSION = b"1\0"
 # How far from 1 a unit row may be: what is further is no vector that an embedder made.
 UNIT = 1e-2
-# Questions embedded in one call, so that progress is seen and an endpoint's batch is used.
+# Questions embedded in one call and kept together, so that progress is seen, an endpoint's batch is used, and a stop loses seconds of work.
 BATCH = 256
 
 
@@ -31,18 +33,15 @@ def vector_key(question: str) -> bytes:
     return hashlib.sha256(TEXT_VERSION + question.encode("utf-8", "replace")).digest()[:KEY_BYTES]
 
 
-def question_vectors(embedder: Embedder, questions: Sequence[str], *, progress: Callable[[int, int], None] = lambda done, total: None) -> Vectors:
+def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:
     """Unit rows (n, dimension), each as a question is embedded when it is asked: its subject, of a long one the mean over its pieces. Raises ModelError."""
     subjects = [subject_of(question) for question in questions]
     rows = np.zeros((len(subjects), embedder.dimension), np.float32)
     short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
-    for at in range(0, len(short), BATCH):
-        part = short[at : at + BATCH]
-        rows[part] = embedder.embed([subjects[one] for one in part])
-        progress(at + len(part), len(subjects))
-    for done, one in enumerate(sorted(set(range(len(subjects))).difference(short)), len(short) + 1):
+    if short:
+        rows[short] = embedder.embed([subjects[one] for one in short])
+    for one in sorted(set(range(len(subjects))).difference(short)):
         rows[one] = mean_vector(worth_searching(embed_query(embedder, subjects[one]).chunks))
-        progress(done, len(subjects))
     return rows
 
 
@@ -64,11 +63,19 @@ class VectorFile:
         return self._file.stamp()
 
     def load(self) -> tuple[dict[bytes, int], Vectors]:
-        """(key -> row, rows of shape (n, dimension)). Rows that are no unit vectors have no key. The rows are read from the file as they are used."""
-        count = self.stamp()[1] // self._record.itemsize
-        if not count:
-            return {}, np.zeros((0, *self._record["row"].shape), np.float32)
-        records = np.memmap(self.path, self._record, "r", shape=(count,))
+        """(key -> row, rows of shape (n, dimension)). Rows that are no unit vectors have no key. The rows are read from the file as they are used.
+
+        Raises StoreError where it cannot be read.
+        """
+        with self._file.opened() as file:
+            # Of the file that is open: another may have taken its place since.
+            count = os.fstat(file.fileno()).st_size // self._record.itemsize if file else 0
+            if not file or not count:
+                return {}, np.zeros((0, *self._record["row"].shape), np.float32)
+            try:
+                records = np.memmap(file, self._record, "r", shape=(count,))
+            except ValueError as error:  # cut short meanwhile
+                raise OSError(errno.EIO, f"it was cut short while it was read ({error})") from error
         rows: Vectors = records["row"]
         with np.errstate(over="ignore", invalid="ignore"):
             sound = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
@@ -79,11 +86,11 @@ class VectorFile:
         if keys:
             self._file.append(self._pack(keys, rows), whole=self._record.itemsize)
 
-    def keep_only(self, keys: Collection[bytes]) -> None:
-        """Erase the rows of all other keys. Raises StoreError."""
-        wanted = set(keys)
+    def keep_only(self, keys: Callable[[], Collection[bytes]]) -> None:
+        """Erase the rows of all other keys. keys: called while nobody else can write here, so that it knows of all that was written. Raises StoreError."""
 
         def kept(held: bytes) -> bytes:
+            wanted = frozenset(keys())
             whole = np.frombuffer(held, self._record, len(held) // self._record.itemsize)
             return whole[[key in wanted for key in whole["key"].tolist()]].tobytes()
 

@@ -15,7 +15,7 @@ from chatbot.records import Answer, Hit
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["CITED", "answer_fields", "cited_text", "pack_answer", "page_named", "pages_named", "unpack_answer", "with_versions", "without_versions"]
+__all__ = ["CITED", "answer_fields", "cited_text", "pack_answer", "page_named", "unpack_answer", "with_versions", "without_versions"]
 
 # As answers show them: one or more keys in square brackets.
 KEYS = re.compile(r"\[(S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20})\]")
@@ -109,8 +109,3 @@ def cited_text(answer: Answer) -> str:
 def page_named(document: str, page: int | None) -> str:
     """A page as cited_text names it. page: physical, 1-based."""
     return f"{document}, p. {page}"
-
-
-def pages_named(found: re.Match[str]) -> list[str]:
-    """What a match of CITED names, each as page_named puts it."""
-    return [page.strip() for page in found["pages"].split(";")]

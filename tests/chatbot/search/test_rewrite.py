@@ -288,3 +288,21 @@ def test_a_follow_up_of_any_length_is_read_in_time(unit: str) -> None:
     started = time.process_time()
     standalone_query(unit * (LONGEST_QUESTION // len(unit)), SAID)
     assert time.process_time() - started < 1
+
+
+RAISES = "What follows when the central bank raises its key interest rate against inflation?"
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ([RAISES], RAISES, RAISES),
+        ([RAISES] * 3, f" {RAISES.upper()} ", f" {RAISES.upper()} "),
+        ([RAISES, "What is the deficit ceiling?"], RAISES, RAISES),
+        (["What is the deficit ceiling?", "Why?"], "why?", "What is the deficit ceiling? Why?"),
+        (["What is the deficit ceiling?", "Why?", "What is the debt anchor?"], "Why?", "What is the debt anchor? Why?"),
+        (["What is the deficit ceiling?", RAISES], RAISES, f"What is the deficit ceiling? {RAISES}"),
+    ],
+)
+def test_a_question_that_is_asked_again_is_searched_once(before: list[str], question: str, query: str) -> None:
+    assert standalone_query(question, [Exchange(said, "Something.") for said in before]) == query

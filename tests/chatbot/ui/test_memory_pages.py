@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ def store(house: House) -> Iterator[Conversations]:
                 chatbot.cases.unshare(owner, shown.case.id)
         for shown in chatbot.cases.listed(owner):
             chatbot.cases.delete(owner, shown.case.id)
+        chatbot.cases._deleted(owner).remove(lambda case: True)
         for one in chatbot.situations.listed(owner):
             chatbot.situations.remove(owner, one.key)
 
@@ -269,13 +271,42 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     click(app, f"delete-{case.id}")
     assert "No answer is rated yet." in click(app, "dialog-yes")
     assert cases.listed(ME) == []
+    app.session_state["deleted-cases"] = True
+    assert "Each can be restored for 7 days" in shown(app.run())
+    assert "1 rated answer: 0 helpful, 1 not." in click(app, f"restore-case-{case.id}")
+    assert [row.case.word for row in cases.listed(ME)] == ["Wrong year"] and cases.deleted(ME) == []
+
+
+def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: House, cases: Cases) -> None:
+    answered(house)
+    app = run(address="mine")
+    click(app, "helpful-1")
+    cases.share(ME, cases.listed(ME)[0].case.id)
+    click(app, "unhelpful-1")
+    assert [row.case.reward for row in cases.listed(OTHER, shared=True)] == [0]
+    click(app, "unhelpful-1")
+    assert cases.listed(OTHER, shared=True) == [] and len(cases.deleted(ME)) == 1
+
+
+def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: House, cases: Cases) -> None:
+    path = cases._shared().path
+    held = path.read_bytes() if path.exists() else b""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"broken\n")
+    try:
+        assert "Line 1 of the shared answers&#x27; file cannot be read" in shown(run("memory.py"))
+    finally:
+        path.write_bytes(held)
 
 
 def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
-    case = cases.add(ME, Case("One?", "Said of one."))
-    theirs = cases.share(OTHER, cases.add(OTHER, Case("Theirs?", "Said of theirs.")).id)
+    case = cases.add(ME, Case("One?", "Said of one.", verified=True))
+    unchecked = cases.add(ME, Case("Two?", "Said of two."))
+    theirs = cases.share(OTHER, cases.add(OTHER, Case("Theirs?", "Said of theirs.", verified=True)).id)
     app = run("memory.py")
     assert memory_cases.SHARED not in shown(app)
+    assert keys(app, "share-") == [f"share-{case.id}"], "what was not checked cannot be shared"
+    cases.delete(ME, unchecked.id)
     assert memory_cases.SHARED in click(app, f"share-{case.id}")
     app.session_state["shared-cases"] = True
     app.run()
@@ -307,7 +338,7 @@ def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> 
     assert not app.exception
     text = shown(app)
     assert "✓ mine :red[x].jsonl: 2 rated answers imported." in text
-    assert "Line 3 was not read: it is no JSON" in text and "Line 4 was not read: its question is a int, not text." in text
+    assert "Line 3 was not read: it is no JSON" in text and "Line 4 was not read: its question is a number, not text." in text
     assert "2 rated answers: 2 helpful, 0 not." in text and memory_cases.UNVERIFIED in text
     assert [json.loads(line)["question"] for line in cases.export(ME)] == ["One?", "Two?"]
 
@@ -319,9 +350,19 @@ def test_an_import_that_fails_says_so(cases: Cases, monkeypatch: pytest.MonkeyPa
             raise error
 
         monkeypatch.setattr(cases, "import_file", fail)
-        running = CaseImport(cases, ME, "x.jsonl", b"")
+        running = CaseImport(cases, ME, "x.jsonl", BytesIO())
         running.wait(20)
         assert running.finished and running.error is not None and running.error.message == said
+
+
+def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("chatbot.ui.case_import.shutil.copyfileobj", full)
+    running = CaseImport(cases, ME, "x.jsonl", BytesIO(b"{}"))
+    running.wait(1)
+    assert running.finished and running.error is not None and running.error.message == "The disk is full."
 
 
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
@@ -356,6 +397,7 @@ def test_remarks_say_why_a_case_does_less() -> None:
     assert memory_cases.remarks(CaseRow(good, True, False), shared=True) == [memory_cases.STALE, memory_cases.UNVERIFIED, memory_cases.SHARED]
     assert memory_cases.remarks(CaseRow(replace(good, verified=True), False, False), shared=False) == []
     assert memory_cases.remarks(CaseRow(bad, False, False), shared=False) == []
+    assert memory_cases.remarks(CaseRow(replace(bad, asked_of=("A.pdf", "B.pdf")), False, False), shared=False) == ["Asked of A.pdf, B.pdf alone."]
 
 
 def test_remembered_text_is_data() -> None:

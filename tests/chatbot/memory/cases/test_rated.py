@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.rated import Rated
+from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
+from chatbot.search.questions import understand
+from chatbot.search.retrieval import Query
 from chatbot.service import MEMORY, Ask, Chatbot
 from chatbot.store.library import Upload
 from tests.fakes import ScriptedModel
@@ -134,10 +138,249 @@ def test_keys_take_the_place_of_pages_only_where_all_are_there() -> None:
     assert Rated().text(prompt) == ""
 
 
-def test_weights_move_pages_by_so_much_and_keep_their_number() -> None:
+def weighed(weights: dict[int, float], *cases: Case) -> dict[tuple[str, int], PageWeight]:
+    return {("d", page): PageWeight("d", page, weight, cases) for page, weight in weights.items()}
+
+
+def test_weights_move_pages_by_so_much_and_drop_none() -> None:
     hits = [hit(1, 0.9), hit(2, 0.8)]
-    rated = Rated({("d", 3): 0.2, ("d", 1): -0.2}, lambda version: "d")
+    rated = Rated(weighed({3: 0.2, 1: -0.2}), lambda version: "d")
     moved = rated.applied(hits, lambda names, k: [hit(1, 0.9), hit(2, 0.8), hit(3, 0.65), hit(4, 0.6)])
-    assert [(one.page, round(one.score, 2)) for one in moved] == [(3, 0.85), (2, 0.8)]
+    assert [(one.page, round(one.score, 2)) for one in moved] == [(3, 0.85), (2, 0.8), (1, 0.7)]
     assert moved[0].scores == {"rated": 0.2}
+    lower = rated.applied(hits, lambda names, k: [hit(3, 0.4), hit(1, 0.9)])
+    assert [one.page for one in lower] == [2, 1], "a page that passes no other is not brought"
+    unweighed = rated.applied([hit(5, 0.9)], lambda names, k: [hit(6, 0.95)])
+    assert [one.page for one in unweighed] == [5], "nor is one that nobody rated"
+    lowered = rated.applied([hit(1, 0.9)], lambda names, k: [hit(6, 0.85)])
+    assert [one.page for one in lowered] == [1], "though it is above one that was rated wrong"
+    four = [hit(page, 0.9) for page in (5, 6, 7, 8)]
+    brought = rated.applied(four, lambda names, k: [hit(9, 0.89), hit(3, 0.88)])
+    assert [one.page for one in brought] == [3, 5, 6, 7, 8], "nor does it take the place of one that was"
     assert Rated().applied(hits, lambda names, k: []) == hits
+
+
+def test_an_order_that_was_made_otherwise_stays_but_for_what_a_rating_carries() -> None:
+    ordered = [hit(5, 0.3), hit(2, 0.9), hit(7, 0.5)]  # as a model put them
+    for weight in (-0.001, 0.001, 0.2, -0.2):
+        for page in (5, 2, 7):
+            moved = Rated(weighed({page: weight}), lambda version: "d").applied(ordered, lambda names, k: [])
+            assert [one.page for one in moved] == [5, 2, 7]
+    operands = [hit(1, 0.9), hit(40, 0.2), hit(2, 0.8), hit(3, 0.7)]  # the statement of a ratio comes second
+    moved = Rated(weighed({9: 0.2}), lambda version: "d").applied(operands, lambda names, k: [hit(9, 0.6)])
+    assert [one.page for one in moved] == [1, 40, 2, 9, 3]
+    full = [hit(page, 0.9) for page in range(1, 6)]
+    assert Rated(weighed({9: 0.2}), lambda version: "d").applied(full, lambda names, k: [hit(9, 0.89)]) == full, "none is pushed out"
+
+
+def test_no_rating_puts_an_older_document_before_a_newer() -> None:
+    new, old, other = hit(1, 0.9, "Policy 2024.pdf"), hit(2, 0.85, "Policy 2019.pdf"), hit(3, 0.8, "Budget.pdf")
+    rated = Rated(
+        weighed({1: -0.2}), lambda version: "d", is_older=lambda one, than: one.document < than.document == "Policy 2024.pdf" and one is old
+    )
+    moved = rated.applied([new, old, other], lambda names, k: [])
+    assert [one.page for one in moved] == [1, 2, 3]
+    assert [one.page for one in Rated(weighed({1: -0.2}), lambda version: "d").applied([new, old, other], lambda names, k: [])] == [2, 3, 1]
+
+
+def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -> None:
+    before = [hit(1, 0.9), hit(2, 0.8), hit(3, 0.75)]
+    cases = Case("What was debt?", "A", 0), Case("What was income?", "B", 1, by="x")
+    rated = Rated(weighed({1: -0.2, 3: 0.1, 4: 0.2}, *cases), lambda version: "d")
+    after = rated.applied(before, lambda names, k: [hit(4, 0.7)])
+    assert [one.page for one in after] == [4, 3, 2, 1]
+    assert [notice.text for notice in rated.told(before, after)] == [
+        "Budget (1).pdf, p. 4, was put forward: somebody here rated an answer from it helpful (“What was income?”).",
+        "Budget (1).pdf, p. 3, was put forward: somebody here rated an answer from it helpful (“What was income?”).",
+        "Budget (1).pdf, p. 1, was put back: you rated an answer from it not helpful (“What was debt?”).",
+    ]
+    assert rated.told(before, before) == []
+
+
+def test_only_an_answer_each_page_of_which_is_put_as_a_key_is_remembered() -> None:
+    name = "Rules; p. 1 (final).pdf"
+    pages = (CasePage("d", name, 8), CasePage("d", "Annex.pdf", 2))
+    prompt = Prompt("q", "q", {"S1-ab": hit(8, 1, name), "S2-ab": hit(2, 1, "Annex.pdf")}, (), (), (), "ab")
+    plan = f"It cost 5 ({name}, p. 8; Annex.pdf, p. 2)."
+    assert Rated(case=Case("q", plan, pages=pages)).text(prompt) == "It cost 5 [S1-ab][S2-ab]."
+    assert Rated(case=Case("q", f"It cost 5 ({name}, p. 8).", pages=pages)).text(prompt) == "", "a page that the answer does not name"
+    assert Rated(case=Case("q", "It cost 5.", pages=())).text(prompt) == ""
+    assert Rated(case=Case("q", "It cost 5 (Rules, p. 8).", pages=pages[:1])).text(prompt) == ""
+
+
+def test_a_file_name_of_any_marks_keeps_the_citations_of_what_is_remembered(make: Make, tmp_path: Path) -> None:
+    chatbot = make()
+    chatbot.remove("Rules.pdf")
+    list(chatbot.add([Upload(make_pdf(tmp_path / "Rules; final, p. 2 (1).pdf", RULES))]))
+    talk = chatbot.conversations.begin("me")
+    first, _ = ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    again, events = ask(chatbot, QUESTION, talk)
+    assert remembered(events) and again.text == first.text
+    assert again.citations and all(one.verified for one in again.citations)
+
+
+def test_what_does_not_stand_up_to_a_new_check_is_not_remembered(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    (row,) = chatbot.cases.listed("me")
+    page = next(page for page in row.case.pages if page.page == 1)
+    right, wrong = (f"The deficit ceiling is {figure} per cent of output (Rules.pdf, p. {page.page})." for figure in ("3.0", "9.9"))
+    chatbot.cases.add("me", replace(row.case, plan=right, pages=(page,), at=0.0))
+    assert remembered(ask(chatbot, QUESTION, talk)[1])
+    chatbot.cases.add("me", replace(row.case, plan=wrong, pages=(page,), at=0.0))
+    answer, events = ask(chatbot, QUESTION, talk)
+    assert not remembered(events) and "9.9" not in answer.text and "3.0 per cent" in answer.text
+
+
+def test_a_shared_answer_is_remembered_as_somebody_elses(make: Make) -> None:
+    chatbot = make()
+    talk, hers = chatbot.conversations.begin("me"), chatbot.conversations.begin("her")
+    ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    chatbot.cases.share("me", chatbot.cases.listed("me")[0].case.id)
+    _, events = ask(chatbot, QUESTION, hers, "her")
+    said = [event.text for event in events if isinstance(event, Notice)]
+    assert any(text.startswith("Remembered: somebody here rated this answer helpful on") and "you rated" not in text for text in said)
+    chatbot.rate(talk, 1, "me", helpful=False)
+    _, events = ask(chatbot, QUESTION, hers, "her")
+    assert not any(isinstance(event, Notice) and event.text.startswith("Remembered") for event in events)
+
+
+def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, tmp_path: Path) -> None:
+    chatbot = make(ScriptedModel(["NOT IN THESE DOCUMENTS"]))
+    for name, assets in (("Microsoft", 364), ("Apple", 352)):
+        pages = [f"{name} annual report 2022\nThe total assets of {name} were {assets} billion dollars at year end 2022.", f"{name} people"]
+        list(chatbot.add([Upload(make_pdf(tmp_path / f"{name}.pdf", pages))]))
+    digest = next(chatbot._digest_of(version) for version, name in chatbot.library.scope(()).items() if name == "Microsoft.pdf")
+    stood_on = (CasePage(digest, "Microsoft.pdf", 1),)
+    chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.1)
+    question = "What were the total assets of {} at year end 2022?"
+    chatbot.cases.add("me", Case(question.format("Microsoft"), "364 billion.", document_ids=(digest,), pages=stood_on))
+    of_apple = question.format("Apple")
+    more = chatbot._more_of_whom(Query(of_apple, None, (), "keyword", 4, understand(of_apple, of_apple)), (), 30)
+    assert "Apple.pdf" in {one.document for one in more} and "Microsoft.pdf" not in {one.document for one in more}
+    answer, _ = ask(chatbot, of_apple, chatbot.conversations.begin("me"))
+    assert "Microsoft.pdf" not in {one.document for one in answer.considered}
+    answer, _ = ask(chatbot, question.format("Microsoft"), chatbot.conversations.begin("me"))
+    assert answer.considered[0].scores["rated"] > 0
+
+
+def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp_path: Path) -> None:
+    chatbot = make(ScriptedModel(["NOT IN THESE DOCUMENTS"]))
+    chatbot.remove("Rules.pdf")
+    texts = {2024: "The reserve floor is 5 per cent of the budget.", 2019: "The reserve floor is 4 per cent of the budget."}
+    for year, text in texts.items():
+        pages = [f"Reserve policy {year}\n{text}", f"Reserve policy {year}\nAnnex on the reserve floor."]
+        list(chatbot.add([Upload(make_pdf(tmp_path / f"Reserve Policy {year}.pdf", pages))]))
+    question, talk = "What is the reserve floor?", chatbot.conversations.begin("me")
+    before = ask(chatbot, question, talk)[0].considered
+    first = before[0]
+    assert first.document == "Reserve Policy 2024.pdf"
+    second = next(one for one in before if one.document == "Reserve Policy 2019.pdf")
+    rated = chatbot._rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
+    assert not rated.weights and not rated.is_older(second, first), "nothing is looked up where nothing was rated"
+    chatbot.cases.add("me", Case(question, "Wrong.", 0, pages=(CasePage(chatbot._digest_of(first.version), first.document, first.page),)))
+    rated = chatbot._rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
+    assert rated.is_older(second, first) and not rated.is_older(first, second)
+    answer, events = ask(chatbot, question, talk)
+    places = [(one.document, one.page) for one in answer.considered]
+    older = places.index(("Reserve Policy 2019.pdf", 1))
+    assert places.index((first.document, first.page)) < older
+    said = [event.text for event in events if isinstance(event, Notice) and "was put back" in event.text]
+    assert bool(said) == (places[0] != (first.document, first.page))
+
+
+def test_a_line_that_was_only_noted_cannot_be_rated(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, "When the deficit ceiling is breached, then warn the minister.", talk)
+    with pytest.raises(UsageError, match="only noted"):
+        chatbot.rate(talk, 1, "me", helpful=True)
+    assert chatbot.cases.listed("me") == []
+
+
+def test_purging_a_document_takes_its_words_out_of_all_cases(make: Make) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    chatbot.cases.share("me", chatbot.cases.listed("me")[0].case.id)
+    chatbot.cases.add("me", Case("Who audits?", "The court."))
+    chatbot.remove("Rules.pdf", purge=True)
+    assert [row.case.question for row in chatbot.cases.listed("me")] == ["Who audits?"]
+    assert not any(b"3.0 per cent" in path.read_bytes() for path in (chatbot.settings.store / "cases").glob("*.jsonl"))
+
+
+# --- in the prompt ------------------------------------------------------------------------------------------------------------------
+
+
+def sent(answer: Answer) -> str:
+    assert answer.prompt is not None
+    return "\n".join(content for _, content in answer.prompt.messages)
+
+
+def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_there_are_none(make: Make) -> None:
+    chatbot = make(ScriptedModel(["The deficit ceiling is 3.0 per cent."]))
+    talk = chatbot.conversations.begin("me")
+    answer, _ = ask(chatbot, QUESTION, talk)
+    assert "Remembered notes" not in sent(answer) and answer.notes == ()
+    chatbot.cases.add("me", Case(QUESTION, "It is 3.0 per cent of output."))
+    chatbot.cases.add("me", Case(f"{QUESTION} now", "It is 9 per cent.", 0, word="Wrong year."))
+    chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.5)
+    answer, _ = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
+    text = sent(answer)
+    assert "Remembered notes:\n- (cases, your rating" in text and text.index("An example to follow") < text.index("An example to avoid")
+    assert "It is 3.0 per cent of output." in text and "Wrong year." in text
+    chatbot.conversations.switch(talk, "me", "cases", on=False)
+    assert "Remembered notes" not in sent(ask(chatbot, "What is the deficit ceiling now?", talk)[0])
+
+
+@pytest.mark.parametrize("place", ["cases", "vectors", "shared"])
+def test_answers_go_on_without_cases_that_cannot_be_read(make: Make, place: str) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    shelf = chatbot.cases._shared() if place == "shared" else chatbot.cases._shelf("me")
+    path = shelf._vectors.path if place == "vectors" else shelf.path
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    answer, events = ask(chatbot, QUESTION, talk)
+    assert answer.answered and "3.0 per cent" in answer.text and not remembered(events)
+    said = [event.text for event in events if isinstance(event, Notice)]
+    assert any(text.startswith("Answered without its memory of") and "cannot be used: Is a directory" in text for text in said)
+    path.rmdir()
+    assert ask(chatbot, QUESTION, talk)[0].answered
+    odd = chatbot.cases._shelf("me").path
+    with odd.open("ab") as file:
+        file.write(b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], "word": "\\ud800"}\n')
+    chatbot.cases.catch_up("me")
+    assert ask(chatbot, "What is the deficit ceiling of all?", talk)[0].question
+    assert "What is the deficit ceiling of all?" in {row.case.question for row in chatbot.cases.listed("me")}
+
+
+def test_a_verdict_is_of_the_documents_that_were_asked(make: Make, tmp_path: Path) -> None:
+    chatbot = make()
+    talk = chatbot.conversations.begin("me")
+    list(chatbot.add([Upload(make_pdf(tmp_path / "Other.pdf", ["Rules of others\nThe deficit ceiling is 9.0 per cent of output."]))]))
+
+    def asked(*names: str) -> tuple[Answer, list[Event]]:
+        events = list(chatbot.ask(Ask(QUESTION, names, talk, owner="me")))
+        assert isinstance(events[-1], Answer)
+        return events[-1], events
+
+    for number, name in enumerate(("Rules.pdf", "Other.pdf"), 1):
+        asked(name)
+        chatbot.rate(talk, number, "me", helpful=True)
+    assert sorted(row.case.asked_of for row in chatbot.cases.listed("me")) == [("Other.pdf",), ("Rules.pdf",)]
+    for name, figure in (("Rules.pdf", "3.0"), ("Other.pdf", "9.0")):
+        answer, events = asked(name)
+        assert remembered(events) and figure in answer.text
+        assert chatbot.cases.rated("me", answer) is not None
+    answer, events = asked()
+    assert not remembered(events) and chatbot.cases.rated("me", answer) is None, "of all documents it is another question"
+    chatbot.rate(talk, 5, "me", helpful=True)
+    assert remembered(asked()[1])
