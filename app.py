@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
-from streamlit.file_util import get_static_dir
 
-from chatbot.ui import shared
+from chatbot.ui import first_page, routes, scroll, shared
 from chatbot.ui.guard import Guard
-from chatbot.ui.routes import ROUTES
-from chatbot.ui.scroll import SCRIPTS
 
 
 @asynccontextmanager
@@ -29,7 +24,5 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
         await asyncio.to_thread(shared.close)
 
 
-page = Path(get_static_dir(), "index.html").read_text("utf-8")
-scripts = [*SCRIPTS, *re.findall(r"<script>(.*?)</script>", page, re.S)]
-guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), scripts=scripts)
-app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=ROUTES, middleware=[guard])
+guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), scripts=[*scroll.SCRIPTS, *first_page.SCRIPTS])
+app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *first_page.ROUTES], middleware=[guard])

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Looks for the browser of the browser tests; as root on a Debian-like system it installs Chromium. Never fails: without one
-# those tests are skipped, and this says why. BROWSER_INSTALL=no leaves the system alone.
+# those tests are skipped, and this says why. BROWSER_INSTALL=no leaves the system alone. Then fetches axe-core, which judges how accessible
+# the pages are, into .venv/, where npm and its registry can be had; without it only that test is skipped.
 set -uo pipefail
 
 find_browser() {
@@ -29,3 +30,34 @@ if found=$(find_browser); then
 else
     echo "browser: no Chromium on PATH, so the browser tests will be skipped. With root, on Debian: apt-get install chromium"
 fi
+
+axe_version=4.14.1
+axe_integrity=sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
+axe=.venv/axe-core/axe.min.js
+
+fetch_axe() {
+    local folder digest
+    command -v npm >/dev/null || { echo "there is no npm"; return 1; }
+    folder=$(mktemp -d)
+    if ! (cd "$folder" && timeout 60 npm pack --silent "axe-core@$axe_version") >/dev/null 2>&1 </dev/null; then
+        echo "npm could not fetch it"
+        rm -rf "$folder"
+        return 1
+    fi
+    digest=$(openssl dgst -sha512 -binary "$folder/axe-core-$axe_version.tgz" | base64 -w 0)
+    if [ "sha512-$digest" != "$axe_integrity" ]; then
+        echo "what npm fetched is not what was expected"
+        rm -rf "$folder"
+        return 1
+    fi
+    mkdir -p "${axe%/*}"
+    tar -xzf "$folder/axe-core-$axe_version.tgz" -C "$folder" package/axe.min.js
+    mv "$folder/package/axe.min.js" "$axe"
+    rm -rf "$folder"
+}
+
+cd "$(dirname "$0")/.." || exit 0
+if [ -d .venv ] && ! head -c 200 "$axe" 2>/dev/null | grep -q "v$axe_version"; then
+    reason=$(fetch_axe) || echo "browser: no axe-core ($reason), so the test of accessibility will be skipped"
+fi
+exit 0

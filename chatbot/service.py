@@ -53,7 +53,7 @@ from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from chatbot.tokens import encodable
 from ingestion.page_kinds import PRIMARY_STATEMENTS
-from ingestion.reader import Reader
+from ingestion.readers import Readers
 from ingestion.records import DocumentFacts, PageReport, Rect
 from ingestion.render import confidence_of, locate_quote
 
@@ -143,6 +143,7 @@ class Chatbot:
         self.settings = settings
         self._model = model
         self._model_chosen = self._model_given = model is not None
+        self.readers = Readers()
         self.library = Library(settings, embedder or make_embedder(settings))
         try:
             self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
@@ -171,6 +172,7 @@ class Chatbot:
 
     def close(self) -> None:
         """Give the store free."""
+        self.readers.close()
         self.conversations.close()
         self.situations.close()
         self.own.close()
@@ -398,7 +400,7 @@ class Chatbot:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
             raise NotFoundError("That page is not kept any more.", hint="Add the document again.") from error
-        with Reader(self.library.file(version), password=password) as reader:
+        with self.readers.reading(self.library.file(version), password) as reader:
             glyphs = [(word.text, word.box) for word in stored.words] if stored.method == "ocr" else reader.glyphs(page) if quote else []
             # What was read from a picture on a page of text is not among the characters of the file.
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []

@@ -27,6 +27,8 @@ __all__ = ["main"]
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
 NICENESS = 10
+# Of a page's image, which goes through a pipe first: half the size of none at all, in a third of the time of zlib's own choice.
+PNG_LEVEL = 2
 
 
 def _limit() -> None:
@@ -99,7 +101,7 @@ def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     import io
 
     buffer = io.BytesIO()
-    file.image(request["page"], request["dpi"]).save(buffer, "PNG")
+    file.image(request["page"], request["dpi"]).save(buffer, "PNG", compress_level=PNG_LEVEL)
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 

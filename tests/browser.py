@@ -59,16 +59,16 @@ def is_free(port: int) -> bool:
 
 
 class Server:
-    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment."""
+    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment. root, script: where it runs what, if not the product."""
 
-    def __init__(self, home: Path, settings: Mapping[str, str] | None = None, *, port: int = 0) -> None:
+    def __init__(self, home: Path, settings: Mapping[str, str] | None = None, *, port: int = 0, root: Path = ROOT, script: str = "app.py") -> None:
         self.port = port = port or next(filter(is_free, PORTS))
         self.url = f"http://127.0.0.1:{port}"
         self.log = home.with_suffix(f".{port}.log")
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
         with self.log.open("ab") as output:
             environment = {**os.environ, "FINPOLICY_HOME": str(home), **(settings or {})}
-            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, cwd=root, env=environment, stdout=output, stderr=subprocess.STDOUT)
 
     def wait(self) -> None:
         """Until it answers."""

@@ -11,6 +11,7 @@ from chatbot.ui import session
 from chatbot.ui.account import draw_account
 from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key
 from chatbot.ui.asking import Given
+from chatbot.ui.page_view import show_open_page
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import shortened_text
@@ -34,10 +35,10 @@ def draw_given(given: Given, house: House) -> None:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
         st.html(answer_html(answer.text, answer.citations, answer.numbers, exchange=given.number))
-        _draw_citations(given)
+        _draw_citations(given, house)
         _draw_numbers(answer, given.number)
     else:
-        _draw_refusal(given)
+        _draw_refusal(given, house)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
     if recalled := recalled_html(answer.notes):
@@ -55,22 +56,29 @@ def draw_notices(notices: Iterable[Notice]) -> None:
 # --- citations ------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_citations(given: Given) -> None:
+def _draw_citations(given: Given, house: House) -> None:
     """The cited pages below the answer, one button each. A mark in the text presses its passage's own button; that of a page's further ones is unseen."""
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
     groups = list(_by_page(passages))
     if groups:
-        with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
-            for group in groups:
-                _citation_button(group, opened, press_key(given.number, group[0].number))
-        with st.container(key=f"pressed-{given.number}"):
-            for passage in (passage for group in groups for passage in group[1:]):
-                _citation_button([passage], opened, press_key(given.number, passage.number))
+        _citation_buttons(groups, opened, given.number, house)
     for key in dict.fromkeys(citation.key for citation in given.answer.citations if citation.document is None):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
     for remark in dict.fromkeys(remark for passage in passages for remark in _remarks(passage)):
         st.html(quiet_html(remark))
+
+
+@st.fragment
+def _citation_buttons(groups: Sequence[Sequence[Passage]], opened: tuple[OpenPage, ...], number: int, house: House) -> None:
+    """A fragment, so that the page is opened without drawing the conversation anew."""
+    with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
+        for group in groups:
+            _citation_button(group, opened, press_key(number, group[0].number))
+    with st.container(key=f"pressed-{number}"):
+        for passage in (passage for group in groups for passage in group[1:]):
+            _citation_button([passage], opened, press_key(number, passage.number))
+    show_open_page(house, part=True)
 
 
 def _by_page(passages: Iterable[Passage]) -> Iterable[list[Passage]]:
@@ -166,16 +174,23 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 # --- refusals -------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_refusal(given: Given) -> None:
+def _draw_refusal(given: Given, house: House) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
     st.html(answer_html(answer.text.removeprefix("Not in these documents. "), answer.citations))
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")
-        with st.container(horizontal=True, gap="small"):
-            for index, (page, hit) in enumerate(pages):
-                _page_button(page, hit, f"near-{given.number}-{index}")
+        _near_buttons(pages, given.number, house)
+
+
+@st.fragment
+def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, house: House) -> None:
+    """A fragment, as the citations' buttons."""
+    with st.container(horizontal=True, gap="small"):
+        for index, (page, hit) in enumerate(pages):
+            _page_button(page, hit, f"near-{number}-{index}")
+    show_open_page(house, part=True)
 
 
 def _hit_of(answer: Answer, page: PageRef) -> Hit | None:

@@ -65,6 +65,8 @@ def show(house: House) -> None:
         file_type="pdf",
         submit_mode="stop",
     )
+    if typed:  # who could type has closed the page; that may still be on its way
+        session.close_page()
     show_open_page(house)
     show_erase_dialog(house)
     show_shortened(house)
@@ -137,11 +139,16 @@ def _row(house: House) -> ConversationRow | None:
 def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: House, *, typed: bool) -> None:
     _draw_notes(row, house)
     there = row is not None and row.deleted_at is None
-    with st.empty().container():  # what stood here before a question is gone while it is answered
-        if not documents and not (there and row and row.exchanges):
-            _teach()
-        elif not left and not (there and row and row.exchanges):
-            _invite(documents, house)
+    place = st.empty()
+    if (there and row and row.exchanges) or (documents and left):
+        # A container without children would show those it had until the run ends, and the answer would jump up then.
+        place.html("<span data-scroll></span>")
+    else:
+        with place.container():
+            if documents:
+                _invite(documents, house)
+            else:
+                _teach()
     if row is not None and there:
         first = session.first_shown(row, session.settings(house).window)
         said = house.chatbot.conversations.said(row.id, session.owner(), last=max(1, row.exchanges - first + 1))

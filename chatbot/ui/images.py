@@ -60,7 +60,8 @@ class PageImages:
         return image
 
     def forget(self) -> None:
-        """Drop all images."""
+        """Drop all images, and the processes that have a file open."""
+        self._chatbot.readers.end_waiting()
         with self._lock:
             self._kept.clear()
 

@@ -22,6 +22,7 @@ PATIENCE_SECONDS = 1.0
 
 def show() -> None:
     """The frame and the page in it."""
+    session.begin_run()
     st.set_page_config(page_title="Financial policy chatbot", page_icon=str(HERE / "icon.png"), layout="centered")
     st.html(HERE / "style.css")
     lend_hands()

@@ -31,8 +31,11 @@ def _nothing(_: OpenPage) -> None:
     pass
 
 
-def show_open_page(house: House, *, shown: Callable[[OpenPage], None] = _nothing) -> None:
-    """Open the dialog where a page was asked for in this run. shown: told of each page as it is turned to."""
+def show_open_page(house: House, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing) -> None:
+    """Open the dialog where a page was asked for in this run. part: called by a fragment, which does so only where it is drawn anew alone; in a run of the
+    whole page that has done it before. shown: told of each page as it is turned to."""
+    if part and not session.is_part_run():
+        return
     opened = session.lying_open()
     if opened is None:
         return

@@ -1,4 +1,4 @@
-"""Addresses beside the pages: the PDFs themselves, and the stop of an answer; each is made by a page, and good for this run of the server only."""
+"""Addresses beside the pages: the PDFs themselves and the stop of an answer, made by a page and good for this run of the server only; and whether it is ready."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ async def _stop(request: Request) -> Response:
     return Response(status_code=204)
 
 
+async def _ready(_: Request) -> Response:
+    """Whether questions can be asked: for who starts or watches the server. Streamlit's own health is good long before."""
+    ready = opening().house is not None
+    return PlainTextResponse("ready\n" if ready else "opening\n", 200 if ready else 503, headers={"cache-control": "no-store"})
+
+
 def _marked(kind: str, number: int) -> str:
     """The number with a mark that only this process can make, and for this kind only."""
     return f"{number}-{hmac.new(_SECRET, f'{kind} {number}'.encode(), hashlib.sha256).hexdigest()[:32]}"
@@ -66,4 +72,4 @@ def _number(kind: str, request: Request) -> int | None:
     return int(text)
 
 
-ROUTES = (Route("/original/{marked}/{name}", _original), Route("/stop/{marked}", _stop, methods=["POST"]))
+ROUTES = (Route("/original/{marked}/{name}", _original), Route("/stop/{marked}", _stop, methods=["POST"]), Route("/ready", _ready))

@@ -68,7 +68,8 @@ look();
 }"""
 # Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
 # of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
-# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it. "/" goes to the question.
+# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it. "/" goes to the question, and so does the focus when
+# the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from wherever the focus is.
 HANDS = """{
 if (!window.finpolicyHands) {
   window.finpolicyHands = true;
@@ -92,8 +93,33 @@ if (!window.finpolicyHands) {
   document.addEventListener('mouseover', show);
   document.addEventListener('focusin', show);
   document.addEventListener('scroll', hide, true);
+  const opened = () => document.querySelector('[role="dialog"]');
+  let opener = null, wasOpen = false;
+  const look = () => {
+    const panel = opened(), from = opener;
+    if (panel && !wasOpen) setTimeout(() => { if (panel.isConnected && document.activeElement === document.body) panel.focus(); }, 250);
+    if (!panel && wasOpen && from) {
+      opener = null;
+      setTimeout(() => { if (from.isConnected && (document.activeElement === document.body || !document.activeElement)) from.focus(); }, 50);
+    }
+    wasOpen = !!panel;
+  };
+  new MutationObserver(look).observe(document.body, {childList: true});
+  let free = !matchMedia('(hover: hover)').matches;
+  for (const begun of ['keydown', 'pointerdown']) document.addEventListener(begun, () => { free = true; }, {once: true, capture: true});
+  const begin = (tries) => {
+    const box = document.querySelector('[data-testid="stChatInput"] textarea');
+    if (free || !tries || document.activeElement !== document.body) return;
+    if (box && !box.disabled) box.focus({preventScroll: true}); else setTimeout(begin, 100, tries - 1);
+  };
+  begin(100);
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') hide();
+    const panel = opened();
+    if (event.key === 'Escape' && panel && !panel.contains(document.activeElement) && document.activeElement === document.body) {
+      const close = panel.querySelector('button[aria-label="Close"]');
+      if (close) close.click();
+    }
     const typing = event.target.closest && event.target.closest('input, textarea, select, [contenteditable]');
     if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('[role="dialog"]')) return;
     const box = document.querySelector('[data-testid="stChatInput"] textarea');
@@ -117,6 +143,8 @@ if (!window.finpolicyHands) {
     field.blur();
   });
   document.addEventListener('click', async (event) => {
+    const by = event.target.closest ? event.target.closest('[data-press], [class*="st-key-cite-"] button, [class*="st-key-near-"] button') : null;
+    if (by && event.isTrusted) opener = by;
     const at = event.target.closest ? event.target.closest('[data-press], [data-copy], [data-stop]') : null;
     if (!at) return;
     hide();

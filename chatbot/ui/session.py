@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
@@ -30,6 +31,7 @@ __all__ = [
     "begin_conversation",
     "begin_edit",
     "begin_private",
+    "begin_run",
     "close_dialog",
     "close_page",
     "connected",
@@ -40,6 +42,7 @@ __all__ = [
     "enter",
     "first_shown",
     "is_edited",
+    "is_part_run",
     "is_private",
     "keep_password",
     "last_words",
@@ -127,6 +130,18 @@ def connected() -> bool:
     time.sleep(GOING_SECONDS)
     context = get_script_run_ctx()
     return context is not None and runtime.exists() and runtime.get_instance().is_active_session(context.session_id)
+
+
+def is_part_run() -> bool:
+    """Whether this run draws a fragment alone, not the whole page."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
+def begin_run() -> None:
+    """At the start of a run of the whole page, draw at its top. A run that follows at once upon that of a fragment inherits from it the container that it was
+    drawn in (Streamlit 1.67), and the page would be drawn inside a message of its own."""
+    context_dg_stack.set(get_default_dg_stack_value())
 
 
 def last_words(draw: Callable[[], object]) -> None:

@@ -137,6 +137,8 @@ def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
 
 
 def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
+    while rules.examples.of([row for row in rules.chatbot.documents() if row.removed_at is None]) is None:
+        time.sleep(0.02)
     app = run()
     end = time.monotonic() + 30
     while not buttons(app, "example-") and time.monotonic() < end:  # they are looked for

@@ -1,0 +1,40 @@
+"""The HTML that a browser is given first: Streamlit's own, told where its server is; knows nothing of what is drawn in it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from streamlit.file_util import get_static_dir
+
+__all__ = ["PAGES", "ROUTES", "SCRIPTS", "told_html"]
+
+# The addresses of the pages but the first, as main.py names them.
+PAGES = ("compare", "documents", "memory", "settings")
+# Streamlit's script looks for its server below the address that is open, and only then above it: two requests in vain, each logged as an error, wherever
+# a page other than the first is opened by its address. This tells it; what stands before the page's own name may be a proxy's.
+TELL = f"""{{
+const page = location.pathname.match(/^(.*)\\/(?:{"|".join(PAGES)})\\/?$/);
+if (page) window.__streamlit = {{...window.__streamlit, BACKEND_BASE_URL: location.origin + page[1]}};
+}}"""
+INLINE = re.compile(r"<script>(.*?)</script>", re.S)
+
+
+def told_html(html: str) -> str:
+    """Streamlit's page with our script before all others."""
+    return html.replace("<head>", f"<head><script>{TELL}</script>", 1)
+
+
+_PAGE = told_html(Path(get_static_dir(), "index.html").read_text("utf-8"))
+# The inline scripts of the page, for the server's policy.
+SCRIPTS = tuple(INLINE.findall(_PAGE))
+
+
+async def _first(_: Request) -> Response:
+    return HTMLResponse(_PAGE, headers={"cache-control": "no-cache"})
+
+
+ROUTES = tuple(Route(f"/{page}", _first) for page in PAGES)

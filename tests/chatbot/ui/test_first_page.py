@@ -1,0 +1,36 @@
+"""The page that a browser is given first: told where its server is, at the address of every page, and allowed by the policy."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from chatbot.ui import first_page
+from chatbot.ui.first_page import PAGES, ROUTES, SCRIPTS, told_html
+
+UI = Path(first_page.__file__).parent
+
+
+def test_every_page_but_the_first_is_named() -> None:
+    """The addresses that main.py gives its pages: the file's name, where it says no other."""
+    pages = re.findall(r'st\.Page\("(\w+)\.py"([^)]*)\)', (UI / "main.py").read_text("utf-8"))
+    named = [found[1] if (found := re.search(r'url_path="(\w+)"', rest)) else name for name, rest in pages if "default=True" not in rest]
+    assert sorted(named) == sorted(PAGES)
+
+
+def test_the_script_comes_before_all_others() -> None:
+    html = told_html('<html><head><script type="module" src="x.js"></script></head></html>')
+    assert html.index("BACKEND_BASE_URL") < html.index("x.js")
+
+
+def test_each_address_gives_the_page_and_the_policy_knows_its_scripts() -> None:
+    with TestClient(Starlette(routes=list(ROUTES))) as client:
+        for page in PAGES:
+            answer = client.get(f"/{page}")
+            assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
+            assert answer.headers["content-type"].startswith("text/html")
+            assert tuple(re.findall(r"<script>(.*?)</script>", answer.text, re.S)) == SCRIPTS
+        assert client.get("/elsewhere").status_code == 404

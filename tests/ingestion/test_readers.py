@@ -1,0 +1,65 @@
+"""Reading processes wait for the next page of their file, a few and for a while; none outlives a failure, a password or the closing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ingestion.errors import DocumentError
+from ingestion.readers import MOST_WAITING, Readers
+from tests.pdfs import make_pdf
+
+
+def is_alive(process: int) -> bool:
+    return Path("/proc", str(process)).exists()
+
+
+def process_of(readers: Readers, path: Path) -> int:
+    with readers.reading(path) as reader:
+        assert reader.png(1).startswith(b"\x89PNG")
+        return reader._process.pid
+
+
+def test_a_process_serves_the_next_page_of_its_file(tmp_path: Path) -> None:
+    path, readers = make_pdf(tmp_path / "a.pdf", ["one", "two"]), Readers()
+    first = process_of(readers, path)
+    assert process_of(readers, path) == first
+    readers.close()
+    assert not is_alive(first)
+    assert not is_alive(process_of(readers, path))
+
+
+def test_few_wait(tmp_path: Path) -> None:
+    readers = Readers()
+    processes = [process_of(readers, make_pdf(tmp_path / f"{name}.pdf", [name])) for name in "abc"]
+    assert [is_alive(process) for process in processes] == [False] * (3 - MOST_WAITING) + [True] * MOST_WAITING
+    readers.close()
+
+
+def test_none_waits_for_long(tmp_path: Path) -> None:
+    process = process_of(Readers(idle_seconds=0.2), make_pdf(tmp_path / "a.pdf", ["one"]))
+    end = time.monotonic() + 20
+    while is_alive(process) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not is_alive(process)
+
+
+def test_two_at_once_have_a_process_each_and_one_waits(tmp_path: Path) -> None:
+    path, readers = make_pdf(tmp_path / "a.pdf", ["one"]), Readers()
+    with readers.reading(path) as first, readers.reading(path) as second:
+        processes = first._process.pid, second._process.pid
+    assert processes[0] != processes[1]
+    assert sum(map(is_alive, processes)) == 1
+    readers.end_waiting()
+    assert not any(map(is_alive, processes))
+
+
+def test_what_failed_or_had_a_password_does_not_wait(tmp_path: Path) -> None:
+    path, readers = make_pdf(tmp_path / "a.pdf", ["one"]), Readers()
+    with pytest.raises(DocumentError), readers.reading(path) as failed:
+        failed.png(7)
+    with readers.reading(path, "secret") as protected:
+        pass
+    assert not is_alive(failed._process.pid) and not is_alive(protected._process.pid)
