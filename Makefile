@@ -35,7 +35,7 @@ run: samples ## set everything up, index the samples and open the chat on 127.0.
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
 
 # Two workers, each with whole files, so that what a file's tests share is made once; tests/conftest.py says in what order.
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)

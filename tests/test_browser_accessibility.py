@@ -13,7 +13,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import ROOT, Server, Visitor, add, ask, chromium, open_browser, settled
+from tests.browser import ROOT, Server, Visitor, add, ask, chromium, settled
 from tests.pdfs import make_pdf
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
@@ -50,12 +50,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(folder / "home") as started:
         yield started
     assert "Traceback" not in started.log.read_text()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 class Judge:
@@ -114,16 +108,16 @@ def test_no_page_has_a_serious_fault(browser: Browser, server: Server, tmp_path:
         page.locator("[class*=st-key-menu-open-] button").first.click()
         page.get_by_test_id("stPopoverBody").get_by_label("Title").wait_for()
         judge("Chat, the menu of a conversation")
-        for name in ("Documents", "Memory", "Settings"):
+        for name in ("Documents", "Compare", "Memory", "Settings"):
             go(page, server, name)
             judge(name)
             for tab in page.get_by_role("tab").all()[1:]:
                 tab.click()
                 judge(f"{name}, {tab.inner_text()}")
         go(page, server, "Documents")
-        for label in ("Pages", "Remove"):
+        for label in ("Details", "Remove"):
             page.locator(f"[class*=st-key-{label}-] button").first.click()
-            page.get_by_role("dialog" if label == "Remove" else "heading").first.wait_for()
+            page.get_by_role("dialog").wait_for()
             judge(f"Documents, {label}")
             page.keyboard.press("Escape")
     report = tmp_path / "axe.json"

@@ -79,6 +79,8 @@ def test_a_folder_is_dropped_chosen_explained_and_added(page: Page, folder: Path
 def test_a_page_of_the_strip_opens_at_an_address_that_can_be_shared(page: Page, browser: Browser, server: Server) -> None:
     row = page.locator(".st-key-documents [data-testid=stHorizontalBlock]").filter(has=page.get_by_text("Rules.pdf", exact=True)).first
     row.get_by_role("button", name="Details").click()
+    page.get_by_role("dialog").locator(".cells span").nth(1).wait_for()
+    settled(page)
     page.get_by_role("dialog").locator(".cells span").nth(1).click()
     expect(page.get_by_role("dialog").get_by_text("Page 2 of 3")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/documents\?document=Rules\.pdf&page=2$"))

@@ -151,7 +151,9 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
                 _teach()
     if row is not None and there:
         first = session.first_shown(row, session.settings(house).window)
-        said = house.chatbot.conversations.said(row.id, session.owner(), last=max(1, row.exchanges - first + 1))
+        # One that is on its way may have begun its exchange since the row was read.
+        last = max(1, row.exchanges - first + 1) + len(left)
+        said = [one for one in house.chatbot.conversations.said(row.id, session.owner(), last=last) if one.number >= first]
         if left and said and any(asking.is_of(said[-1]) for asking in left):
             del said[-1]  # followed below
         draw_exchanges(row, said, house)
