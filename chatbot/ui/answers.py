@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
+from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import session
 from chatbot.ui.account import draw_account
@@ -50,7 +51,8 @@ def draw_given(given: Given, house: House) -> None:
 def draw_notices(notices: Iterable[Notice]) -> None:
     """What the user should know beside the answer."""
     for notice in notices:
-        st.html(notice_html(notice.text, notice.hint))
+        remembered = notice.text.startswith(REMEMBERED)
+        st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, notice.hint))
 
 
 # --- citations ------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,10 @@ from chatbot.memory.conversations.answer_records import page_named
 from chatbot.memory.layers import one_line
 from chatbot.records import Hit, Notice, Prompt
 
-__all__ = ["Rated"]
+__all__ = ["REMEMBERED", "Rated"]
+
+# How it begins that an answer is a remembered one: good to know, and nothing to be warned of.
+REMEMBERED = "Remembered: "
 
 # Pages that are looked through for one that a rating speaks of, and pages that a remembered answer may bring, or ratings add to.
 DEPTH, MOST_PAGES = 30, 5
@@ -45,8 +48,8 @@ class Rated:
         """What the reader is told of a remembered answer."""
         day = f" on {time.strftime('%d %B %Y', time.localtime(self.case.at))}" if self.case and self.case.at else ""
         if self.case is not None and self.case.by:
-            return f"Remembered: somebody here rated this answer helpful{day}, and shares it. It was looked up and checked anew."
-        return f"Remembered: you rated this answer helpful{day}. It was looked up and checked anew."
+            return f"{REMEMBERED}somebody here rated this answer helpful{day}, and shares it. It was looked up and checked anew."
+        return f"{REMEMBERED}you rated this answer helpful{day}. It was looked up and checked anew."
 
     def applied(self, hits: Sequence[Hit], search: Search) -> list[Hit]:
         """The hits with the ratings' part in their scores. A rated page passes those neighbours that its rating carries it past, so that any other order
