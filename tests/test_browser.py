@@ -23,7 +23,7 @@ from pypdfium2 import PdfDocument
 from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
 from chatbot.ui.text import JOINER
-from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, chromium, open_page
+from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, chromium, open_page, settled
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key
 
@@ -459,6 +459,7 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         expect(message.locator(".answer")).to_contain_text("S9-000000: no such source")
         expect(message.locator("img, a, .katex")).to_have_count(0)
         assert len(provider.requests) == 1
+        settled(page)  # what is asked while the page is drawn has no stop button of the field's
         box.fill("What is the debt anchor?")
         box.press("Enter")
         page.get_by_text("word3").nth(1).wait_for()
