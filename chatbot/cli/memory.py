@@ -239,7 +239,7 @@ def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _remove_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    if not options.texts[0].isdigit():
+    if not (options.texts[0].isascii() and options.texts[0].isdecimal() and len(options.texts[0]) < 19):
         raise UsageError(f"{options.texts[0][:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
     chatbot.signals.remove(int(options.texts[0]))
     emit({"event": int(options.texts[0]), "status": "removed"}, "Removed.", as_json=options.json)

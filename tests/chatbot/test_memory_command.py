@@ -123,6 +123,7 @@ def test_signals_are_off_until_something_is_imported(run: Run) -> None:
         (["situations", "list", "more"], "takes nothing more"),
         (["signals", "add", "one", "two"], "takes TEXT."),
         (["signals", "remove", "x"], "is no event"),
+        (["signals", "remove", "²"], "is no event"),
     ],
 )
 def test_wrong_usage_is_said(run: Run, arguments: list[str], said: str) -> None:

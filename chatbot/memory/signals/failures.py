@@ -65,6 +65,9 @@ WORDS = {
     "other": "failed",
 }
 
+# Characters of a secret from which it is no part of common words.
+SHORTEST_CUT = 6
+
 
 def parse_address(address: str) -> dict[str, str]:
     """The parts of a connection string. Raises SignalsError, which quotes none of it: a misspelt one may hold a password anywhere."""
@@ -76,6 +79,9 @@ def parse_address(address: str) -> dict[str, str]:
     except Error:
         hint = "Write it as postgresql://user:password@host:5432/database."
         raise SignalsError("MEMORY_DATABASE_URL is not a Postgres connection string.", kind="address", hint=hint) from None
+    if "@" in str(parts.get("host") or "")[1:]:  # an address may begin with one: a socket without a file
+        # What stands before it is the end of the password, which would be shown as the host.
+        raise SignalsError("MEMORY_DATABASE_URL holds more than one @.", kind="address", hint="Write an @ in a user's name or a password as %40.")
     return {name: str(value) for name, value in parts.items() if value is not None}
 
 
@@ -129,5 +135,7 @@ def _clean(text: str, address: str) -> str:
     for name in SECRETS:
         secret = parts.get(name, "")
         for form in {secret, quote(secret, safe="")}:
+            if form and len(form) < SHORTEST_CUT and form in line:  # stars in the midst of words would tell it
+                return ""
             line = line.replace(form, "***") if form else line
     return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…"

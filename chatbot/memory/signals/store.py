@@ -158,9 +158,11 @@ class Signals:
             raise
 
     def _find(self, text: str, vector: NDArray[np.float32] | None, search: events.Search, threshold: float) -> list[Found]:
+        # A vector that an English embedder makes of another script is like whatever it is not about.
+        unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         with self._database.transaction(seconds=self.options.seconds) as connection:
             state = self._checked(connection)
-            usable = vector is not None and vector.shape == (state.dimension,) and bool(np.isfinite(vector).all() and vector.any())
+            usable = not unread and vector is not None and vector.shape == (state.dimension,) and bool(np.isfinite(vector).all() and vector.any())
             usable = usable and not embedder_differs(state, self._embedder.fingerprint)
             found = events.search_by_vector(connection, vector, threshold, search) if usable and vector is not None else []
             if len(found) < search.count:

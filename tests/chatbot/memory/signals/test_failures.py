@@ -244,3 +244,16 @@ def test_a_password_is_never_shown_or_logged(form: str, tmp_path: Path, caplog: 
 def test_an_address_that_cannot_be_read_is_quoted_nowhere(tmp_path: Path) -> None:
     error = find(store(tmp_path, "postgresql//me:s3cret@host/news"))
     assert error.kind == "address" and "s3cret" not in str(error) and shown_address("postgresql//me:s3cret@host") == "an unreadable address"
+
+
+@pytest.mark.parametrize("form", ["postgresql://me:p@s3cret@host/news", "postgresql://me@s3cret@host/news"])
+def test_an_at_sign_in_a_password_is_refused_before_its_end_is_shown_as_the_host(form: str, tmp_path: Path) -> None:
+    error = find(store(tmp_path, form))
+    assert error.kind == "address" and "s3cret" not in f"{error}{error.hint}" and "%40" in error.hint
+    assert shown_address(form) == "an unreadable address" and "s3cret" not in str(explain(psycopg.OperationalError("host s3cret@host"), address=form))
+
+
+def test_a_short_password_is_not_told_by_what_was_cut_out() -> None:
+    refused = psycopg.OperationalError("connection failed")
+    assert "connection" not in str(explain(refused, address="postgresql://me:a@host/news"))
+    assert "connection failed" in str(explain(refused, address="postgresql://me:zebra@host/news"))

@@ -189,6 +189,15 @@ def test_text_in_another_script_is_found_by_keywords_where_the_embedder_is_engli
     assert [(one.text, one.by) for one in found] == [(text, "keywords")]
 
 
+def test_a_question_in_another_script_matches_nothing_by_an_english_vector(database: str, tmp_path: Path) -> None:
+    embedder = EnglishEmbedder()
+    signals = store(tmp_path, database, embedder)
+    signals.add(news("Wheat prices fell in Chicago."))
+    alike = embedder.embed(["Wheat prices fell in Chicago."])[0]
+    assert [one.by for one in signals.find("Wheat prices?", alike, 3, as_of=NOW)] == ["vector"]
+    assert signals.find("Кто такой Пушкин?", alike, 3, as_of=NOW) == []
+
+
 def test_another_embedder_gives_text_of_any_script_its_vector(database: str, tmp_path: Path) -> None:
     signals = store(tmp_path, database)
     assert signals.add(news("Банк России повысил ключевую ставку")).embedded == 1
