@@ -88,7 +88,7 @@ const look = () => {
 new MutationObserver(look).observe(document, {subtree: true, childList: true, characterData: true});
 const wait = (seen) => {
   if (seen !== window.watched) return;
-  const image = document.querySelector('[role="dialog"] [data-testid="stImage"] img');
+  const image = document.querySelector('[role="dialog"] .st-key-page-image img');
   if (image && image.complete && image.naturalHeight) requestAnimationFrame(() => { seen.drawn = performance.now(); });
   else requestAnimationFrame(() => wait(seen));
 };

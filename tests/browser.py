@@ -156,7 +156,9 @@ class Visitor:
         self._page = open_page(browser, url)
         ours = (url.split("?")[0].rstrip("/"), "data:", "blob:")
         self._page.context.on("request", lambda request: self._faults.append(request.url) if not request.url.startswith(ours) else None)
-        self._page.context.on("console", lambda message: self._faults.append(message.text) if message.type == "error" else None)
+        self._page.context.on(
+            "console", lambda message: self._faults.append(f"{message.text} {message.location['url']}") if message.type == "error" else None
+        )
         self._page.context.on("weberror", lambda error: self._faults.append(str(error.error)))
 
     def __enter__(self) -> Page:

@@ -1,13 +1,15 @@
-"""Pages as images with a passage marked; keeps the last few, knows nothing of what is around them."""
+"""Pages as images with a passage marked; keeps the last few and those on their way to a browser, knows nothing of what is around them."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chatbot.errors import ProjectError
 from chatbot.service import Chatbot
 from ingestion.records import Rect
 
@@ -15,6 +17,8 @@ __all__ = ["PageImage", "PageImages", "mark"]
 
 # Enough to leaf back and forth; a page takes about 200 kB.
 MOST_IMAGES = 32
+# Bytes of images that browsers were told to fetch: those of 32 pages enlarged most, which take about 2 MB each.
+MOST_BYTES = 64_000_000
 # A page of 210 mm is then 910 pixels wide: sharp in a panel of 592 on most screens.
 DPI = 110
 YELLOW = (255, 226, 92)
@@ -30,6 +34,11 @@ class PageImage:
     png: bytes
     top: float | None
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels, as the file's head says (PNG specification, section 11.2.2)."""
+        return int.from_bytes(self.png[16:20]), int.from_bytes(self.png[20:24])
+
 
 class PageImages:
     """The marked pages of a store. Safe from several threads."""
@@ -37,6 +46,7 @@ class PageImages:
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
         self._kept: OrderedDict[tuple[int, int, str, float], PageImage] = OrderedDict()
+        self._lent: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, version: int, page: int, quote: str, password: str | None = None, *, zoom: float = 1.0) -> PageImage:
@@ -59,11 +69,34 @@ class PageImages:
                 self._kept.popitem(last=False)
         return image
 
+    def lend(self, version: int, image: PageImage) -> str:
+        """The name under which a browser can fetch the image of a page; who does not have the image cannot guess it. The oldest go first."""
+        name = hashlib.sha256(image.png).hexdigest()
+        with self._lock:
+            self._lent[name] = (version, image.png)
+            self._lent.move_to_end(name)
+            while len(self._lent) > 1 and sum(len(png) for _, png in self._lent.values()) > MOST_BYTES:
+                self._lent.popitem(last=False)
+        return name
+
+    def lent(self, name: str) -> bytes | None:
+        """The image of that name; None where it is not lent, not any more, or its document is gone."""
+        with self._lock:
+            found = self._lent.get(name)
+        if found is None:
+            return None
+        try:
+            self._chatbot.library.file(found[0])
+        except ProjectError:
+            return None
+        return found[1]
+
     def forget(self) -> None:
         """Drop all images, and the processes that have a file open."""
         self._chatbot.readers.end_waiting()
         with self._lock:
             self._kept.clear()
+            self._lent.clear()
 
 
 def mark(png: bytes, places: Sequence[Rect]) -> bytes:

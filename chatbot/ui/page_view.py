@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
 import streamlit as st
 
@@ -10,7 +11,8 @@ from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import session
-from chatbot.ui.routes import original_address
+from chatbot.ui.images import PageImage
+from chatbot.ui.routes import image_address, original_address
 from chatbot.ui.scroll import scroll_to_mark
 from chatbot.ui.session import OpenPage
 from chatbot.ui.shared import House
@@ -69,11 +71,17 @@ def _page(house: House, shown: Callable[[OpenPage], None]) -> None:
     if quote:
         _passage(quote, image.top is not None)
     with st.container(key="page-image"):
-        large = session.zoom() > 1
-        st.image(image.png, width=round(WIDTH_INSIDE * session.zoom()) if large else "stretch", alt=visible(f"{opened.document}, {_named(stored)}"))
+        st.html(_image_html(image_address(house, opened.version, image), image, visible(f"{opened.document}, {_named(stored)}")))
     st.caption(_how_read(stored))
     if image.top is not None:
         scroll_to_mark(image.top)
+
+
+def _image_html(address: str, image: PageImage, described: str) -> str:
+    """The image at its size before it is there, so that nothing jumps when it comes."""
+    width, height = image.size
+    wide = f"{round(WIDTH_INSIDE * session.zoom())}px" if session.zoom() > 1 else "100%"
+    return f'<img src="{address}" width="{width}" height="{height}" style="width: {wide}; height: auto" alt="{escape(described)}">'
 
 
 def _ask_password(opened: OpenPage, error: EncryptedError) -> None:

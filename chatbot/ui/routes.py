@@ -1,4 +1,5 @@
-"""Addresses beside the pages: the PDFs themselves and the stop of an answer, made by a page and good for this run of the server only; and whether it is ready."""
+"""Addresses beside the pages: PDFs, images of their pages and the stop of an answer, made by a page and good for this run of the server only; and whether it
+is ready."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from chatbot.errors import ProjectError
-from chatbot.ui.shared import opening
+from chatbot.ui.images import PageImage
+from chatbot.ui.shared import House, opening
 
-__all__ = ["ROUTES", "original_address", "stop_address"]
+__all__ = ["ROUTES", "image_address", "original_address", "stop_address"]
 
 _SECRET = secrets.token_bytes(32)
 GONE = "This address is not valid any more: the server was started anew, or the document erased. Open the page in the chat once more.\n"
@@ -25,6 +27,11 @@ def original_address(version: int, name: str, page: int) -> str:
     """Where a kept PDF is, relative to the pages. page: physical, 1-based, where the browser opens it. Who has the address can read the file until the
     server stops."""
     return f"original/{_marked('original', version)}/{quote(name, safe='')}#page={page}"
+
+
+def image_address(house: House, version: int, image: PageImage) -> str:
+    """Where a page's image is fetched from. Streamlit's own store of images drops one as soon as the next is drawn, though a browser may be about to ask for it."""
+    return f"image/{house.images.lend(version, image)}.png"
 
 
 def stop_address(number: int) -> str:
@@ -42,6 +49,14 @@ async def _original(request: Request) -> Response:
         return PlainTextResponse(GONE, 404)
     headers = {"cache-control": "private, no-store", "content-disposition": "inline"}
     return FileResponse(path, media_type="application/pdf", headers=headers)
+
+
+async def _image(request: Request) -> Response:
+    house = opening().house
+    png = None if house is None else await asyncio.to_thread(house.images.lent, request.path_params["name"])
+    if png is None:
+        return PlainTextResponse(GONE, 404)
+    return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
 
 
 async def _stop(request: Request) -> Response:
@@ -72,4 +87,9 @@ def _number(kind: str, request: Request) -> int | None:
     return int(text)
 
 
-ROUTES = (Route("/original/{marked}/{name}", _original), Route("/stop/{marked}", _stop, methods=["POST"]), Route("/ready", _ready))
+ROUTES = (
+    Route("/original/{marked}/{name}", _original),
+    Route("/image/{name}.png", _image),
+    Route("/stop/{marked}", _stop, methods=["POST"]),
+    Route("/ready", _ready),
+)

@@ -15,7 +15,7 @@ if (page) page.scrollTo(0, page.scrollHeight);
 TO_MARK = """{
 const look = (tries) => {
   const place = document.querySelector('[role="dialog"] [data-mark]');
-  const image = document.querySelector('[role="dialog"] [data-testid="stImage"] img');
+  const image = document.querySelector('[role="dialog"] .st-key-page-image img');
   if (!place || !image || !image.complete || !image.naturalHeight) { if (tries) setTimeout(look, 50, tries - 1); return; }
   const box = image.getBoundingClientRect();
   const top = box.top + Number(place.dataset.mark) * box.height;

@@ -61,3 +61,17 @@ def test_pages_are_kept_while_their_document_is(chatbot: Chatbot, monkeypatch: p
     chatbot.remove("Rules.pdf", purge=True)
     with pytest.raises(NotFoundError):
         pages.get(version, 1, "ceiling is three")
+
+
+def test_an_image_is_lent_while_its_document_is_there_and_few_are(chatbot: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
+    (version,) = chatbot.library.scope([])
+    pages = PageImages(chatbot)
+    first, second = pages.get(version, 1, ""), pages.get(version, 2, "")
+    assert Image.open(io.BytesIO(first.png)).size == first.size
+    names = [pages.lend(version, image) for image in (first, second)]
+    assert [pages.lent(name) for name in names] == [first.png, second.png]
+    monkeypatch.setattr(images, "MOST_BYTES", len(first.png))
+    assert pages.lend(version, first) == names[0]
+    assert [pages.lent(name) for name in names] == [first.png, None]
+    chatbot.remove("Rules.pdf", purge=True)
+    assert pages.lent(names[0]) is None

@@ -1,0 +1,49 @@
+"""The addresses beside the pages: each gives what a page made it for, and nothing to who guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
+from chatbot.ui.shared import House
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=list(ROUTES))) as opened:
+        yield opened
+
+
+def test_a_page_image_is_given_as_often_as_asked(house: House, client: TestClient) -> None:
+    (version,) = house.chatbot.library.scope([])
+    image = house.images.get(version, 1, "deficit ceiling")
+    address = image_address(house, version, image)
+    for _ in range(2):
+        given = client.get(address)
+        assert (given.status_code, given.content, given.headers["content-type"]) == (200, image.png, "image/png")
+        assert given.headers["cache-control"] == "private, no-store"
+    assert client.get(f"image/{'0' * 64}.png").status_code == 404
+
+
+def test_a_file_is_given_for_the_address_that_a_page_made(house: House, client: TestClient) -> None:
+    (version,) = house.chatbot.library.scope([])
+    address = original_address(version, "Rules.pdf", 1)
+    assert client.get(address).content == house.chatbot.library.file(version).read_bytes()
+    marked = address.split("/")[1]
+    number, mark = marked.split("-")
+    for wrong in (f"{version + 1}-{mark}", number, f"{number}-", f"{number}-{mark[:-1]}", f"{number}-{'é' * 8}", stop_address(version).split("/")[1]):
+        assert client.get(f"original/{wrong}/Rules.pdf").status_code == 404
+
+
+def test_no_question_is_stopped_by_a_guess(house: House, client: TestClient) -> None:
+    assert client.post(stop_address(7)).status_code == 204
+    assert client.post("stop/7-0").status_code == 404
+    assert client.get(stop_address(7)).status_code == 405
+
+
+def test_the_server_says_when_it_is_ready(house: House, client: TestClient) -> None:
+    assert (client.get("ready").status_code, client.get("ready").text) == (200, "ready\n")
