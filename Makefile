@@ -34,7 +34,7 @@ run: samples ## set everything up, index the samples and open the chat on 127.0.
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
 
-# Three workers, for much of what browser tests do is waiting; each with whole files, so that what a file's tests share is made once. tests/conftest.py says in what order.
+# Three workers, for much of what browser tests do is waiting. tests/conftest.py deals the tests out.
 WORKERS ?= 3
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

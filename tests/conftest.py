@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from chatbot.settings import ENVIRONMENT
-from tests.turns import turn
+from tests.turns import note_alone, noted_alone, turn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -45,10 +45,28 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With several workers, begin with the longest files."""
-    if hasattr(config, "workerinput"):
-        places = {name: place for place, name in enumerate(LONGEST)}
-        items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    """With several workers, begin with the longest files and end with what runs alone: before, each such test would wait until all have ended what they are
+    at, and the others for it."""
+    given = getattr(config, "workerinput", None)
+    if given is None:
+        return
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, places.get(item.path.name, len(places))))
+    note_alone(Path(given["turns"]), (item.nodeid for item in items if item.get_closest_marker("alone") is not None))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Each worker has whole files, so that what a file's tests share is made once; and one has all that runs alone."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    folder = Path(config.stash[TURNS].name)
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "alone" if nodeid in noted_alone(folder) else nodeid.partition("::")[0]
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

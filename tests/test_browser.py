@@ -134,8 +134,8 @@ def image_of(page: Page) -> tuple[Image.Image, str]:
     """The page image in the open dialog, and its description."""
     shown = page.get_by_role("dialog").locator("img")
     shown.wait_for()
-    source = shown.get_attribute("src") or ""
-    data = page.request.get(re.sub(r"^/", page.url.split("/?")[0].rstrip("/") + "/", source)).body()
+    source = shown.evaluate("image => image.src")
+    data = page.request.get(source).body()
     return Image.open(io.BytesIO(data)).convert("RGB"), shown.get_attribute("alt") or ""
 
 

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-__all__ = ["turn"]
+__all__ = ["note_alone", "noted_alone", "turn"]
+
+
+def note_alone(folder: Path, tests: Iterable[str]) -> None:
+    """Tell who deals out the tests which of them run alone; every worker notes the same. folder: the run's own."""
+    path = folder / f"alone-{os.getpid()}"
+    path.write_text("\n".join(tests), "utf-8")
+    path.replace(folder / "alone")
+
+
+@cache
+def noted_alone(folder: Path) -> frozenset[str]:
+    """The tests that run alone, once all workers have noted them."""
+    return frozenset((folder / "alone").read_text("utf-8").split("\n"))
 
 
 @contextmanager
