@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-__all__ = ["FIRST_PAGE", "Listener", "Server", "Visitor", "add", "ask", "chromium", "open_browser", "open_page", "settled"]
+__all__ = ["FIRST_PAGE", "Listener", "Server", "Visitor", "add", "ask", "chromium", "go", "open_browser", "open_page", "settled"]
 
 # A busy machine draws a page in seconds; what never comes is told just as well a little later.
 expect.set_options(timeout=15_000)
@@ -174,6 +174,13 @@ class Visitor:
 def settled(page: Page) -> None:
     """Wait until the page is drawn: what is clicked before may be lost."""
     page.locator('[data-test-script-state="notRunning"]').wait_for()
+
+
+def go(page: Page, name: str) -> None:
+    """Go to a page by the navigation."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+    page.get_by_role("heading", name=name, exact=True).wait_for()
+    settled(page)
 
 
 def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:

@@ -11,7 +11,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import Server, Visitor, add, chromium, settled
+from tests.browser import Server, Visitor, add, chromium, go, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -35,13 +35,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "home"
 
 
-def go(page: Page) -> None:
-    """Go to the page by the navigation."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Compare").click()
-    page.get_by_role("heading", name="Compare", exact=True).wait_for()
-    settled(page)
-
-
 def choose(page: Page, label: str, *options: str) -> None:
     """Choose options of a field."""
     box = page.get_by_role("combobox", name=label)
@@ -59,7 +52,7 @@ def entry(page: Page, row: int, column: int = 0) -> Locator:
 
 def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(browser: Browser, home: Path, tmp_path: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
-        go(page)
+        go(page, "Compare")
         page.get_by_label("Question").fill(CEILING)
         page.get_by_label("Question").press("Tab")
         choose(page, "Documents", *NAMES)
@@ -86,7 +79,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(brow
         page.get_by_test_id("stSidebarNav").get_by_role("link", name="Chat").click()
         page.get_by_role("heading", name="Chat", exact=True).wait_for()
         settled(page)
-        go(page)
+        go(page, "Compare")
         expect(entry(page, 0)).to_contain_text("3.0 per cent")
         assert "/compare?q=" in page.url
         assert "Traceback" not in server.log.read_text()
@@ -101,7 +94,7 @@ def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser,
     with Provider([Say(slowly, delay=0.6)]) as provider:
         settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": provider.url}
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
-            go(page)
+            go(page, "Compare")
             page.get_by_label("Question").fill(CEILING)
             page.get_by_label("Question").press("Tab")
             choose(page, "Documents", hostile, *NAMES)

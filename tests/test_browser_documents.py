@@ -12,7 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import Server, Visitor, add, chromium, settled
+from tests.browser import Server, Visitor, add, chromium, go, settled
 from tests.pdfs import make_pdf
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
@@ -32,9 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     with Visitor(browser, server.url) as visiting:
-        visiting.get_by_role("link", name="Documents").click()
-        visiting.get_by_role("heading", name="Documents", exact=True).wait_for()
-        settled(visiting)
+        go(visiting, "Documents")
         yield visiting
 
 

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser import Server, Visitor, add, ask, chromium, settled
+from tests.browser import Server, Visitor, add, ask, chromium, go, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -31,13 +31,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def thumb(message: Locator, name: str) -> Locator:
     return message.get_by_role("button", name=name, exact=True)
-
-
-def go(page: Page, name: str) -> None:
-    """Go to a page by the navigation."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-    page.get_by_role("heading", name=name, exact=True).wait_for()
-    settled(page)
 
 
 def slowly(body: dict[str, object]) -> list[str]:

@@ -10,7 +10,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
-from tests.browser import Server, Visitor, add, ask, chromium, settled
+from tests.browser import Server, Visitor, add, ask, chromium, go
 from tests.pdfs import make_pdf
 from tests.provider import Body, Provider, Say, first_key
 
@@ -27,13 +27,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("settings")
     add(folder / "home", [make_pdf(folder / "Rules.pdf", [TEXT])])
     return folder / "home"
-
-
-def go(page: Page, name: str) -> None:
-    """Go to a page by the navigation."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-    page.get_by_role("heading", name=name, exact=True).wait_for()
-    settled(page)
 
 
 def says(name: str) -> Say:

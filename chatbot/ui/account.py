@@ -12,7 +12,7 @@ from chatbot.errors import StoreError
 from chatbot.records import Answer, Hit, PageRef, Understanding
 from chatbot.service import MEMORY
 from chatbot.settings import Settings
-from chatbot.ui import session
+from chatbot.ui import panel, session
 from chatbot.ui.asking import Given
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
@@ -69,17 +69,17 @@ def draw_account(given: Given, house: House) -> None:
         if answer.prompt is not None and answer.conversation and given.number > 0:
             asked = ("prompt", answer.conversation, given.number)
             said = "See the prompt as it was sent" if answer.model != "extractive" else "See what a model would be sent"
-            st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=session.ask_dialog, args=asked)
+            st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=panel.ask_dialog, args=asked)
 
 
 def show_prompt(house: House) -> None:
     """Open the view of a prompt where it was asked for."""
-    if session.dialog()[0] == "prompt":
-        st.dialog("The prompt", width="large", on_dismiss=session.close_dialog)(_draw_prompt)(house)
+    if panel.dialog()[0] == "prompt":
+        st.dialog("The prompt", width="large", on_dismiss=panel.close_dialog)(_draw_prompt)(house)
 
 
 def _draw_prompt(house: House) -> None:
-    _, conversation, number = session.dialog()
+    _, conversation, number = panel.dialog()
     try:
         answer = house.chatbot.memory.answer(conversation, number, session.owner())
     except StoreError as error:

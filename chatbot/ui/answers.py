@@ -8,12 +8,12 @@ import streamlit as st
 
 from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
-from chatbot.ui import session
+from chatbot.ui import panel
 from chatbot.ui.account import draw_account
 from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key
 from chatbot.ui.asking import Given
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.session import OpenPage
+from chatbot.ui.panel import OpenPage
 from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import shortened_text
 from chatbot.ui.text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short, table_html
@@ -104,7 +104,7 @@ def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key
     label = f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} {_verdict(group)}"
     page = opened[group[0].number - 1]
     gone = first.version is None
-    st.button(label, key=key, help=_shown_quote(first), on_click=session.open_page, args=(page, opened), disabled=gone, wrap=True)
+    st.button(label, key=key, help=_shown_quote(first), on_click=panel.open_page, args=(page, opened), disabled=gone, wrap=True)
 
 
 def _verdict(group: Sequence[Passage]) -> str:
@@ -202,7 +202,7 @@ def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
 def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
     label = f"{plain_markdown(short(page.document))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
-    st.button(label, key=key, on_click=session.open_page, args=(opened,), disabled=hit is None, wrap=True)
+    st.button(label, key=key, on_click=panel.open_page, args=(opened,), disabled=hit is None, wrap=True)
 
 
 # --- what was remembered --------------------------------------------------------------------------------------------------------
@@ -228,4 +228,4 @@ def _draw_shortened(given: Given) -> None:
     st.html(quiet_html(shortened_text(compression)))
     if conversation and given.number > 0:
         asked = ("shortened", conversation, given.number)
-        st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=session.ask_dialog, args=asked)
+        st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=panel.ask_dialog, args=asked)

@@ -10,7 +10,7 @@ import streamlit as st
 from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import MEMORY, Chatbot
-from chatbot.ui import session
+from chatbot.ui import panel, session
 from chatbot.ui.asking import Given
 from chatbot.ui.shared import House
 
@@ -47,6 +47,6 @@ def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
 def _passwords(answer: Answer, chatbot: Chatbot) -> dict[str, str]:
     """The passwords that this session has given, by SHA-256 of their files."""
     versions = {hit.version for hit in answer.considered} | {citation.version or 0 for citation in answer.citations}
-    given = {version: password for version in versions if (password := session.password_for(version))}
+    given = {version: password for version in versions if (password := panel.password_for(version))}
     stored = {version: chatbot.library.catalog.version(version) for version in given}
     return {kept.sha256: given[version] for version, kept in stored.items() if kept is not None}

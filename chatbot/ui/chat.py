@@ -14,7 +14,7 @@ from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.service import LONGEST_QUESTION, Ask
-from chatbot.ui import session
+from chatbot.ui import panel, session
 from chatbot.ui.account import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
@@ -66,7 +66,7 @@ def show(house: House) -> None:
         submit_mode="stop",
     )
     if typed:  # who could type has closed the page; that may still be on its way
-        session.close_page()
+        panel.close_page()
     show_open_page(house)
     show_erase_dialog(house)
     show_shortened(house)

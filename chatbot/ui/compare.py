@@ -11,7 +11,7 @@ from chatbot.errors import QuestionError
 from chatbot.numbers import find_periods
 from chatbot.records import DocumentRow
 from chatbot.search.newer import Listed, series_of
-from chatbot.ui import compare_session, session
+from chatbot.ui import compare_session, panel, session
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.comparisons import Running
@@ -100,7 +100,7 @@ def _compare(house: House) -> None:
         compare_session.put_problem(error)
         return
     compare_session.put_problem(None)
-    session.close_page()
+    panel.close_page()
     compare_session.open_comparison(asked)
     house.comparisons.begin(asked, session.owner(), anew=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.ui import session
+from chatbot.ui import panel
 
 __all__ = [
     "address_written",
@@ -35,7 +35,7 @@ DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, DIGESTS = (
 
 def ask_for(kind: str, name: str) -> None:
     """Open a dialog in the next run. kind: report | remove | erase."""
-    session.close_page()
+    panel.close_page()
     st.session_state[DIALOG] = (kind, name)
 
 

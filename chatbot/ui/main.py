@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.settings import Settings
-from chatbot.ui import session
+from chatbot.ui import panel, session
 from chatbot.ui.exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.scroll import lend_hands
 from chatbot.ui.shared import House, Opening, opening
@@ -45,7 +45,7 @@ def show() -> None:
     elif current.house is None:
         _starting()
     else:
-        session.enter(page.title)
+        panel.enter(page.title)
         page.run()
         _what_leaves(current.house)
 

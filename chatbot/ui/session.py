@@ -1,4 +1,4 @@
-"""Whose browser this is, which conversation it shows and which page lies open; the only module that knows the session's keys."""
+"""Whose browser this is, which conversation it shows and what was asked for in the run before; knows nothing of what lies open over it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit import runtime
@@ -17,79 +16,53 @@ from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.store import PRIVATE, ConversationRow
 from chatbot.models import LLM
 from chatbot.settings import Settings
+from chatbot.ui import panel
 from chatbot.ui.exposure import signs_in
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
 from chatbot.ui.signing_in import signed_in_owner
 
 __all__ = [
-    "OpenPage",
     "arrived",
     "ask_again",
-    "ask_dialog",
     "asked_again",
     "begin_conversation",
     "begin_edit",
     "begin_private",
     "begin_run",
-    "close_dialog",
-    "close_page",
     "connected",
     "conversation",
     "delete_conversation",
-    "dialog",
     "end_edit",
-    "enter",
     "first_shown",
     "is_edited",
     "is_part_run",
     "is_private",
-    "keep_password",
     "last_words",
     "leave_conversation",
     "list_more",
     "listed_most",
-    "lying_among",
-    "lying_open",
     "note_rated",
     "open_conversation",
-    "open_page",
     "owner",
-    "password_for",
     "put_undo_away",
     "rated_last",
     "restore_conversation",
     "scope_next",
-    "set_zoom",
     "settings",
     "shared_model",
     "show_earlier",
     "take_scope",
     "tell",
     "told",
-    "turn_page",
     "undoable",
     "where_seen",
-    "zoom",
 ]
 
 PARAMETER = "c"
 GOING_SECONDS = 0.1
 # Conversations in the list until more are asked for: a sidebar's height and a half.
 LISTED = 30
-
-
-@dataclass(frozen=True, slots=True)
-class OpenPage:
-    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for nothing. number: of the passage as its answer
-    shows it, 0 for none."""
-
-    document: str
-    version: int
-    page: int
-    quote: str = ""
-    quoted: int = 0
-    number: int = 0
 
 
 def owner() -> str:
@@ -188,14 +161,14 @@ def begin_private(house: House) -> None:
 def open_conversation(conversation: str) -> None:
     """Go to a conversation."""
     st.query_params[PARAMETER] = st.session_state["conversation"] = conversation
-    close_page()
+    panel.close_page()
 
 
 def leave_conversation() -> None:
     """The next question begins a new conversation."""
     st.session_state.pop("conversation", None)
     st.query_params.pop(PARAMETER, None)
-    close_page()
+    panel.close_page()
 
 
 def scope_next(names: Callable[[], Iterable[str]]) -> None:
@@ -327,79 +300,3 @@ def rated_last(conversation: str, number: int) -> tuple[bool, ProjectError | Non
         return False, None
     st.session_state["rated"] = (conversation, number, None)
     return True, problem
-
-
-def ask_dialog(kind: str, conversation: str, number: int = 0) -> None:
-    """Open a dialog of the Chat page in the next run. kind: erase | shortened. number: of an exchange."""
-    close_page()
-    st.session_state["dialog"] = (kind, conversation, number)
-
-
-def dialog() -> tuple[str, str, int]:
-    """The dialog to show, as it was asked for; its kind is "" for none."""
-    found: tuple[str, str, int] = st.session_state.get("dialog", ("", "", 0))
-    return found
-
-
-def close_dialog() -> None:
-    """Put the dialog away."""
-    st.session_state.pop("dialog", None)
-
-
-def open_page(page: OpenPage, among: tuple[OpenPage, ...] = ()) -> None:
-    """Lay a page open in the next run. among: the passages of its answer, by number."""
-    close_dialog()
-    st.session_state["open_page"], st.session_state["open_among"] = page, among
-
-
-def lying_open() -> OpenPage | None:
-    """The page to show, None for none."""
-    found: OpenPage | None = st.session_state.get("open_page")
-    return found
-
-
-def lying_among() -> tuple[OpenPage, ...]:
-    """The passages of the answer whose page lies open, by number; none where it was not opened from an answer's."""
-    found: tuple[OpenPage, ...] = st.session_state.get("open_among", ())
-    return found
-
-
-def enter(place: str) -> None:
-    """This run draws the page of this name: what lies open on another is put away."""
-    if st.session_state.get("place", place) != place:
-        close_page()
-    st.session_state["place"] = place
-
-
-def turn_page(by: int) -> None:
-    """Leaf in the document that lies open."""
-    if (opened := lying_open()) is not None:
-        st.session_state["open_page"] = replace(opened, page=opened.page + by)
-
-
-def zoom() -> float:
-    """How large an open page is shown, as a share of the panel's width."""
-    found: float = st.session_state.get("zoom", 1.0)
-    return found
-
-
-def set_zoom(value: float) -> None:
-    """Show open pages so large from now on."""
-    st.session_state["zoom"] = value
-
-
-def close_page() -> None:
-    """Put the open page away."""
-    st.session_state.pop("open_page", None)
-    st.session_state.pop("open_among", None)
-
-
-def keep_password(version: int, password: str) -> None:
-    """Remember, for this session only, what opens a protected file."""
-    st.session_state.setdefault("passwords", {})[version] = password
-
-
-def password_for(version: int) -> str | None:
-    """What this session opens a protected file with, None where it was not asked yet."""
-    found: str | None = st.session_state.get("passwords", {}).get(version)
-    return found

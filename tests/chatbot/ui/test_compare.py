@@ -5,25 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from chatbot.comparing import Change, Comparison, Entry, Place, Quantity
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow
 from chatbot.store.library import Upload
-from chatbot.ui import shared
 from chatbot.ui.compare import example, suggested_years, summary_text
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
 from chatbot.ui.comparisons import MOST_OF_ONE, Comparisons, Running
 from chatbot.ui.shared import House
+from tests.pages import ME, OTHER, open_house, shown, visit
 from tests.pdfs import make_pdf
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
-ME, OTHER = "m" * 22, "o" * 22
 CEILING = "What is the deficit ceiling?"
 NAMES = ("Rules_2023.pdf", "Rules_2024.pdf")
 HOSTILE = "<b>bold</b> $x$ :red[y] =1+1"
@@ -33,34 +29,11 @@ HOSTILE = "<b>bold</b> $x$ :red[y] =1+1"
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A house with two editions of one policy."""
     folder = tmp_path_factory.mktemp("house")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FINPOLICY_HOME", str(folder / "home"))
-        opening = shared.opening()
-        opening.wait(60)
-        assert opening.house is not None, opening.error
+    with open_house(folder / "home") as opened:
         for name, ceiling in zip(NAMES, ("3.0", "2.5"), strict=True):
             path = make_pdf(folder / name, [f"The deficit ceiling is {ceiling} per cent of output."])
-            list(opening.house.chatbot.add([Upload(path)]))
-        yield opening.house
-        shared.close()
-
-
-def run(address: dict[str, list[str]] | None = None) -> AppTest:
-    """The Compare page of the browser ME."""
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.session_state["owner"] = ME
-    app.run()
-    for name, values in (address or {}).items():
-        app.query_params[name] = values
-    app.switch_page("compare.py").run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    """Everything that the page says."""
-    kinds = ("html", "caption", "title")
-    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
+            list(opened.chatbot.add([Upload(path)]))
+        yield opened
 
 
 def settle(running: Running | None) -> Running:
@@ -73,7 +46,7 @@ def settle(running: Running | None) -> Running:
 
 
 def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: House) -> None:
-    app = run()
+    app = visit("compare.py")
     app.text_input(key="compare-question").set_value(CEILING)
     app.multiselect(key="compare-documents").set_value(list(NAMES))
     app.button(key="compare").click().run()
@@ -92,35 +65,30 @@ def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(ho
     asked = Comparison(CEILING, NAMES, ("2024",))
     settle(house.comparisons.begin(asked, ME))
     address = {"q": [CEILING], "d": list(NAMES), "y": ["2024"]}
-    assert "2 answers:" in shown(run(address))
-    other = AppTest.from_file(MAIN, default_timeout=60)
-    other.session_state["owner"] = OTHER
-    other.run()
-    for name, values in address.items():
-        other.query_params[name] = values
-    other.switch_page("compare.py").run()
+    assert "2 answers:" in shown(visit("compare.py", address=address))
+    other = visit("compare.py", address=address, owner=OTHER)
     assert "not kept here any more" in shown(other) and house.comparisons.find(asked, OTHER) is None
     assert other.text_input(key="compare-question").value == CEILING
 
 
 @pytest.mark.parametrize("address", [{"q": ["What?"], "d": ["Rules_2023.pdf"]}, {"q": ["?"]}, {"q": ["What?"], "d": list(NAMES), "y": ["soon"]}])
 def test_an_address_that_cannot_be_compared_says_why(house: House, address: dict[str, list[str]]) -> None:
-    app = run(address)
+    app = visit("compare.py", address=address)
     assert '<div class="notice"' in shown(app)
 
 
 def test_nothing_chosen_is_said_and_asks_nothing(house: House) -> None:
-    app = run()
+    app = visit("compare.py")
     app.button(key="compare").click().run()
     assert "There is no question yet." in shown(app) and not app.exception
 
 
 def test_other_editions_and_an_example_are_offered(house: House) -> None:
-    app = run()
+    app = visit("compare.py")
     app.multiselect(key="compare-documents").set_value([NAMES[0]]).run()
     app.button(key="compare-series").click().run()
     assert app.multiselect(key="compare-documents").value == list(NAMES)
-    app = run()
+    app = visit("compare.py")
     app.button(key="compare-example").click().run()
     assert app.text_input(key="compare-question").value and app.multiselect(key="compare-documents").value == list(NAMES)
 

@@ -18,15 +18,13 @@ from chatbot.memory.conversations.store import PRIVATE, Conversations, Said
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.service import Ask
 from chatbot.store.library import Upload
-from chatbot.ui import shared
 from chatbot.ui.conversation_list import day_heading
 from chatbot.ui.conversation_menu import export
 from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import kept_html, stats_rows
+from tests.pages import ME, OTHER, click, keys, shown, visit
 from tests.pdfs import make_pdf
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
-ME, OTHER = "m" * 22, "o" * 22
 CEILING = "What is the deficit ceiling?"
 NOT_HERE = "There is no such conversation here, or it is another browser&#x27;s."
 
@@ -39,34 +37,6 @@ def store(house: House) -> Iterator[Conversations]:
     for owner in (ME, OTHER):
         for row in [*conversations.listed(owner), *conversations.listed(owner, deleted=True)]:
             conversations.erase(row.id, owner)
-
-
-def run(address: str = "") -> AppTest:
-    """The Chat page of the browser ME at `?c=address`."""
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.session_state["owner"] = ME
-    if address:
-        app.query_params["c"] = address
-    app.run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    """Everything that the page says."""
-    kinds = ("html", "caption", "title")
-    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
-
-
-def keys(app: AppTest, beginning: str) -> list[str]:
-    return [button.key for button in app.button if button.key and button.key.startswith(beginning)]
-
-
-def click(app: AppTest, key: str) -> str:
-    """What the page says after a click."""
-    app.button(key=key).click().run()
-    assert not app.exception
-    return shown(app)
 
 
 def open_menu(app: AppTest, key: str) -> None:
@@ -91,7 +61,7 @@ def asked(app: AppTest) -> list[str]:
 
 
 def test_a_new_page_teaches_and_lists_what_is_asked(house: House, store: Conversations) -> None:
-    app = run()
+    app = visit()
     assert "Your conversations will stand here." in shown(app)
     assert not app.text_input
     app.chat_input[0].set_value(CEILING).run()
@@ -99,7 +69,7 @@ def test_a_new_page_teaches_and_lists_what_is_asked(house: House, store: Convers
     (row,) = store.listed(ME)
     assert keys(app, "go-") == [f"go-{row.id}"]
     assert app.query_params["c"] in (row.id, [row.id])
-    again = run(row.id)
+    again = visit(conversation=row.id)
     assert asked(again) == [CEILING]
     assert keys(again, "cite-1-") == keys(app, "cite-1-") != []
     assert "How this was answered" in [expander.label for expander in again.expander]
@@ -109,7 +79,7 @@ def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Con
     store.begin(ME, "states")
     for state in ("stopped", "failed", "interrupted", "answering"):
         store.write("states", store.start("states", f"{CEILING} {state}"), f"Words {state} [S1-abc123]", state=state, owner=ME)
-    app = run("states")
+    app = visit(conversation="states")
     text = shown(app)
     assert text.count("Words ") == 4
     assert text.count("Stopped. What had come is kept, unchecked.") == 1
@@ -127,7 +97,7 @@ def test_what_was_checked_of_an_answer_may_be_gone(store: Conversations) -> None
     with store._disk.write() as connection:
         connection.execute("update detail set answer = null where conversation = 'gone' and number = 1")
         connection.execute("update detail set answer = x'00' where conversation = 'gone' and number = 2")
-    text = shown(run("gone"))
+    text = shown(visit(conversation="gone"))
     assert "Said of One?" in text and "Only the words of this answer are kept." in text
     assert "Said of Two?" in text and "What was checked of answer 2 cannot be read any more" in text
 
@@ -135,7 +105,7 @@ def test_what_was_checked_of_an_answer_may_be_gone(store: Conversations) -> None
 @pytest.mark.parametrize("address", ["theirs", "never-there", "<b>", PRIVATE + "gone"])
 def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(store: Conversations, address: str) -> None:
     say(store, "theirs", "Their question?", owner=OTHER)
-    app = run(address)
+    app = visit(conversation=address)
     assert NOT_HERE in shown(app)
     assert asked(app) == []
     assert ("gone when the server stops" in shown(app)) == address.startswith(PRIVATE)
@@ -151,13 +121,13 @@ def test_an_address_of_nothing_here_opens_nothing_and_asking_begins_anew(store: 
 
 def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> None:
     store.delete(say(store, "mine", "My question?"), ME)
-    app = run("mine")
+    app = visit(conversation="mine")
     assert "This conversation is deleted." in shown(app)
     assert asked(app) == []
     click(app, "restore-this")
     assert asked(app) == ["My question?"]
     store.delete("mine", ME)
-    app = run("mine")
+    app = visit(conversation="mine")
     app.chat_input[0].set_value(CEILING).run()
     assert asked(app) == [CEILING]
     assert [row.id for row in store.listed(ME)] != ["mine"]
@@ -165,7 +135,7 @@ def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> No
 
 def test_earlier_exchanges_are_shown_some_at_a_time(house: House, store: Conversations) -> None:
     say(store, "long", *(f"Question {number}" for number in range(1, 26)))
-    app = run("long")
+    app = visit(conversation="long")
     assert asked(app) == [f"Question {number}" for number in range(16, 26)]
     assert app.button(key="show-earlier").label == "Show 10 earlier"
     click(app, "show-earlier")
@@ -181,7 +151,7 @@ def test_earlier_exchanges_are_shown_some_at_a_time(house: House, store: Convers
 def test_the_list_searches_opens_and_grows(store: Conversations) -> None:
     for number in range(32):
         say(store, f"one-{number:02}", f"About :red[{number}]?")
-    app = run()
+    app = visit()
     assert len(keys(app, "go-")) == 30
     assert app.button(key="go-one-31").label == "About \\:\u2060red\\[31\\]\\?"
     click(app, "list-more")
@@ -198,7 +168,7 @@ def test_the_list_searches_opens_and_grows(store: Conversations) -> None:
 def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> None:
     say(store, "first", "First?")
     say(store, "second", "Second?")
-    app = run("first")
+    app = visit(conversation="first")
     open_menu(app, "menu-row-first")
     click(app, "delete-row-first")
     assert asked(app) == []
@@ -225,7 +195,7 @@ def test_deleting_is_undone_put_away_and_made_final(store: Conversations) -> Non
 
 def test_the_menu_renames_and_switches(store: Conversations) -> None:
     say(store, "mine", "My question?")
-    app = run("mine")
+    app = visit(conversation="mine")
     assert not app.toggle  # nothing of a menu is made before it is opened
     open_menu(app, "menu-open-mine")
     app.toggle(key="shortens-mine").set_value(False).run()
@@ -239,7 +209,7 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
 
 def test_a_change_that_fails_is_told(house: House, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
     say(store, "mine", "My question?")
-    app = run("mine")
+    app = visit(conversation="mine")
     open_menu(app, "menu-open-mine")
 
     def full(*_: object) -> None:
@@ -269,7 +239,7 @@ def test_a_conversation_is_taken_away_as_a_file(house: House, store: Conversatio
 
 
 def test_a_private_conversation_is_marked_and_stays_in_memory(house: House, store: Conversations) -> None:
-    app = run()
+    app = visit()
     click(app, "new-private")
     assert "Private: nothing of this is kept on disk" in shown(app)
     app.chat_input[0].set_value(CEILING).run()
@@ -292,7 +262,7 @@ def test_a_shortened_conversation_is_told_and_shown(house: House, store: Convers
         "Five?", "Five?", "Said.", True, citations=(citation,), notes=(note,), conversation="long", exchange=number, compression=SHORTENED
     )
     store.finish("long", number, answer, {}, owner=ME)
-    app = run("long")
+    app = visit(conversation="long")
     assert "shortened for this answer: 12,040 of 24,310 tokens kept." in shown(app)
     assert all(word in shown(app) for word in ("What was remembered for it", "this conversation, exchange 1"))
     assert "left out" not in shown(app)
@@ -337,7 +307,7 @@ def test_conversations_stand_under_their_days(days: int, said: str) -> None:
 def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(house: House, store: Conversations) -> None:
     """What another tab asked stands here at the next run, answered or on its way."""
     say(store, "mine", "My question?")
-    app = run("mine")
+    app = visit(conversation="mine")
     asking = house.asked.ask(Ask(CEILING, conversation="mine", owner=ME))
     app.run()
     assert asking.finished
@@ -356,7 +326,7 @@ def test_erasing_a_document_takes_its_text_out_of_kept_answers(house: House, sto
     while (left := house.chatbot.memory.answer("mine", 1, ME)) is not None and left.considered[0].text:
         assert time.monotonic() < end
         time.sleep(0.05)
-    app = run("mine")
+    app = visit(conversation="mine")
     (citation, *_) = [button for button in app.button if button.key in keys(app, "cite-1-")]
     assert citation.disabled
     assert "nine crowns" in shown(app)  # what the answer quotes stays

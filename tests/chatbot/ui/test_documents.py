@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from chatbot.records import DocumentRow
 from chatbot.store.jobs import Job, NewFile
@@ -24,22 +23,18 @@ from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
 from chatbot.ui.dropped import Dropped, plan
 from chatbot.ui.shared import House
 from ingestion.records import DocumentFacts
+from tests.pages import open_house, shown, visit
 from tests.pdfs import make_pdf
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
 
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """A house with one document of two pages, Rules.pdf."""
-    monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
-    opening = shared.opening()
-    opening.wait(60)
-    assert opening.house is not None, opening.error
-    add(opening.house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."]))
-    yield opening.house
-    shared.close()
+    with open_house(tmp_path / "home") as opened:
+        add(opened, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."]))
+        yield opened
 
 
 def add(house: House, name: str, path: Path) -> None:
@@ -52,22 +47,6 @@ def settle(house: House) -> None:
     while any(job.busy for job in house.additions.jobs()) or house.additions.erasing():
         assert time.monotonic() < end
         time.sleep(0.02)
-
-
-def run(**address: str) -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.run()
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.switch_page("documents.py").run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    return "\n".join(
-        str(element.value if hasattr(element, "value") else element.proto.body) for kind in ("html", "caption") for element in app.get(kind)
-    )
 
 
 # --- what is dropped ------------------------------------------------------------------------------------------------------------
@@ -174,7 +153,7 @@ def test_an_address_may_name_anything() -> None:
 
 
 def test_period_and_status_are_set_right_and_back(house: House) -> None:
-    app = run()
+    app = visit("documents.py")
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
     app.button(key="Details-Rules.pdf").click().run()
@@ -197,7 +176,7 @@ def test_period_and_status_are_set_right_and_back(house: House) -> None:
 
 def test_a_document_is_read_again_from_its_details(house: House) -> None:
     (before,) = house.chatbot.library.scope([])
-    app = run()
+    app = visit("documents.py")
     app.button(key="Details-Rules.pdf").click().run()
     app.button(key="report-again").click().run()
     settle(house)
@@ -208,30 +187,30 @@ def test_a_document_is_read_again_from_its_details(house: House) -> None:
 
 
 def test_pages_open_from_the_row_the_report_and_the_address(house: House) -> None:
-    app = run()
+    app = visit("documents.py")
     app.button(key="Open-Rules.pdf").click().run()
     assert "Page 1 of 2" in shown(app)
     assert app.query_params == {"document": "Rules.pdf", "page": "1"}
-    app = run()
+    app = visit("documents.py")
     app.button(key="Details-Rules.pdf").click().run()
     app.number_input(key="report-open").set_value(2).run()
     assert "Page 2 of 2" in shown(app)
-    app = run(document="Rules.pdf", page="99")
+    app = visit("documents.py", address={"document": "Rules.pdf", "page": "99"})
     assert "Page 2 of 2" in shown(app)
-    app = run(document="<b>Other</b>", page="x")
+    app = visit("documents.py", address={"document": "<b>Other</b>", "page": "x"})
     assert "There is no such document here." in shown(app)
     assert app.query_params == {}
 
 
 def test_an_open_page_is_put_away_on_another_page(house: House) -> None:
-    app = run(document="Rules.pdf", page="1")
+    app = visit("documents.py", address={"document": "Rules.pdf", "page": "1"})
     assert "Page 1 of 2" in shown(app)
     app.switch_page("chat.py").run()
     assert "Page 1 of 2" not in shown(app)
 
 
 def test_a_removal_is_undone_at_once(house: House) -> None:
-    app = run()
+    app = visit("documents.py")
     app.button(key="Remove-Rules.pdf").click().run()
     app.button(key="dialog-yes").click().run()
     assert "Rules.pdf was removed." in shown(app)
@@ -243,7 +222,7 @@ def test_a_removal_is_undone_at_once(house: House) -> None:
 
 def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
     add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
-    first, second = run(), run()
+    first, second = visit("documents.py"), visit("documents.py")
     first.button(key="Undo-Rules.pdf").click().run()
     second.button(key="Undo-Rules.pdf").click().run()
     (version,) = house.chatbot.library.scope([])
@@ -269,7 +248,7 @@ def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
 
 def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: House) -> None:
     house.chatbot.library.keywords.remove(list(house.chatbot.library.scope([])))
-    app = run()
+    app = visit("documents.py")
     assert "the index of words has 0 of 2 passages" in shown(app)
     app.button(key="repair-now").click().run()
     end = time.monotonic() + 60
@@ -284,7 +263,7 @@ def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: 
     try:
         opening = shared.opening()
         opening.wait(60)
-        app = run()
+        app = visit("documents.py")
         assert "There are no documents yet. Drop PDFs above" in shown(app)
         assert app.button(key="check")
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chatbot.ui.test_memory_pages import ME, OTHER, click, keys, run, shown, store  # isort: skip
+from tests.chatbot.ui.test_memory_pages import store  # isort: skip
 
 from streamlit.testing.v1 import AppTest
 
@@ -11,6 +11,7 @@ from chatbot.memory.conversations.store import Conversations
 from chatbot.records import Answer, Compression
 from chatbot.ui.memory_conversations import shares_of
 from chatbot.ui.shared import House
+from tests.pages import ME, OTHER, click, keys, shown, visit
 
 __all__ = ["store"]
 SHORTENED = Compression(24_310, 12_040, 3, {1: (((0, 3),), ((0, 4),))}, whole_from=2)
@@ -27,7 +28,7 @@ def talk(conversations: Conversations, conversation: str, owner: str, *, shorten
 
 
 def tab() -> AppTest:
-    app = run("memory.py")
+    app = visit("memory.py")
     app.session_state["memory-tab"] = "Long conversations"
     app.run()
     assert not app.exception

@@ -22,15 +22,14 @@ from chatbot.memory.situations.file import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
 from chatbot.service import MEMORY, Ask
-from chatbot.ui import memory_advice, memory_cases, shared
+from chatbot.ui import memory_advice, memory_cases
 from chatbot.ui.asking import Given
 from chatbot.ui.case_import import CaseImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.shared import House
 from chatbot.ui.text import case_html, situation_html
+from tests.pages import ME, OTHER, click, keys, shown, visit
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
-ME, OTHER = "m" * 22, "o" * 22
 CEILING = "What is the deficit ceiling?"
 HOSTILE = "<b>bold</b> $x$ :red[y]"
 
@@ -44,11 +43,11 @@ def store(house: House) -> Iterator[Conversations]:
         for row in [*chatbot.conversations.listed(owner), *chatbot.conversations.listed(owner, deleted=True)]:
             chatbot.conversations.erase(row.id, owner)
         mine = chatbot.cases.health(owner).path.stem
-        for shown in chatbot.cases.listed(owner, shared=True):
-            if shown.case.by == mine:
-                chatbot.cases.unshare(owner, shown.case.id)
-        for shown in chatbot.cases.listed(owner):
-            chatbot.cases.delete(owner, shown.case.id)
+        for listed in chatbot.cases.listed(owner, shared=True):
+            if listed.case.by == mine:
+                chatbot.cases.unshare(owner, listed.case.id)
+        for listed in chatbot.cases.listed(owner):
+            chatbot.cases.delete(owner, listed.case.id)
         chatbot.cases._deleted(owner).remove(lambda case: True)
         for one in chatbot.situations.listed(owner):
             chatbot.situations.remove(owner, one.key)
@@ -73,38 +72,8 @@ def answered(house: House, conversation: str = "mine", question: str = CEILING) 
     return answer
 
 
-def run(page: str = "", address: str = "") -> AppTest:
-    """A page of the browser ME."""
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.session_state["owner"] = ME
-    if address:
-        app.query_params["c"] = address
-    app.run()
-    if page:
-        app.switch_page(page).run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    """Everything that the page says."""
-    kinds = ("html", "caption", "title")
-    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
-
-
-def keys(app: AppTest, beginning: str) -> list[str]:
-    return [button.key for button in app.button if button.key and button.key.startswith(beginning)]
-
-
-def click(app: AppTest, key: str) -> str:
-    """What the page says after a click."""
-    app.button(key=key).click().run()
-    assert not app.exception
-    return shown(app)
-
-
 def advice_tab() -> AppTest:
-    app = run("memory.py")
+    app = visit("memory.py")
     app.session_state["memory-tab"] = "Advice"
     app.run()
     assert not app.exception
@@ -116,7 +85,7 @@ def advice_tab() -> AppTest:
 
 def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: House, cases: Cases) -> None:
     answered(house)
-    app = run(address="mine")
+    app = visit(conversation="mine")
     assert app.button(key="helpful-1").label == "Helpful" and app.button(key="unhelpful-1").label == "Not helpful"
     assert "Rated" not in shown(app) and not [box for box in app.text_input if box.label == "Why? (optional)"]
     assert "Rated helpful<" in click(app, "helpful-1")
@@ -127,26 +96,26 @@ def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: House, cas
     assert (row.case.reward, row.case.word) == (0, HOSTILE)
     assert "“&lt;b&gt;bold&lt;/b&gt; $x$ :red[y]”" in shown(app)
     assert not [box for box in app.text_input if box.label == "Why? (optional)"]
-    assert "Rated not helpful" in shown(run(address="mine"))
+    assert "Rated not helpful" in shown(visit(conversation="mine"))
     assert "Rated" not in click(app, "unhelpful-1")
     assert cases.listed(ME) == []
 
 
 def test_a_remembered_answer_says_so_and_is_marked(house: House, cases: Cases) -> None:
     answered(house)
-    app = run(address="mine")
+    app = visit(conversation="mine")
     click(app, "helpful-1")
     app.chat_input[0].set_value(CEILING).run()
     assert not app.exception
     assert "Remembered: you rated this answer helpful on" in shown(app)
     assert shown(app).count("Rated helpful<") == 2
-    assert shown(run(address="mine")).count("Rated helpful<") == 2
+    assert shown(visit(conversation="mine")).count("Rated helpful<") == 2
 
 
 def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(house: House, cases: Cases) -> None:
     answer = answered(house)
     cases.rate(ME, replace(answer, text="Another answer, of before."), 0)
-    app = run(address="mine")
+    app = visit(conversation="mine")
     assert "Rated" not in shown(app)
     click(app, "helpful-1")
     assert [row.case.reward for row in cases.listed(ME)] == [1]
@@ -158,11 +127,11 @@ def test_what_is_no_answer_has_no_buttons(house: House, store: Conversations) ->
     store.begin(ME, "stopped")
     store.write("stopped", store.start("stopped", CEILING), "Words", state="stopped", owner=ME)
     for address in ("refused", "noted", "stopped"):
-        assert keys(run(address=address), "helpful-") == []
-    assert "no page was searched" in shown(run(address="noted"))
+        assert keys(visit(conversation=address), "helpful-") == []
+    assert "no page was searched" in shown(visit(conversation="noted"))
     private = store.begin(ME, private=True)
     list(house.chatbot.ask(Ask(CEILING, conversation=private, owner=ME)))
-    app = run(address=private)
+    app = visit(conversation=private)
     assert keys(app, "cite-1-") and not keys(app, "helpful-")
 
 
@@ -185,7 +154,7 @@ def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: boo
 
 def test_a_rating_that_fails_is_told_once_at_its_answer(house: House, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     answered(house)
-    app = run(address="mine")
+    app = visit(conversation="mine")
 
     def full(*_: object, **__: object) -> None:
         raise StoreError("The disk is full.", hint="Make room.")
@@ -212,7 +181,7 @@ def test_a_rating_that_fails_is_told_once_at_its_answer(house: House, cases: Cas
 
 def test_a_conversation_does_without_a_memory(house: House, store: Conversations, cases: Cases) -> None:
     answered(house)
-    app = run(address="mine")
+    app = visit(conversation="mine")
     click(app, "helpful-1")
     app.session_state["menu-open-mine"] = True
     app.run()
@@ -232,7 +201,7 @@ def test_a_conversation_does_without_a_memory(house: House, store: Conversations
 
 
 def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
-    app = run("memory.py")
+    app = visit("memory.py")
     assert "No answer is rated yet." in shown(app)
     assert "No advice" not in shown(app)  # a tab that is not open is not drawn
     assert not [box for box in app.text_input if box.key == "find-cases"]
@@ -245,7 +214,7 @@ def test_rated_answers_are_searched_and_only_ones_own(cases: Cases) -> None:
     for number in range(22):
         cases.add(ME, Case(f"About {HOSTILE} {number}?", "Said.", number % 2))
     cases.add(OTHER, Case("Their question?", "Their answer."))
-    app = run("memory.py")
+    app = visit("memory.py")
     assert "22 rated answers: 11 helpful, 11 not." in shown(app)
     assert "Their question" not in shown(app) and "<b>bold" not in shown(app)
     assert len(keys(app, "delete-")) == 20
@@ -257,7 +226,7 @@ def test_rated_answers_are_searched_and_only_ones_own(cases: Cases) -> None:
 
 def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     case = cases.add(ME, Case("One?", "Said of one.", 1, verified=True))
-    app = run("memory.py")
+    app = visit("memory.py")
     click(app, f"edit-{case.id}")
     app.radio(key="edit-verdict").set_value(0)
     app.text_input(key="edit-word").set_value("Wrong year")
@@ -279,7 +248,7 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
 
 def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: House, cases: Cases) -> None:
     answered(house)
-    app = run(address="mine")
+    app = visit(conversation="mine")
     click(app, "helpful-1")
     cases.share(ME, cases.listed(ME)[0].case.id)
     click(app, "unhelpful-1")
@@ -294,7 +263,7 @@ def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: House,
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"broken\n")
     try:
-        assert "Line 1 of the shared answers&#x27; file cannot be read" in shown(run("memory.py"))
+        assert "Line 1 of the shared answers&#x27; file cannot be read" in shown(visit("memory.py"))
     finally:
         path.write_bytes(held)
 
@@ -303,7 +272,7 @@ def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
     case = cases.add(ME, Case("One?", "Said of one.", verified=True))
     unchecked = cases.add(ME, Case("Two?", "Said of two."))
     theirs = cases.share(OTHER, cases.add(OTHER, Case("Theirs?", "Said of theirs.", verified=True)).id)
-    app = run("memory.py")
+    app = visit("memory.py")
     assert memory_cases.SHARED not in shown(app)
     assert keys(app, "share-") == [f"share-{case.id}"], "what was not checked cannot be shared"
     cases.delete(ME, unchecked.id)
@@ -327,7 +296,7 @@ def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
 
 def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> None:
     lines = [json.dumps({"question": f"{word}?", "plan": "Said.", "reward": 1}) for word in ("One", "Two")]
-    app = run("memory.py")
+    app = visit("memory.py")
     (upload,) = app.file_uploader
     upload.upload("mine :red[x].jsonl", "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(), "application/jsonl").run()
     assert not app.exception
@@ -376,7 +345,7 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(cases: Cases, 
         raise StoreError("The cases cannot be read.", hint="Look at the disk.")
 
     monkeypatch.setattr(cases, "health", damaged)
-    assert "Look at the disk." in shown(run("memory.py"))
+    assert "Look at the disk." in shown(visit("memory.py"))
     assert "No advice is recorded yet." in shown(advice_tab())
 
 
@@ -458,7 +427,7 @@ def test_advice_is_corrected(situations: Situations) -> None:
 
 def test_what_is_gone_already_is_no_error(cases: Cases, situations: Situations) -> None:
     case = cases.add(ME, Case("One?", "Said."))
-    app = run("memory.py")
+    app = visit("memory.py")
     click(app, f"delete-{case.id}")
     cases.delete(ME, case.id)  # in another tab
     assert 'class="notice"' not in click(app, "dialog-yes")

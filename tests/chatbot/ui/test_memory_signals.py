@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,8 +14,8 @@ from chatbot.ui import shared
 from chatbot.ui.memory_signals import NOTHING_FOUND, chart_rows, imported_text, signals_health_text
 from chatbot.ui.shared import House
 from chatbot.ui.text import signal_html
+from tests.pages import shown, visit
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
 ROW = Row(
     7,
     "<b>Exchange</b> lists $X$",
@@ -29,15 +28,9 @@ ROW = Row(
 
 @pytest.fixture(scope="module")
 def page(house: House) -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.session_state["owner"] = "m" * 22
-    app.run()
+    app = visit("memory.py")
     app.session_state["memory-tab"] = "News signals"
-    return app.switch_page("memory.py").run()
-
-
-def shown(app: AppTest) -> str:
-    return "\n".join(str(element.proto.body) for element in app.get("html"))
+    return app.run()
 
 
 def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: AppTest) -> None:

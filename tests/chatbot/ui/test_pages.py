@@ -24,6 +24,7 @@ from chatbot.ui.chat import stage_html
 from chatbot.ui.document_list import remarks, state_text, undo_until
 from chatbot.ui.documents import moving
 from chatbot.ui.shared import House
+from tests.pages import shown, visit
 from tests.pdfs import make_pdf
 
 MAIN = str(Path(shared.__file__).with_name("main.py"))
@@ -62,33 +63,19 @@ def add(house: House, name: str, path: Path) -> None:
         time.sleep(0.02)
 
 
-def run(page: str = "") -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=60).run()
-    if page:
-        app.switch_page(page).run()
-    assert not app.exception
-    return app
-
-
-def shown(app: AppTest) -> str:
-    """Everything that the page says."""
-    kinds = ("html", "caption", "title", "error", "warning", "info")
-    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
-
-
 def buttons(app: AppTest, beginning: str) -> list[Button]:
     return [button for button in app.button if (button.key or "").startswith(beginning)]
 
 
 def test_an_empty_store_teaches(house: House) -> None:
-    app = run()
+    app = visit()
     assert app.chat_input[0].placeholder == "Attach a PDF and ask about it" and not app.chat_input[0].disabled
     assert "There are no documents yet" in shown(app)
     assert "Nothing leaves this machine" in shown(app)
 
 
 def test_a_question_its_citation_and_a_new_conversation(rules: House) -> None:
-    app = run()
+    app = visit()
     app.chat_input[0].set_value("What is the deficit ceiling?").run()
     assert not app.exception
     citation, *_ = buttons(app, "cite-")
@@ -139,7 +126,7 @@ def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
 def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
     while rules.examples.of([row for row in rules.chatbot.documents() if row.removed_at is None]) is None:
         time.sleep(0.02)
-    app = run()
+    app = visit()
     end = time.monotonic() + 30
     while not buttons(app, "example-") and time.monotonic() < end:  # they are looked for
         time.sleep(0.05)
@@ -150,20 +137,20 @@ def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
 
 
 def test_scope_keeps_to_the_chosen_documents(rules: House) -> None:
-    app = run()
+    app = visit()
     app.multiselect(key="scope").select("Rules.pdf").run()
     app.chat_input[0].set_value("What is the deficit ceiling?").run()
     assert rules.asked.latest(app.session_state["conversation"], app.session_state["owner"]) is None
 
 
 def test_a_question_that_cannot_be_asked_is_told(rules: House) -> None:
-    app = run()
+    app = visit()
     app.chat_input[0].set_value("???").run()
     assert "The question is empty" in shown(app)
 
 
 def test_documents_are_listed_reported_removed_and_restored(rules: House) -> None:
-    app = run("documents.py")
+    app = visit("documents.py")
     assert "Rules.pdf" in shown(app)
     assert "✓ Rules.pdf: added, 1 page, 1 passage" in shown(app)
     app.button(key="Details-Rules.pdf").click().run()
@@ -181,7 +168,7 @@ def test_documents_are_listed_reported_removed_and_restored(rules: House) -> Non
 def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rules: House, tmp_path: Path) -> None:
     add(rules, "Copy of it.pdf", tmp_path / "Rules.pdf")
     add(rules, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
-    app = run("documents.py")
+    app = visit("documents.py")
     assert "✓ Copy of it.pdf: the same file as Rules.pdf; it is kept once, under both names." in shown(app)
     assert "✓ Rules.pdf: a new version, 1 page" in shown(app)
     assert "Took the place of another version on " in shown(app)
@@ -198,7 +185,7 @@ def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rul
 
 def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Path) -> None:
     add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
-    app = run("documents.py")
+    app = visit("documents.py")
     (field,) = app.text_input
     assert field.label == "Password for Ruling pdf"
     assert "Password for <strong>Ruling.pdf</strong>" in shown(app)
@@ -220,7 +207,7 @@ def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Pa
 
 def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
     add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
-    app = run("documents.py")
+    app = visit("documents.py")
     buttons(app, "leave-")[0].click().run()
     while any(job.busy for job in house.additions.jobs()):
         time.sleep(0.02)
@@ -230,7 +217,7 @@ def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
 
 
 def test_the_store_is_checked_and_repaired_from_the_page(rules: House) -> None:
-    app = run("documents.py")
+    app = visit("documents.py")
     app.button(key="check").click().run()
     assert "The store is sound" in outcome(app, rules)
     (version,) = rules.chatbot.library.scope([])
@@ -259,7 +246,7 @@ def outcome(app: AppTest, house: House) -> str:
 def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path) -> None:
     lock = StoreLock(home / "chroma_db" / "store.lock")
     try:
-        app = run()
+        app = visit()
         assert app.title[0].value == "The documents cannot be opened"
         assert "in use by process" in shown(app)
     finally:
@@ -280,7 +267,7 @@ def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pyte
         return open_house(settings)
 
     monkeypatch.setattr(shared, "_open_house", slowly)
-    app = run()
+    app = visit()
     assert app.title[0].value == "Starting …"
     go.set()
     shared.opening().wait(60)

@@ -20,39 +20,23 @@ from chatbot.ui.main import sent_lines
 from chatbot.ui.settings_model import is_in_the_open
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.signing_in import owner_of
+from tests.pages import open_house, shown, visit
 from tests.provider import Provider
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
 ANN, BOB = "a" * 22, "b" * 22
 KEY = "sk-typed-0815"
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[shared.House]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FINPOLICY_HOME", str(tmp_path_factory.mktemp("house") / "home"))
-        opening = shared.opening()
-        opening.wait(60)
-        assert opening.house is not None, opening.error
-        yield opening.house
-        shared.close()
+    with open_house(tmp_path_factory.mktemp("house") / "home") as opened:
+        yield opened
 
 
 @pytest.fixture
 def page(house: shared.House) -> Iterator[AppTest]:
-    yield visit(ANN)
+    yield visit("settings_page.py", owner=ANN)
     house.chatbot.own.reset(ANN)
-
-
-def visit(owner: str) -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.session_state["owner"] = owner
-    app.run()
-    return app.switch_page("settings_page.py").run()
-
-
-def shown(app: AppTest) -> str:
-    return "\n".join(str(element.proto.body) for element in app.get("html"))
 
 
 def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
@@ -72,7 +56,7 @@ def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, house
     mine = house.chatbot.own.settings(ANN)
     assert (mine.window, mine.prompt_exchanges, mine.compression, mine.signals_confidence) == (4, 4, False, 0.75)
     assert house.chatbot.own.settings(BOB) == house.settings
-    assert visit(BOB).number_input(key="set-window").value == 10
+    assert visit("settings_page.py", owner=BOB).number_input(key="set-window").value == 10
     page.button(key="reset-window").click().run()
     assert house.chatbot.own.settings(ANN).window == 10 and page.number_input(key="set-window").value == 10
     page.button(key="reset-all").click().run()

@@ -1,0 +1,65 @@
+"""Pages without a browser, as Streamlit's own tests draw them: a house to draw them in, a visit to one, what it says and what can be clicked on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from chatbot.ui import shared
+from chatbot.ui.shared import House
+
+MAIN = str(Path(shared.__file__).with_name("main.py"))
+# The marks of two browsers.
+ME, OTHER = "m" * 22, "o" * 22
+
+
+@contextmanager
+def open_house(home: Path) -> Iterator[House]:
+    """The house that the pages are drawn in, over a store in `home`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FINPOLICY_HOME", str(home))
+        opening = shared.opening()
+        opening.wait(60)
+        assert opening.house is not None, opening.error
+        yield opening.house
+        shared.close()
+
+
+def visit(page: str = "", *, conversation: str = "", address: Mapping[str, str | list[str]] | None = None, owner: str = ME) -> AppTest:
+    """A page as a browser sees it first. page: the name of its file, "" for the Chat page, at `conversation`. address: what stands behind the "?" of
+    another."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["owner"] = owner
+    if conversation:
+        app.query_params["c"] = conversation
+    if page:
+        app.run()
+    for name, value in (address or {}).items():
+        app.query_params[name] = value
+    if page:
+        app.switch_page(page)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    """Everything that the page says."""
+    kinds = ("html", "caption", "title", "error", "warning", "info")
+    return "\n".join(str(element.value if hasattr(element, "value") else element.proto.body) for kind in kinds for element in app.get(kind))
+
+
+def keys(app: AppTest, beginning: str) -> list[str]:
+    """The keys of the buttons that begin so."""
+    return [button.key for button in app.button if button.key and button.key.startswith(beginning)]
+
+
+def click(app: AppTest, key: str) -> str:
+    """What the page says after a click."""
+    app.button(key=key).click().run()
+    assert not app.exception
+    return shown(app)
