@@ -34,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def take(page: Page, message: Locator, folder: Path) -> Path:
     """Press the button; the file, under the name that the browser gives it."""
     with page.expect_download() as download:
-        message.get_by_role("button", name="Audit file").click()
+        message.get_by_role("link", name="Audit file").click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path

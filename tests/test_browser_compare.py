@@ -68,7 +68,7 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(brow
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
         with page.expect_download() as download:
-            page.get_by_role("button", name="Download as CSV").click()
+            page.get_by_role("link", name="Download as CSV").click()
         download.value.save_as(tmp_path / "table.csv")
         lines = list(csv.DictReader((tmp_path / "table.csv").read_text("utf-8-sig").splitlines()))
         assert [(line["document"], line["figure"], line["verified"]) for line in lines] == [
@@ -107,7 +107,7 @@ def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser,
             expect(page.locator(".st-key-compared-row-0 .named")).to_have_text(hostile)
             settled(page)
             page.get_by_role("button", name="Go on").click()
-            expect(page.get_by_role("button", name="Download as CSV")).to_be_visible(timeout=60_000)
+            expect(page.get_by_role("link", name="Download as CSV")).to_be_visible(timeout=60_000)
             expect(page.get_by_text("Not asked")).to_have_count(0)
             assert page.locator("b", has_text="_x_").count() == 0
             assert "Traceback" not in server.log.read_text()

@@ -194,7 +194,7 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(browser
         settled(page)
         for label, ending in (("Markdown", "md"), ("JSON", "json")):
             with page.expect_download() as download:
-                inside.get_by_role("button", name=f"Export as {label}").click()
+                inside.get_by_role("link", name=f"Export as {label}").click()
             assert download.value.suggested_filename.endswith(f".{ending}")
             download.value.save_as(tmp_path / f"taken.{ending}")
         assert "three per cent" in (tmp_path / "taken.md").read_text()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import streamlit as st
-
 from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import MEMORY, Chatbot
 from chatbot.ui import panel, session
 from chatbot.ui.asking import Given
+from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.shared import House
 
 __all__ = ["draw_audit"]
@@ -24,16 +23,8 @@ def draw_audit(given: Given, house: House) -> None:
     answer = given.answer
     if answer.model == MEMORY:
         return
-    st.download_button(
-        "Audit file",
-        _making(given, house.chatbot),
-        file_name(answer.question),
-        "text/html",
-        key=f"audit-file-{given.number}",
-        type="tertiary",
-        help=HELP,
-        on_click="ignore",
-    )
+    download = Download(_making(given, house.chatbot), file_name(answer.question), "text/html")
+    draw_download("Audit file", house.downloads, f"audit-file-{given.number}", download, said=HELP)
 
 
 def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:

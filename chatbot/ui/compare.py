@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from chatbot.ui import compare_session, panel, session
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.comparisons import Running
+from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
@@ -180,7 +182,7 @@ def _draw(running: Running, house: House, polled: bool) -> None:
         draw_chart(comparison, entries)
         _draw_formulas(entries, changed)
         draw_plain(comparison, found, changed)
-        _draw_file(entries, changed)
+        _draw_file(house, entries, changed)
     if polled != running.busy:
         st.rerun()
 
@@ -230,17 +232,10 @@ def _draw_formulas(entries: Sequence[Entry], changed: dict[Place, Change]) -> No
             st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
 
 
-def _draw_file(entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
-    st.download_button(
-        "Download as CSV",
-        data=csv_bytes(entries, changed),
-        file_name="comparison.csv",
-        mime="text/csv",
-        key="compare-csv",
-        icon=":material/download:",
-        on_click="ignore",
-        help="A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet.",
-    )
+def _draw_file(house: House, entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+    download = Download(partial(csv_bytes, entries, changed), "comparison.csv", "text/csv")
+    said = "A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet."
+    draw_download("Download as CSV", house.downloads, "compare-csv", download, icon=":material/download:", said=said)
     st.html(quiet_html("The address of this page leads back to this comparison."))
 
 

@@ -15,6 +15,7 @@ from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.situations.layer import SituationLayer
 from chatbot.records import Answer
 from chatbot.ui import session
+from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_markdown, short
 
@@ -52,12 +53,9 @@ def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, house, named))
     if place == "open":
         _draw_switches(row, house)
-    for form, label, mime in FILES:
-        made = partial(export, row.id, session.owner(), form, house)
-        icon = ":material/download:"
-        st.download_button(
-            label, made, file_name(row, form), mime, key=f"{form}-{end}", type="tertiary", icon=icon, on_click="ignore", disabled=not row.exchanges
-        )
+    for form, label, mime in FILES if row.exchanges else ():
+        download = Download(partial(export, row.id, session.owner(), form, house), file_name(row, form), mime)
+        draw_download(label, house.downloads, f"{form}-{end}", download, icon=":material/download:")
     st.button(
         "Delete",
         key=f"delete-{end}",

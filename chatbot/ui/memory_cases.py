@@ -12,6 +12,7 @@ from chatbot.memory.cases.records import Case, case_id
 from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow
 from chatbot.ui import session
 from chatbot.ui.case_import import CaseImport, outcome_lines
+from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.lists import page_of, search_box
 from chatbot.ui.memory_dialogs import ask_for, attempt
 from chatbot.ui.shared import House
@@ -142,16 +143,8 @@ def _draw_files(house: House, *, empty: bool) -> None:
         st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(polled)
         if not empty:
             owner = session.owner()
-            st.download_button(
-                "Export as JSON lines",
-                lambda: b"".join(house.chatbot.cases.export(owner)),
-                "rated_answers.jsonl",
-                "application/jsonl",
-                key="export-cases",
-                type="tertiary",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            download = Download(lambda: b"".join(house.chatbot.cases.export(owner)), "rated_answers.jsonl", "application/jsonl")
+            draw_download("Export as JSON lines", house.downloads, "export-cases", download, icon=":material/download:")
 
 
 def _draw_import(house: House) -> None:

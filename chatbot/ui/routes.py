@@ -1,5 +1,5 @@
-"""Addresses beside the pages: PDFs, images of their pages and the stop of an answer, made by a page and good for this run of the server only; and whether it
-is ready."""
+"""Addresses beside the pages: PDFs, images of their pages, files to take away and the stop of an answer, made by a page and good for this run of the server
+only; and whether it is ready."""
 
 from __future__ import annotations
 
@@ -59,6 +59,19 @@ async def _image(request: Request) -> Response:
     return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
 
 
+async def _download(request: Request) -> Response:
+    house = opening().house
+    download = None if house is None else house.downloads.offered(request.path_params["mark"])
+    if download is None:
+        return PlainTextResponse(GONE, 404)
+    try:
+        data = await asyncio.to_thread(download.make)
+    except ProjectError as error:
+        return PlainTextResponse(f"{error}\n", 409)
+    named = f"attachment; filename*=UTF-8''{quote(download.name, safe='')}"
+    return Response(data, media_type=download.mime, headers={"cache-control": "private, no-store", "content-disposition": named})
+
+
 async def _stop(request: Request) -> Response:
     number, house = _number("stop", request), opening().house
     if house is None or number is None:
@@ -90,6 +103,7 @@ def _number(kind: str, request: Request) -> int | None:
 ROUTES = (
     Route("/original/{marked}/{name}", _original),
     Route("/image/{name}.png", _image),
+    Route("/download/{mark}", _download),
     Route("/stop/{marked}", _stop, methods=["POST"]),
     Route("/ready", _ready),
 )

@@ -68,8 +68,9 @@ look();
 }"""
 # Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
 # of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
-# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it. "/" goes to the question, and so does the focus when
-# the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from wherever the focus is.
+# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it; a file to take away opens no tab. "/" goes to the
+# question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from
+# wherever the focus is.
 HANDS = """{
 if (!window.finpolicyHands) {
   window.finpolicyHands = true;
@@ -142,6 +143,10 @@ if (!window.finpolicyHands) {
     field.dispatchEvent(new Event('input', {bubbles: true}));
     field.blur();
   });
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest ? event.target.closest('a[href*="download/"]') : null;
+    if (link) link.target = '_self';
+  }, true);
   document.addEventListener('click', async (event) => {
     const by = event.target.closest ? event.target.closest('[data-press], [class*="st-key-cite-"] button, [class*="st-key-near-"] button') : null;
     if (by && event.isTrusted) opener = by;

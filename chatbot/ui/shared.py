@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
+    from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
@@ -41,6 +42,7 @@ class House:
     images: PageImages
     check: StoreCheck
     examples: ExampleQuestions
+    downloads: Downloads
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; vectors it still lacks are made."""
@@ -53,6 +55,7 @@ class House:
         self.asked.forget()
         self.comparisons.forget()
         self.images.forget()
+        self.downloads.forget()
         threading.Thread(target=self._forget, args=(name,), name="forgetting", daemon=True).start()
 
     def _forget(self, name: str) -> None:
@@ -109,6 +112,7 @@ def _open_house(settings: Settings) -> House:
     from chatbot.store.jobs import Additions
     from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
+    from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
@@ -119,8 +123,8 @@ def _open_house(settings: Settings) -> House:
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
-        images, check = PageImages(chatbot), StoreCheck(chatbot.library)
-        return House(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, ExampleQuestions(chatbot))
+        images, check, examples = PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot)
+        return House(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
     except BaseException:
         chatbot.close()
         raise

@@ -8,6 +8,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from chatbot.errors import StoreError
+from chatbot.ui import downloads
+from chatbot.ui.downloads import Download, Downloads
 from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
 from chatbot.ui.shared import House
 
@@ -37,6 +40,41 @@ def test_a_file_is_given_for_the_address_that_a_page_made(house: House, client: 
     number, mark = marked.split("-")
     for wrong in (f"{version + 1}-{mark}", number, f"{number}-", f"{number}-{mark[:-1]}", f"{number}-{'é' * 8}", stop_address(version).split("/")[1]):
         assert client.get(f"original/{wrong}/Rules.pdf").status_code == 404
+
+
+def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(house: House, client: TestClient) -> None:
+    said: list[str] = []
+
+    def offer(text: str) -> str:
+        def make() -> bytes:
+            said.append(text)
+            return text.encode()
+
+        return house.downloads.offer("mine", "csv", Download(make, 'naïve "list".csv', "text/csv"))
+
+    address = f"download/{offer('drawn once')}"
+    assert address == f"download/{offer('drawn again')}" and said == []
+    given = client.get(address)
+    assert (given.status_code, given.text, said) == (200, "drawn again", ["drawn again"])
+    assert given.headers["content-disposition"] == "attachment; filename*=UTF-8''na%C3%AFve%20%22list%22.csv"
+    assert house.downloads.offer("theirs", "csv", Download(bytes, "x", "text/csv")) not in address
+    house.downloads.forget()
+    assert client.get(address).status_code == 404
+
+
+def test_a_file_that_cannot_be_made_says_why(house: House, client: TestClient) -> None:
+    def make() -> bytes:
+        raise StoreError("The disk is full.", hint="Free some space.")
+
+    given = client.get(f"download/{house.downloads.offer('mine', 'csv', Download(make, 'x.csv', 'text/csv'))}")
+    assert (given.status_code, "The disk is full." in given.text) == (409, True)
+
+
+def test_few_files_are_offered_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "MOST_OFFERS", 2)
+    offers, download = Downloads(), Download(bytes, "x", "text/csv")
+    marks = [offers.offer("mine", key, download) for key in ("one", "two", "three")]
+    assert [offers.offered(mark) is None for mark in marks] == [True, False, False]
 
 
 def test_no_question_is_stopped_by_a_guess(house: House, client: TestClient) -> None:

@@ -1,0 +1,76 @@
+"""Files to take away, made when they are asked for; knows nothing of what is in them.
+
+Streamlit's own deferred downloads get a new address each time that a page is drawn: one that is pressed meanwhile leads nowhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+__all__ = ["Download", "Downloads", "draw_download"]
+
+# What some hundred sessions have on their pages at a time.
+MOST_OFFERS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file to take away. make: its bytes, called in a thread that has no session; raises ProjectError. mime: its type."""
+
+    make: Callable[[], bytes]
+    name: str
+    mime: str
+
+
+class Downloads:
+    """The files that pages offer, each while its session is there. Safe from several threads."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(32)
+        self._offered: OrderedDict[str, tuple[str, Download]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def offer(self, session: str, key: str, download: Download) -> str:
+        """The mark under which a session's browser can have it, the same for the same `key`; who does not have it cannot guess it."""
+        mark = hmac.new(self._secret, f"{session} {key}".encode(), hashlib.sha256).hexdigest()[:32]
+        with self._lock:
+            for other in [other for other, (of, _) in self._offered.items() if not _is_there(of)]:
+                del self._offered[other]
+            self._offered[mark] = (session, download)
+            self._offered.move_to_end(mark)
+            while len(self._offered) > MOST_OFFERS:
+                self._offered.popitem(last=False)
+        return mark
+
+    def offered(self, mark: str) -> Download | None:
+        """What is offered under this mark; None where nothing is, or its session has ended."""
+        with self._lock:
+            session, download = self._offered.get(mark, ("", None))
+        return download if _is_there(session) else None
+
+    def forget(self) -> None:
+        """Offer nothing any more until pages are drawn again."""
+        with self._lock:
+            self._offered.clear()
+
+
+def draw_download(label: str, downloads: Downloads, key: str, download: Download, *, icon: str | None = None, said: str | None = None) -> None:
+    """A link in the manner of a quiet button. key: unique on the page. said: the help on it."""
+    context = get_script_run_ctx()
+    mark = downloads.offer(context.session_id if context else "", key, download)
+    with st.container(key=key, width="content"):
+        st.link_button(label, f"download/{mark}", type="tertiary", icon=icon, help=said)
+
+
+def _is_there(session: str) -> bool:
+    return not runtime.exists() or runtime.get_instance().is_active_session(session)
