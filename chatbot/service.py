@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
     from chatbot.models import LLM
 
 __all__ = ["LONGEST_QUESTION", "Ask", "Chatbot", "Find"]
+
+log = logging.getLogger(__name__)
 
 # A longer question is a document: it should be added, not asked. 60,000 characters are embedded in 60 windows, within two seconds.
 LONGEST_QUESTION = 60_000
@@ -144,12 +147,14 @@ class Chatbot:
         self._model = model
         self._model_chosen = self._model_given = model is not None
         self.readers = Readers()
-        self.library = Library(settings, embedder or make_embedder(settings))
+        embedder = embedder or make_embedder(settings)
+        documents = Documents(self._digest_of, lambda: self.library.catalog.live_hashes())
+        self.cases = Cases(settings.store / "cases", embedder, documents=documents)
+        # Files that were erased and that a rating may still quote.
+        self._quoted = set[str]()
+        self.library = Library(settings, embedder, erasing=self._forget)
         try:
             self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
-            self.cases = Cases(
-                settings.store / "cases", self.library.embedder, documents=Documents(self._digest_of, self.library.catalog.live_hashes)
-            )
             self.situations = Situations(settings.store / "situations", self.library.embedder)
             self.own = open_own_settings(settings.store / "preferences.sqlite3", settings)
             self.signals = Signals(settings.store / "signals", self.library.embedder, _signal_options(settings))
@@ -204,14 +209,12 @@ class Chatbot:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
-        name = known_as(encodable(name))
-        held = self.library.catalog.hashes_of(name) if purge else set[str]()
-        self.library.remove(name, purge=purge)
+        self.library.remove(known_as(encodable(name)), purge=purge)
         if purge:
             forget_pages()
             self._sentences.forget()
             self.memory.forget_erased()
-            self.cases.forget(held - self.library.catalog.hashes())
+            self._forget_quoted()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""
@@ -323,6 +326,7 @@ class Chatbot:
         if ask.conversation is not None:
             self.memory.settle(ask.conversation, ask.owner, self.model(ask.owner))
             with suppress(ProjectError):  # the next one makes them
+                self._forget_quoted()
                 self.cases.sweep(every=SWEEP_SECONDS)
                 self.cases.catch_up(ask.owner)
 
@@ -422,6 +426,20 @@ class Chatbot:
         if ask.history is not None:
             return ask.history
         return self.memory.window(ask.conversation, ask.owner) if ask.conversation else ()
+
+    def _forget(self, digests: Set[str]) -> None:
+        """Take what quotes files that are being erased out of the ratings; those that cannot be read keep no document from going, and are tried again."""
+        self._quoted |= digests
+        try:
+            self._forget_quoted()
+        except StoreError as error:
+            log.warning("ratings that quote erased documents: %s", error)
+
+    def _forget_quoted(self) -> None:
+        """Raises StoreError."""
+        digests = frozenset(self._quoted)
+        self.cases.forget(digests)
+        self._quoted -= digests
 
     def _digest_of(self, version: int) -> str:
         kept = self.library.catalog.version(version)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
@@ -168,6 +168,11 @@ class Catalog(Contents, Corrections):
     def hashes(self) -> set[str]:
         """SHA-256 of every file that a version or a waiting file has."""
         return {row[0] for row in self._read("select sha256 from version union select sha256 from waiting")}
+
+    def only_of(self, versions: Collection[int]) -> set[str]:
+        """SHA-256 of the files of these versions that no other version and nothing that waits has."""
+        gone, rows = set(versions), self._read("select id, sha256 from version union all select 0, sha256 from waiting")
+        return {digest for version, digest in rows if version in gone} - {digest for version, digest in rows if version not in gone}
 
     def live_hashes(self) -> set[str]:
         """SHA-256 of the files of all live documents."""

@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,6 +55,10 @@ def _never() -> bool:
     return False
 
 
+def _tell_nobody(digests: Set[str]) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A file whose turn comes, or the result where there is nothing to read."""
@@ -68,9 +72,12 @@ class _Candidate:
 class Library:
     """The store, opened by its one owner. Reads from any thread; changes one at a time."""
 
-    def __init__(self, settings: Settings, embedder: Embedder) -> None:
-        """Raises StoreError where the store is held by another process, damaged, of another version or not writable."""
-        self._settings, self.embedder = settings, embedder
+    def __init__(self, settings: Settings, embedder: Embedder, *, erasing: Callable[[Set[str]], None] = _tell_nobody) -> None:
+        """erasing: told the SHA-256 of files whose text goes for good, just before it does, whoever asked for that; again where a stop came between.
+
+        Raises StoreError where the store is held by another process, damaged, of another version or not writable.
+        """
+        self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
         self._lock = StoreLock(settings.store / "store.lock")
         try:
@@ -485,6 +492,8 @@ class Library:
 
     def _erase(self, versions: Sequence[int]) -> None:
         if versions:
+            # First, so that a stop in between leaves the versions to the next start, which tells it again.
+            self._erasing(self.catalog.only_of(versions))
             self.indexes.remove(versions)
             self.catalog.erase(versions)
             for version in versions:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.errors import NotFoundError, UsageError
+from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case, CasePage
+from chatbot.memory.cases.store import Cases
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
@@ -312,6 +313,56 @@ def test_purging_a_document_takes_its_words_out_of_all_cases(make: Make) -> None
     chatbot.remove("Rules.pdf", purge=True)
     assert [row.case.question for row in chatbot.cases.listed("me")] == ["Who audits?"]
     assert not any(b"3.0 per cent" in path.read_bytes() for path in (chatbot.settings.store / "cases").glob("*.jsonl"))
+
+
+def rated_with_another(chatbot: Chatbot) -> None:
+    talk = chatbot.conversations.begin("me")
+    ask(chatbot, QUESTION, talk)
+    chatbot.rate(talk, 1, "me", helpful=True)
+    # Of a file that was never here: nothing of it is erased here.
+    chatbot.cases.add("me", Case("Who audits?", "The court.", document_ids=("0" * 64,)))
+
+
+def test_a_document_that_goes_after_its_days_takes_its_words_out_of_all_cases(make: Make) -> None:
+    chatbot = make()
+    rated_with_another(chatbot)
+    chatbot.remove("Rules.pdf")
+    assert len(chatbot.cases.listed("me")) == 2
+    with chatbot.library.catalog._write() as connection:
+        connection.execute("update document set removed_at = removed_at - 8 * 86400")
+    chatbot.close()
+    opened = make()
+    assert [row.case.question for row in opened.cases.listed("me")] == ["Who audits?"]
+    assert not any(b"3.0 per cent" in path.read_bytes() for path in (opened.settings.store / "cases").glob("*.jsonl"))
+
+
+def test_a_document_that_is_given_up_at_once_and_swept_later_takes_its_words_out_too(make: Make) -> None:
+    """As the browser erases."""
+    chatbot = make()
+    rated_with_another(chatbot)
+    chatbot.library.retire("Rules.pdf")
+    chatbot.library.sweep()
+    assert [row.case.question for row in chatbot.cases.listed("me")] == ["Who audits?"]
+
+
+def test_the_same_file_under_another_name_keeps_its_ratings(make: Make, tmp_path: Path) -> None:
+    chatbot = make()
+    rated_with_another(chatbot)
+    list(chatbot.add([Upload(chatbot.library.file(next(iter(chatbot.library.scope(["Rules.pdf"])))), "Twin.pdf")]))
+    chatbot.remove("Rules.pdf", purge=True)
+    assert len(chatbot.cases.listed("me")) == 2
+
+
+def test_ratings_that_cannot_be_read_keep_no_document_from_going(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    chatbot = make()
+    rated_with_another(chatbot)
+    with monkeypatch.context() as broken:
+        broken.setattr(Cases, "forget", lambda self, digests: (_ for _ in ()).throw(StoreError("The ratings cannot be read.")) if digests else None)
+        with pytest.raises(StoreError, match="cannot be read"):
+            chatbot.remove("Rules.pdf", purge=True)
+    assert chatbot.documents() == [] and len(chatbot.cases.listed("me")) == 2
+    chatbot.settle(Ask(QUESTION, conversation=chatbot.conversations.begin("me"), owner="me"))
+    assert len(chatbot.cases.listed("me")) == 1
 
 
 # --- in the prompt ------------------------------------------------------------------------------------------------------------------
