@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
-from chatbot.memory.situation_import import ImportedSituations, read_situations
 from chatbot.memory.situations.file import Situation, SituationFile, new_situation, shelf_of
+from chatbot.memory.situations.importing import ImportedSituations, read_situations
 from chatbot.memory.situations.index import SituationIndex
 from chatbot.search.closer import look_closer
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
@@ -85,7 +85,7 @@ class Situations:
         return self._kept([new_situation(owner, scope, one, now) for one in pairs])
 
     def import_file(self, owner: str, path: Path) -> ImportedSituations:
-        """Add the situations of a file of JSON lines; see `situation_import`. Raises UsageError where it cannot be read at all, StoreError."""
+        """Add the situations of a file of JSON lines; see `importing`. Raises UsageError where it cannot be read at all, StoreError."""
         read = read_situations(path)
         made = [
             new_situation(owner, one.scope, (one.situation, text), one.at - at / 1_000)
