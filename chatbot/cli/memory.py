@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,12 @@ from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, printable
 from chatbot.errors import UsageError
+from chatbot.memory.layers import counted
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
     from chatbot.memory.cases.records import Case
+    from chatbot.memory.import_files import ImportedLines
     from chatbot.memory.signals.records import Imported
     from chatbot.service import Chatbot
 
@@ -59,6 +61,20 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
         return run(chatbot, options)
 
 
+def _imported(done: ImportedLines, options: argparse.Namespace) -> int:
+    for problem in done.problems:
+        print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
+    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
+    emit(line, f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.", as_json=options.json)
+    return FAILED if done.problems else DONE
+
+
+def _exported(lines: Iterable[bytes]) -> int:
+    for line in lines:
+        sys.stdout.write(line.decode("utf-8", "replace"))
+    return DONE
+
+
 # --- rated answers --------------------------------------------------------------------------------------------------------------
 
 
@@ -89,18 +105,11 @@ def _add_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _import_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    done = chatbot.cases.import_file(OWNER, Path(options.texts[0]))
-    for problem in done.problems:
-        print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
-    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
-    emit(line, f"{done.added} added, {done.known} known, {len(done.problems)} lines unreadable.", as_json=options.json)
-    return FAILED if done.problems else DONE
+    return _imported(chatbot.cases.import_file(OWNER, Path(options.texts[0])), options)
 
 
 def _export_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    for line in chatbot.cases.export(OWNER):
-        sys.stdout.write(line.decode("utf-8", "replace"))
-    return DONE
+    return _exported(chatbot.cases.export(OWNER))
 
 
 def _search_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
@@ -162,12 +171,11 @@ def _add_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _import_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    done = chatbot.situations.import_file(OWNER, Path(options.texts[0]))
-    for problem in done.problems:
-        print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
-    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
-    emit(line, f"{done.added} added, {done.known} known, {len(done.problems)} lines unreadable.", as_json=options.json)
-    return FAILED if done.problems else DONE
+    return _imported(chatbot.situations.import_file(OWNER, Path(options.texts[0])), options)
+
+
+def _export_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    return _exported(chatbot.situations.export(OWNER))
 
 
 def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
@@ -278,6 +286,7 @@ RUNS: dict[str, dict[str, Run]] = {
         "list": _list_situations,
         "add": _add_situation,
         "import": _import_situations,
+        "export": _export_situations,
         "search": _search_situations,
         "remove": _remove_situation,
         "health": _health_of_situations,

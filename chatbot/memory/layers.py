@@ -7,7 +7,7 @@ from typing import Protocol
 
 from chatbot.records import Note, Recall
 
-__all__ = ["MemoryLayer", "one_line"]
+__all__ = ["MemoryLayer", "counted", "one_line"]
 
 
 class MemoryLayer(Protocol):
@@ -27,3 +27,8 @@ def one_line(text: str, most: int) -> str:
     """What a note has of a text: one line of at most so many characters, without control and invisible ones, an ellipsis in the place of the rest."""
     line = "".join(mark for mark in " ".join(text.split()) if mark.isprintable())
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """ "1 line", "2,000 lines"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

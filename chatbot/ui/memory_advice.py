@@ -1,4 +1,4 @@
-"""Advice on the Memory page: the form that adds it, the list and how it fares; what is recalled of it is the memory's."""
+"""Advice on the Memory page: the form that adds it, the list, files in and out, and how it fares; what is recalled of it is the memory's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from chatbot.errors import ProjectError
 from chatbot.memory.situations.file import Situation
 from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
+from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
 from chatbot.ui.memory_dialogs import ask_for
+from chatbot.ui.memory_files import Files, draw_files
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
 
@@ -24,6 +26,7 @@ EMPTY = (
     "No advice is recorded yet. Write on the Chat page “When inflation rises above target, then shorten duration.”, or fill in the form below. "
     "When a question describes such a situation, the advice is recalled beside the documents, with its day, and never mixed with what they say."
 )
+WORDING = Wording("situation with advice", "situations with advice", "known already")
 NOTHING_FOUND = "No advice holds all of these words."
 ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
 
@@ -40,6 +43,7 @@ def draw_advice(house: House) -> None:
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_form(house)
+    draw_files(house, _files(house), empty=not health.situations)
 
 
 def health_text(health: SituationHealth) -> str:
@@ -81,3 +85,15 @@ def _draw_form(house: House) -> None:
         return
     st.session_state["advice_form"] = number + 1
     st.rerun()
+
+
+def _files(house: House) -> Files:
+    situations, owner = house.chatbot.situations, session.owner()
+    return Files(
+        "advice",
+        "Import a file of JSON lines: a situation, what is advised in it, and a subject where it has one",
+        lambda path, progress: situations.import_file(owner, path, progress=progress),
+        lambda: situations.export(owner),
+        "advice.jsonl",
+        WORDING,
+    )

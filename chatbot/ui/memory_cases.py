@@ -11,22 +11,21 @@ import streamlit as st
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow
 from chatbot.ui import session
-from chatbot.ui.case_import import CaseImport, outcome_lines
-from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
 from chatbot.ui.memory_dialogs import ask_for, attempt
+from chatbot.ui.memory_files import Files, draw_files, lines_html
 from chatbot.ui.shared import House
-from chatbot.ui.text import case_html, notice_html, paragraphs_html, plain_html, plain_markdown, quiet_html, short
+from chatbot.ui.text import case_html, paragraphs_html, plain_markdown, quiet_html, short
 
 __all__ = ["draw_cases", "health_text", "remarks"]
 
 ROWS = 20
-POLL_SECONDS = 0.5
-IMPORTING = "case_import"
 EMPTY = (
     "No answer is rated yet. Below an answer on the Chat page, press thumb up or thumb down. "
     "A helpful answer comes back first when you ask the same again, looked up and checked anew; one rated down is avoided, and its pages count a little less."
 )
+WORDING = Wording("rated answer", "rated answers", "left out that you have rated as lately")
 NOTHING_FOUND = "No rated answer holds all of these words."
 STALE = "⚠ A document it rests on was changed or removed: it is left out until that is undone."
 UNVERIFIED = "An example only: its citations were not checked here, so it does not come back as an answer and cannot be shared."
@@ -43,7 +42,7 @@ def draw_cases(house: House) -> None:
     st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
     unread = [("", one) for one in health.problems] + [(" of the shared answers' file", one) for one in health.shared_problems]
     if unread:
-        st.html(_lines_html([f"Line {one.line}{of} cannot be read, and stays as it is: {one.reason}." for of, one in unread[:ROWS]]))
+        st.html(lines_html([f"Line {one.line}{of} cannot be read, and stays as it is: {one.reason}." for of, one in unread[:ROWS]]))
     if health.cases:
         wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
@@ -51,7 +50,7 @@ def draw_cases(house: House) -> None:
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_deleted(cases.deleted(owner), house)
-    _draw_files(house, empty=not health.cases)
+    draw_files(house, _files(house), empty=not health.cases)
     if shared:
         _draw_shared(shared, mine, house)
 
@@ -132,47 +131,13 @@ def _stop_button(key: str, house: House) -> None:
     st.button("Stop sharing", key=f"stop-{key}", type="tertiary", on_click=attempt, args=(lambda: cases.unshare(owner, key),))
 
 
-# --- files ----------------------------------------------------------------------------------------------------------------------
-
-
-def _draw_files(house: House, *, empty: bool) -> None:
-    running: CaseImport | None = st.session_state.get(IMPORTING)
-    with st.expander("Import or export", key="files-of-cases", expanded=running is not None):
-        _draw_import(house)
-        polled = running is not None and not running.finished
-        st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(polled)
-        if not empty:
-            owner = session.owner()
-            download = Download(lambda: b"".join(house.chatbot.cases.export(owner)), "rated_answers.jsonl", "application/jsonl")
-            draw_download("Export as JSON lines", house.downloads, "export-cases", download, icon=":material/download:")
-
-
-def _draw_import(house: House) -> None:
-    number = st.session_state.setdefault("case_upload", 0)
-    file = st.file_uploader(
-        "Import a file of JSON lines: a question, an answer and a verdict on each", type=["jsonl", "json"], key=f"cases-upload-{number}"
+def _files(house: House) -> Files:
+    cases, owner = house.chatbot.cases, session.owner()
+    return Files(
+        "cases",
+        "Import a file of JSON lines: a question, an answer and a verdict on each",
+        lambda path, progress: cases.import_file(owner, path, progress=progress),
+        lambda: cases.export(owner),
+        "rated_answers.jsonl",
+        WORDING,
     )
-    if file is not None and st.button("Import this file", key="import-cases", type="primary"):
-        st.session_state[IMPORTING] = CaseImport(house.chatbot.cases, session.owner(), file.name, file)
-        st.session_state["case_upload"] = number + 1
-        st.rerun()
-
-
-def _draw_progress(polled: bool) -> None:
-    running: CaseImport | None = st.session_state.get(IMPORTING)
-    if running is None:
-        return
-    name = short(running.name, 60)
-    if not running.finished:
-        done, total = running.progress
-        st.progress(done / total if total else 0.0, text=f"{plain_markdown(name)}: {f'{done:,} of {total:,} prepared' if total else 'reading'}")
-    elif polled:  # the list has more now
-        st.rerun()
-    elif running.error is not None:
-        st.html(notice_html(f"{name}: {running.error.message}", running.error.hint))
-    elif running.imported is not None:
-        st.html(_lines_html(outcome_lines(name, running.imported)))
-
-
-def _lines_html(lines: Sequence[str]) -> str:
-    return f'<ul class="quiet lines" role="status">{"".join(f"<li>{plain_html(line)}</li>" for line in lines)}</ul>'

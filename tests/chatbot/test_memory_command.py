@@ -87,7 +87,10 @@ def test_situations_are_imported_as_they_are_listed(run: Run, tmp_path: Path) ->
     done = json.loads(out)
     assert code == 1 and (done["added"], done["known"], [one["line"] for one in done["unreadable"]]) == (2, 0, [3]) and err.startswith("Line 3: ")
     assert listed in lines(run("situations", "list", "--json"))
-    assert run("situations", "import", str(tmp_path / "nowhere"))[0] == 2
+    exported = tmp_path / "exported.jsonl"
+    exported.write_text(run("situations", "export")[1])
+    assert run("situations", "import", str(exported)) == (0, "0 added, 2 known, 0 lines unreadable.\n", "")
+    assert [run(memory, "import", str(tmp_path / "nowhere"))[0] for memory in ("cases", "situations", "signals")] == [1, 1, 1]
 
 
 def test_news_are_added_imported_searched_and_removed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

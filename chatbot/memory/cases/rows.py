@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.memory.cases.records import Case
-from chatbot.memory.cases.shelf import Problem
+from chatbot.memory.import_files import LineProblem
 
-__all__ = ["NEAREST", "NO_DOCUMENTS", "CaseHealth", "CaseRow", "Documents", "Imported", "Wanted"]
+__all__ = ["NEAREST", "NO_DOCUMENTS", "CaseHealth", "CaseRow", "Documents", "Wanted"]
 
 # Cases that a recall gives.
 NEIGHBOURS = 8
@@ -52,16 +52,6 @@ class CaseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What came of an import. added: cases; known: those that were left out because there is as new a verdict on the question, here or in the file itself;
-    problems: lines that could not be read."""
-
-    added: int
-    known: int
-    problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class CaseHealth:
     """How an owner's cases fare. superseded: cases with a newer verdict on the same question. waiting: cases without a vector yet, which are not recalled.
     shared: of all owners; problems: lines of the owner's file, shared_problems: of the file of what is shared, that cannot be read."""
@@ -74,5 +64,5 @@ class CaseHealth:
     superseded: int
     waiting: int
     shared: int
-    problems: tuple[Problem, ...]
-    shared_problems: tuple[Problem, ...] = ()
+    problems: tuple[LineProblem, ...]
+    shared_problems: tuple[LineProblem, ...] = ()

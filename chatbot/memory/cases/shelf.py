@@ -18,21 +18,14 @@ from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.locked_files import LockedFile
 from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, edited_line, read_case
 from chatbot.memory.cases.vectors import BATCH, VectorFile, question_vectors, vector_key
+from chatbot.memory.import_files import LineProblem
 from chatbot.store.embedders import Embedder
 
-__all__ = ["Problem", "Shelf", "ShelfView", "read_cases"]
+__all__ = ["Shelf", "ShelfView", "read_cases"]
 
 NOTHING = (0, 0, 0)
 # Who shares a line that names nobody: no owner, but not the one who looks at it either.
 SOMEBODY = "somebody"
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A line that cannot be read. line: 1-based, as editors count."""
-
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +34,7 @@ class ShelfView:
     place of. ids: id -> place among the cases. rows: (cases, dimension) unit vectors; embedded: (cases,) which have one; positive: (cases,)."""
 
     cases: tuple[Case, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[LineProblem, ...]
     lines: int
     ids: Mapping[str, int]
     rows: NDArray[np.float32]
@@ -63,7 +56,7 @@ class Shelf:
         self._lock = threading.RLock()
         self._stamps = (NOTHING, NOTHING)
         self._live: dict[str, Case] = {}
-        self._problems: list[Problem] = []
+        self._problems: list[LineProblem] = []
         # Lines that were read, those of them that are cases, and the bytes of all with their SHA-256.
         self._lines = self._read = self._end = 0
         self._digest = b""
@@ -192,7 +185,7 @@ class Shelf:
                 case = self._own(read_case(line, self._lines - 1))
             except ValueError as error:
                 cut = "" if line.endswith(b"\n") else "the file ends within it: "
-                self._problems.append(Problem(self._lines, cut + str(error)))
+                self._problems.append(LineProblem(self._lines, cut + str(error)))
                 continue
             self._read += 1
             self._live.pop(case.id, None)
@@ -210,12 +203,12 @@ class Shelf:
         return ShelfView(cases, tuple(self._problems), self._read, ids, rows, embedded, positive)
 
 
-def read_cases(path: Path) -> tuple[list[Case], list[Problem]]:
+def read_cases(path: Path) -> tuple[list[Case], list[LineProblem]]:
     """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than now, and the lines that cannot be read.
 
     Raises NotFoundError.
     """
-    cases, problems, now = list[Case](), list[Problem](), time.time()
+    cases, problems, now = list[Case](), list[LineProblem](), time.time()
     try:
         with path.open("rb") as file:
             for number, line in enumerate(_cut_lines(file), 1):
@@ -224,8 +217,8 @@ def read_cases(path: Path) -> tuple[list[Case], list[Problem]]:
                         cases.append(_from_elsewhere(line, number - 1, now))
                 except ValueError as error:
                     if not cases and line.lstrip().startswith(b"[") and "no JSON" in str(error):
-                        return [], [Problem(number, "the file is one JSON array over several lines; each case needs a line of its own")]
-                    problems.append(Problem(number, str(error)))
+                        return [], [LineProblem(number, "the file is one JSON array over several lines; each case needs a line of its own")]
+                    problems.append(LineProblem(number, str(error)))
     except OSError as error:
         raise NotFoundError(f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines.") from error
     return cases, problems

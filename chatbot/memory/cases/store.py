@@ -19,15 +19,16 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
 from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
-from chatbot.memory.cases.rows import NEAREST, NO_DOCUMENTS, CaseHealth, CaseRow, Documents, Imported, Wanted
+from chatbot.memory.cases.rows import NEAREST, NO_DOCUMENTS, CaseHealth, CaseRow, Documents, Wanted
 from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import Shelf, ShelfView, read_cases
 from chatbot.memory.cases.vectors import question_vectors
 from chatbot.memory.conversations.answer_records import cited_text
+from chatbot.memory.import_files import ImportedLines, Progress
 from chatbot.records import Answer
 from chatbot.store.embedders import Embedder
 
-__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Imported", "Wanted", "is_sound"]
+__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "is_sound"]
 
 log = logging.getLogger(__name__)
 
@@ -198,9 +199,9 @@ class Cases:
         if not self._shared().remove(lambda case: case.id == key and case.by == _hidden(owner)):
             raise NotFoundError(f"You share no case {key[:40]!r}.", hint="List the shared ones.")
 
-    def import_file(self, owner: str, path: Path, *, progress: Callable[[int, int], None] = lambda done, total: None) -> Imported:
-        """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors. What is there already stays unless the file's is newer; of
-        two verdicts on a question in the file the newer counts, of equally new ones the later.
+    def import_file(self, owner: str, path: Path, *, progress: Progress = lambda done, total: None) -> ImportedLines:
+        """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors. What is there already stays unless the file's is newer, and is
+        known; of two verdicts on a question in the file the newer counts, of equally new ones the later.
 
         No answer counts as verified, for that was not seen here. Raises NotFoundError, StoreError, and ModelError where vectors failed: the cases are kept then.
         """
@@ -211,7 +212,7 @@ class Cases:
         shelf.append(new)
         self._follow(owner)
         shelf.embed(progress=progress)
-        return Imported(len(new), len(found) - len(new), tuple(problems))
+        return ImportedLines(len(new), len(found) - len(new), tuple(problems))
 
     def forget(self, digests: Collection[str]) -> None:
         """Erase every case of every owner that rests on one of these files (SHA-256), deleted and shared ones too. Raises StoreError."""

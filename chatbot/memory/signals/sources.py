@@ -15,6 +15,7 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from chatbot.errors import QuestionError, UsageError
+from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.tokens import encodable
 
@@ -55,7 +56,7 @@ class _UnreadableError(ValueError):
 def read_news(file: Path | BinaryIO, name: str = "") -> News:
     """The news of a file or stream. name: what items are said to come from that name no source themselves; by default the file's.
 
-    Raises QuestionError for a file that cannot be read as any of the formats; single items that cannot be are refused and named.
+    Raises as read_whole, and QuestionError for what is in none of the formats; single items that cannot be are refused and named.
     """
     name = name or (file.stem if isinstance(file, Path) else "stdin")
     data, shown = _bytes(file)
@@ -95,19 +96,8 @@ def news_hash(text: str) -> str:
 
 
 def _bytes(file: Path | BinaryIO) -> tuple[bytes, str]:
-    if not isinstance(file, Path):
-        data = file.read(MOST_BYTES + 1)
-        shown = "The input"
-    else:
-        shown = str(file)
-        try:
-            with file.open("rb") as opened:
-                data = opened.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise QuestionError(f"{shown} cannot be read: {error.strerror}.", hint="Name a file of news.") from error
-    if len(data) > MOST_BYTES:
-        raise QuestionError(f"{shown} is larger than {MOST_BYTES // 2**20} MiB.", hint="Split it.")
-    return data, shown
+    shown = str(file) if isinstance(file, Path) else "The input"
+    return read_whole(file, shown, most=MOST_BYTES, hint=HINT), shown
 
 
 def _rows(text: str, shown: str) -> Iterator[object]:

@@ -7,13 +7,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatbot.errors import UsageError
+from chatbot.memory.import_files import LineProblem, read_whole
 from chatbot.memory.situations.file import LONGEST_RECOMMENDATION, LONGEST_SITUATION
 
-__all__ = ["ImportedSituations", "LineProblem", "ReadSituation", "SituationsRead", "read_situations"]
+__all__ = ["ReadSituation", "SituationsRead", "read_situations"]
 
 # Ten thousand situations of a page each.
 MOST_BYTES = 64 * 2**20
+NO_JSON = "it is no JSON"
+ARRAY = "the file is one JSON array over several lines; each situation needs a line of its own"
 HINT = 'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, recommendation].'
 
 
@@ -28,23 +30,6 @@ class ReadSituation:
 
 
 @dataclass(frozen=True, slots=True)
-class LineProblem:
-    """A line that cannot be read. line: 1-based."""
-
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedSituations:
-    """What an import did. added: situations that are new or are advised something new in; known: the others; problems: lines that cannot be read."""
-
-    added: int
-    known: int
-    problems: tuple[LineProblem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SituationsRead:
     """What a file holds, in its order."""
 
@@ -53,14 +38,8 @@ class SituationsRead:
 
 
 def read_situations(path: Path) -> SituationsRead:
-    """The situations of a file; a line is an object or a pair, a recommendation also a single text. Raises UsageError where it is no text or too large."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", hint="Name a file of JSON lines.") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{path} is larger than {MOST_BYTES // 2**20} MiB.", hint="Split it.")
+    """The situations of a file; a line is an object or a pair, a recommendation also a single text. Raises as read_whole."""
+    data = read_whole(path, path.name, most=MOST_BYTES, hint=HINT)
     now, entries, problems = time.time(), list[ReadSituation](), list[LineProblem]()
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
@@ -68,7 +47,9 @@ def read_situations(path: Path) -> SituationsRead:
         try:
             entries.append(_entry(json.loads(line.decode("utf-8")), now))
         except (ValueError, RecursionError) as error:
-            reason = str(error) if type(error) is ValueError else "it is no JSON"
+            reason = str(error) if type(error) is ValueError else NO_JSON
+            if reason == NO_JSON and not entries and line.lstrip().startswith(b"["):
+                return SituationsRead((), (LineProblem(number, ARRAY),))
             problems.append(LineProblem(number, reason))
     return SituationsRead(tuple(entries), tuple(problems))
 

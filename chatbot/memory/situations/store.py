@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
+from chatbot.memory.import_files import ImportedLines, Progress
 from chatbot.memory.situations.file import Situation, SituationFile, new_situation, shelf_of
-from chatbot.memory.situations.importing import ImportedSituations, read_situations
+from chatbot.memory.situations.importing import read_situations
 from chatbot.memory.situations.index import SituationIndex
 from chatbot.search.closer import look_closer
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
@@ -27,6 +29,10 @@ __all__ = ["Remembered", "SituationHealth", "SituationMemory", "Situations"]
 
 # Situations embedded and stored at a time.
 BATCH = 100
+
+
+def _no_progress(done: int, total: int) -> None:
+    return
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +90,11 @@ class Situations:
         now = time.time()
         return self._kept([new_situation(owner, scope, one, now) for one in pairs])
 
-    def import_file(self, owner: str, path: Path) -> ImportedSituations:
-        """Add the situations of a file of JSON lines; see `importing`. Raises UsageError where it cannot be read at all, StoreError."""
+    def import_file(self, owner: str, path: Path, *, progress: Progress = _no_progress) -> ImportedLines:
+        """Add the situations of a file of JSON lines; see `importing`. progress: of making their vectors.
+
+        Raises NotFoundError, UsageError where it cannot be read at all, StoreError.
+        """
         read = read_situations(path)
         made = [
             new_situation(owner, one.scope, (one.situation, text), one.at - at / 1_000)
@@ -94,9 +103,9 @@ class Situations:
         ]
         known = self._file.get({one.key for one in made})
         told = {(key, text) for key, one in known.items() for text in one.recommendations}
-        self._kept(made)
+        self._kept(made, progress)
         new = {(one.key, *one.recommendations) for one in made} - told
-        return ImportedSituations(len({key for key, *_ in new}), len({one.key for one in made}) - len({key for key, *_ in new}), read.problems)
+        return ImportedLines(len({key for key, *_ in new}), len({one.key for one in made}) - len({key for key, *_ in new}), read.problems)
 
     def edit(self, owner: str, key: str, recommendations: Sequence[str], *, situation: str, scope: str) -> str:
         """Correct a situation: what is advised, the newest first, its text and its scope; its key, which is another where the text or the scope is.
@@ -117,18 +126,18 @@ class Situations:
         self._await([one])
         return one.key
 
-    def _kept(self, made: Sequence[Situation]) -> list[str]:
+    def _kept(self, made: Sequence[Situation], progress: Progress = _no_progress) -> list[str]:
         if made:
             self._file.add(made)
-            self._await(made)
+            self._await(made, progress)
         return [one.key for one in made]
 
-    def _await(self, made: Sequence[Situation]) -> None:
+    def _await(self, made: Sequence[Situation], progress: Progress = _no_progress) -> None:
         with self._lock:
             if self._waiting is not None:
                 self._waiting.update(one.key for one in made)
         with suppress(ModelError):  # health tells how many wait
-            self.catch_up()
+            self.catch_up(progress=progress)
 
     def _forget(self, one: Situation) -> None:
         """Take what is not in the file any more out of the index; where that fails, the next use sweeps it."""
@@ -182,9 +191,9 @@ class Situations:
         found = [Remembered(there[one.key], score, one.chunk_match) for one, score in zip(fused, scores, strict=True) if one.key in there]
         return found, [one.key for one in fused if one.key not in there]
 
-    def catch_up(self) -> None:
+    def catch_up(self, *, progress: Progress = _no_progress) -> None:
         """Make the vectors of situations that have none, after another embedder was chosen, an index was lost or while no vectors could be made; drop what is of no
-        situation any more. Raises ModelError, StoreError."""
+        situation any more. progress: told how many of how many are made. Raises ModelError, StoreError."""
         with self._lock:
             if self._waiting is None:
                 self._waiting = self._compared()
@@ -200,6 +209,7 @@ class Situations:
                 self._index.remove(part[key].shelf, key)
             with self._lock:
                 self._waiting.difference_update(waiting[at : at + BATCH])
+            progress(min(at + BATCH, len(waiting)), len(waiting))
         if waiting:
             self._index.drop_others()
 
@@ -225,6 +235,11 @@ class Situations:
             for one in self._file.listed(owner)
             if all(word in "\n".join([one.scope, one.situation, *one.recommendations]).casefold() for word in words)
         ]
+
+    def export(self, owner: str) -> Iterator[bytes]:
+        """An owner's situations as lines of JSON, the oldest first; `import_file` reads them."""
+        for one in reversed(self._file.listed(owner)):
+            yield json.dumps({"scope": one.scope, "situation": one.situation, "recommendations": one.recommendations, "at": one.at}).encode() + b"\n"
 
     def scopes(self, owner: str) -> list[str]:
         """An owner's scopes, in order; "" for what is of no subject."""

@@ -14,17 +14,17 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.errors import StoreError
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.memory.cases.rows import CaseHealth, CaseRow, Imported
-from chatbot.memory.cases.shelf import Problem
+from chatbot.memory.cases.rows import CaseHealth, CaseRow
 from chatbot.memory.cases.store import Cases
 from chatbot.memory.conversations.store import PRIVATE, Conversations
+from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations.file import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
 from chatbot.service import MEMORY, Ask
 from chatbot.ui import memory_advice, memory_cases
 from chatbot.ui.asking import Given
-from chatbot.ui.case_import import CaseImport, outcome_lines
+from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.shared import House
 from chatbot.ui.text import case_html, situation_html
@@ -301,7 +301,7 @@ def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> 
     upload.upload("mine :red[x].jsonl", "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(), "application/jsonl").run()
     assert not app.exception
     app.button(key="import-cases").click().run()
-    running: CaseImport = app.session_state["case_import"]
+    running: FileImport = app.session_state["cases_import"]
     running.wait(60)
     app.run()
     assert not app.exception
@@ -319,7 +319,7 @@ def test_an_import_that_fails_says_so(cases: Cases, monkeypatch: pytest.MonkeyPa
             raise error
 
         monkeypatch.setattr(cases, "import_file", fail)
-        running = CaseImport(cases, ME, "x.jsonl", BytesIO())
+        running = FileImport(lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO())
         running.wait(20)
         assert running.finished and running.error is not None and running.error.message == said
 
@@ -328,14 +328,14 @@ def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("chatbot.ui.case_import.shutil.copyfileobj", full)
-    running = CaseImport(cases, ME, "x.jsonl", BytesIO(b"{}"))
+    monkeypatch.setattr("chatbot.ui.file_import.shutil.copyfileobj", full)
+    running = FileImport(lambda path, progress: cases.import_file(ME, path, progress=progress), "x.jsonl", BytesIO(b"{}"))
     running.wait(1)
     assert running.finished and running.error is not None and running.error.message == "The disk is full."
 
 
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
-    lines = outcome_lines("x.jsonl", Imported(1, 3, tuple(Problem(one, "it is no JSON") for one in range(1, 13))))
+    lines = outcome_lines("x.jsonl", ImportedLines(1, 3, tuple(LineProblem(one, "it is no JSON") for one in range(1, 13))), memory_cases.WORDING)
     assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 left out that you have rated as lately."
     assert lines[10] == "⚠ Line 10 was not read: it is no JSON." and lines[11:] == ["⚠ And 2 more lines were not read."]
 
@@ -350,7 +350,7 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(cases: Cases, 
 
 
 def test_health_is_told_in_words(tmp_path: Path) -> None:
-    health = CaseHealth(tmp_path, 3, 2, 1, 1, 0, 1, 0, (Problem(4, "odd"),))
+    health = CaseHealth(tmp_path, 3, 2, 1, 1, 0, 1, 0, (LineProblem(4, "odd"),))
     assert memory_cases.health_text(health) == (
         "3 rated answers: 2 helpful, 1 not. 1 left out, for a document changed or went. "
         "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 line of the file cannot be read."
@@ -405,6 +405,24 @@ def test_advice_is_added_searched_and_deleted(situations: Situations) -> None:
     assert "No advice is recorded yet." in click(app, "dialog-yes")
     assert situations.listed(ME) == [] and len(situations.listed(OTHER)) == 1
     assert not re.search(r"class=.notice", shown(app))
+
+
+def test_a_file_of_advice_is_imported_with_its_faults_named_and_exported(situations: Situations) -> None:
+    app = advice_tab()
+    (upload,) = app.file_uploader
+    line = json.dumps({"situation": "oil falls", "recommendations": ["wait", "sell"], "scope": "oil"})
+    upload.upload("advice.jsonl", f"{line}\n{{broken".encode(), "application/jsonl").run()
+    assert not app.exception
+    app.button(key="import-advice").click().run()
+    running: FileImport = app.session_state["advice_import"]
+    running.wait(60)
+    app.run()
+    assert not app.exception
+    text = shown(app)
+    assert "✓ advice.jsonl: 1 situation with advice imported." in text and "Line 2 was not read: it is no JSON" in text
+    assert "1 situation with advice, on 1 subject." in text and "When oil falls" in text
+    assert [json.loads(line)["recommendations"] for line in situations.export(ME)] == [["wait", "sell"]]
+    assert len(app.get("download_button")) == 1
 
 
 def test_advice_is_corrected(situations: Situations) -> None:

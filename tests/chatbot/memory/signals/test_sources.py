@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chatbot.errors import QuestionError, UsageError
+from chatbot.errors import NotFoundError, QuestionError, UsageError
 from chatbot.memory.signals.records import NewsItem
 from chatbot.memory.signals.sources import LONGEST_TEXT, News, news_hash, one_news, read_news
 
@@ -152,7 +152,7 @@ def test_chats_within_chats_end() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(QuestionError, match="nowhere.json cannot be read"):
+    with pytest.raises(NotFoundError, match="nowhere.json cannot be read"):
         read_news(tmp_path / "nowhere.json")
 
 

@@ -503,8 +503,25 @@ def test_what_is_listed_can_be_imported_and_what_cannot_be_read_is_named(opened:
     assert kept["of the future"].at < 5e9 and situations.health("me").waiting == 0
     again = situations.import_file("me", file)
     assert (again.added, again.known) == (0, 4)
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(NotFoundError, match="cannot be read"):
         situations.import_file("me", tmp_path)
+    file.write_text(json.dumps([["oil falls", "wait"]], indent=1))
+    (problem,) = situations.import_file("me", file).problems
+    assert problem.reason == "the file is one JSON array over several lines; each situation needs a line of its own"
+
+
+def test_an_export_is_imported_as_it_was_and_its_progress_told(opened: Open, tmp_path: Path) -> None:
+    situations = opened()
+    situations.add("me", [("oil falls", "wait"), ("oil falls", "sell")], scope="oil")
+    situations.add("me", [(f"situation {number}", "wait") for number in range(150)])
+    file, told = tmp_path / "advice.jsonl", list[tuple[int, int]]()
+    file.write_bytes(b"".join(situations.export("me")))
+    situations.import_file("her", file, progress=lambda done, total: told.append((done, total)))
+
+    def said(owner: str) -> list[tuple[str, str, tuple[str, ...]]]:
+        return sorted((one.scope, one.situation, one.recommendations) for one in situations.listed(owner))
+
+    assert said("her") == said("me") and len(said("me")) == 151 and told == [(100, 151), (151, 151)]
 
 
 def test_a_situation_of_24_thousand_chinese_letters_is_embedded_whole_within_its_tokens(opened: Open) -> None:

@@ -1,20 +1,22 @@
-"""A file of rated answers on its way in, in a thread of its own, for vectors of a thousand take seconds; draws nothing."""
+"""A file of remembered things on its way in, in a thread of its own, for vectors of a thousand take seconds; draws nothing."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from chatbot.errors import ProjectError
 from chatbot.memory.cases.locked_files import FULL
-from chatbot.memory.cases.store import Cases, Imported
+from chatbot.memory.import_files import ImportedLines, Progress
 from chatbot.store.database import disk_is_full
 
-__all__ = ["CaseImport", "outcome_lines"]
+__all__ = ["FileImport", "Wording", "outcome_lines"]
 
 log = logging.getLogger(__name__)
 
@@ -23,15 +25,25 @@ NAME = "import.jsonl"
 MOST_LINES = 10
 
 
-class CaseImport:
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How an import is told. one, many: what a line is called; known: what is said of those that were there."""
+
+    one: str
+    many: str
+    known: str
+
+
+class FileImport:
     """One import, begun when it is made. Written by its own thread, read by the page. imported, error: what came of it, both None until finished."""
 
-    def __init__(self, cases: Cases, owner: str, name: str, file: BinaryIO) -> None:
-        """name: of the file, for its reader. file: copied to disk here, piece by piece, so that no thread holds what was uploaded."""
+    def __init__(self, load: Callable[[Path, Progress], ImportedLines], name: str, file: BinaryIO) -> None:
+        """load: reads the file into its memory. name: of the file, for its reader. file: copied to disk here, piece by piece, so that no thread holds what
+        was uploaded."""
         self.name = name
         # Done and total in one, for they are read together.
         self.progress = (0, 0)
-        self.imported: Imported | None = None
+        self.imported: ImportedLines | None = None
         self.error: ProjectError | None = None
         self._folder = TemporaryDirectory(prefix="finpolicy-")
         try:
@@ -41,7 +53,7 @@ class CaseImport:
             self._folder.cleanup()
             self.error = disk_is_full() if error.errno in FULL else ProjectError(f"The file could not be kept: {error.strerror}.")
             return
-        self._thread = threading.Thread(target=self._run, args=(cases, owner), name="case-import", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(load,), name="file-import", daemon=True)
         self._thread.start()
 
     @property
@@ -54,10 +66,10 @@ class CaseImport:
         if not self.finished:
             self._thread.join(seconds)
 
-    def _run(self, cases: Cases, owner: str) -> None:
+    def _run(self, load: Callable[[Path, Progress], ImportedLines]) -> None:
         try:
             with self._folder as folder:
-                imported = cases.import_file(owner, Path(folder, NAME), progress=self._tell)
+                imported = load(Path(folder, NAME), self._tell)
             self.imported = imported
         except ProjectError as error:
             self.error = error
@@ -69,10 +81,11 @@ class CaseImport:
         self.progress = (done, total)
 
 
-def outcome_lines(name: str, imported: Imported) -> list[str]:
+def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[str]:
     """What came of an import, and each line that could not be read."""
-    known = f", {imported.known:,} left out that you have rated as lately" if imported.known else ""
+    known = f", {imported.known:,} {wording.known}" if imported.known else ""
     count = len(imported.problems)
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
     more = [f"⚠ And {count - MOST_LINES:,} more lines were not read."] if count > MOST_LINES else []
-    return [f"✓ {name}: {imported.added:,} rated answer{'' if imported.added == 1 else 's'} imported{known}.", *unread, *more]
+    mark = "✓" if imported.added or imported.known or not count else "⚠"
+    return [f"{mark} {name}: {imported.added:,} {wording.one if imported.added == 1 else wording.many} imported{known}.", *unread, *more]

@@ -1,0 +1,79 @@
+"""Files of a memory in and out on the Memory page: the upload, how far it is, what came of it, and the download; reads no file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from chatbot.memory.import_files import ImportedLines, Progress
+from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.file_import import FileImport, Wording, outcome_lines
+from chatbot.ui.shared import House
+from chatbot.ui.text import notice_html, plain_html, plain_markdown, short
+
+__all__ = ["Files", "draw_files", "lines_html"]
+
+POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files of one memory. memory: its name, for keys. label: over the upload. load: reads a file in; export: the lines of one. name: of the file to take
+    away. wording: of what came of an import."""
+
+    memory: str
+    label: str
+    load: Callable[[Path, Progress], ImportedLines]
+    export: Callable[[], Iterable[bytes]]
+    name: str
+    wording: Wording
+
+
+def draw_files(house: House, files: Files, *, empty: bool) -> None:
+    """The expander with both ways. empty: there is nothing to take away."""
+    running: FileImport | None = st.session_state.get(_running(files))
+    with st.expander("Import or export", key=f"files-of-{files.memory}", expanded=running is not None):
+        _draw_import(files)
+        polled = running is not None and not running.finished
+        st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(files, polled)
+        if not empty:
+            download = Download(lambda: b"".join(files.export()), files.name, "application/jsonl")
+            draw_download("Export as JSON lines", house.downloads, f"export-{files.memory}", download, icon=":material/download:")
+
+
+def lines_html(lines: Sequence[str]) -> str:
+    """Lines that somebody may have to act on, read out when they come."""
+    return f'<ul class="quiet lines" role="status">{"".join(f"<li>{plain_html(line)}</li>" for line in lines)}</ul>'
+
+
+def _running(files: Files) -> str:
+    return f"{files.memory}_import"
+
+
+def _draw_import(files: Files) -> None:
+    counter = f"{files.memory}_upload"
+    number = st.session_state.setdefault(counter, 0)
+    file = st.file_uploader(files.label, type=["jsonl", "json"], key=f"{files.memory}-upload-{number}")
+    if file is not None and st.button("Import this file", key=f"import-{files.memory}", type="primary"):
+        st.session_state[_running(files)] = FileImport(files.load, file.name, file)
+        st.session_state[counter] = number + 1
+        st.rerun()
+
+
+def _draw_progress(files: Files, polled: bool) -> None:
+    running: FileImport | None = st.session_state.get(_running(files))
+    if running is None:
+        return
+    name = short(running.name, 60)
+    if not running.finished:
+        done, total = running.progress
+        st.progress(done / total if total else 0.0, text=f"{plain_markdown(name)}: {f'{done:,} of {total:,} prepared' if total else 'reading'}")
+    elif polled:  # the list has more now
+        st.rerun()
+    elif running.error is not None:
+        st.html(notice_html(f"{name}: {running.error.message}", running.error.hint))
+    elif running.imported is not None:
+        st.html(lines_html(outcome_lines(name, running.imported, files.wording)))
