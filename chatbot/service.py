@@ -158,7 +158,7 @@ class Chatbot:
             self.situations = Situations(settings.store / "situations", self.library.embedder)
             self.own = open_own_settings(settings.store / "preferences.sqlite3", settings)
             self.signals = Signals(settings.store / "signals", self.library.embedder, _signal_options(settings))
-            signals = SignalLayer(self.signals, options_of=lambda owner: _signal_options(self.own.settings(owner)))
+            signals = SignalLayer(self.signals, options_of=self.signal_options)
             layers = (CaseLayer(self.cases), SituationLayer(self.situations), signals)
             self.memory = Remembering(
                 settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
@@ -419,6 +419,10 @@ class Chatbot:
 
             self._model, self._model_chosen = (make_model(self.settings) if self.settings.chat_model else None), True
         return self._model
+
+    def signal_options(self, owner: str) -> Options:
+        """What holds for an owner where news signals are recalled."""
+        return _signal_options(self.own.settings(owner))
 
     # --- inside -------------------------------------------------------------------------------------------------------------
 

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, open_chatbot
-from chatbot.cli.output import emit, printable
+from chatbot.cli.memory_signals import SIGNALS
+from chatbot.cli.output import emit, note, printable
 from chatbot.errors import UsageError
 from chatbot.memory.layers import counted
+from chatbot.records import Notice
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
     from chatbot.memory.cases.records import Case
+    from chatbot.memory.cases.rows import CaseHealth
     from chatbot.memory.import_files import ImportedLines
-    from chatbot.memory.signals.records import Imported
     from chatbot.service import Chatbot
 
 __all__ = ["ACTIONS", "MEMORIES", "memory"]
@@ -44,6 +46,8 @@ TAKES = {("signals", "add"): "TEXT"}
 # Lines that are shown where nobody says how many.
 FEW = 10
 Run = Callable[["Chatbot", argparse.Namespace], int]
+NONE_RATED = Notice("No answer is rated yet.", 'Rate one on the Chat page, or add one: python -m chatbot memory cases add "QUESTION" "ANSWER"')
+NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration"')
 
 
 def memory(options: argparse.Namespace, settings: Settings) -> int:
@@ -56,7 +60,7 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
         takes = takes or "nothing more"
         raise UsageError(f"`memory {options.memory} {options.action}` takes {takes}.", hint="Put texts of several words in quotation marks.")
     if options.k is None:
-        options.k = sys.maxsize if run is _list_cases else FEW
+        options.k = sys.maxsize if run in (_list_cases, _list_situations) else FEW
     with open_chatbot(settings) as chatbot:
         return run(chatbot, options)
 
@@ -90,7 +94,10 @@ def _case_text(case: Case) -> str:
 
 
 def _list_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    for row in chatbot.cases.listed(OWNER)[: options.k]:
+    rows = chatbot.cases.listed(OWNER)
+    if not rows:
+        note(NONE_RATED)
+    for row in rows[: options.k]:
         mark = " (stale: a document it rests on was changed or removed)" if row.stale else ""
         emit({**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark, as_json=options.json)
     return DONE
@@ -112,10 +119,20 @@ def _export_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
     return _exported(chatbot.cases.export(OWNER))
 
 
+def _left_out(health: CaseHealth) -> str:
+    stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
+    return stale + (f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else "")
+
+
 def _search_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.cases.store import Wanted
 
-    for found in chatbot.cases.find(OWNER, options.texts[0], Wanted(options.k)):
+    results = chatbot.cases.find(OWNER, options.texts[0], Wanted(options.k))
+    if not results:
+        health = chatbot.cases.health(OWNER)
+        there = f"None of {counted(health.cases, 'rated answer')} is to a question like this{_left_out(health)}."
+        note(Notice(there, "`memory cases list` shows all.") if health.cases else NONE_RATED)
+    for found in results:
         emit(
             {"rank": found.rank, "score": found.score, **_case_line(found.case)}, f"{found.score:.2f}  {_case_text(found.case)}", as_json=options.json
         )
@@ -157,7 +174,10 @@ def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _list_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    for one in chatbot.situations.listed(OWNER):
+    rows = chatbot.situations.listed(OWNER)
+    if not rows:
+        note(NONE_ADVISED)
+    for one in rows[: options.k]:
         line = {"key": one.key, "scope": one.scope, "situation": one.situation, "recommendations": list(one.recommendations), "at": one.at}
         of = f" [{one.scope}]" if one.scope else ""
         emit(line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}", as_json=options.json)
@@ -182,7 +202,12 @@ def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.situations.store import SituationMemory
 
     memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
-    for found in memory.get_memories(options.texts[0], options.k, strategy=options.strategy):
+    results = memory.get_memories(options.texts[0], options.k, strategy=options.strategy)
+    if not results:
+        scopes = [scope for scope in chatbot.situations.scopes(OWNER) if scope]
+        others = f" There is some on {', '.join(scopes[:FEW])}: ask with --scope." if scopes else ""
+        note(Notice(f"No advice is recorded {f'on {options.scope}' if options.scope else 'of no subject'}.{others}") if scopes else NONE_ADVISED)
+    for found in results:
         text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
         emit(found, text, as_json=options.json)
     return DONE
@@ -198,76 +223,6 @@ def _health_of_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
     health = chatbot.situations.health(OWNER)
     emit(dataclasses.asdict(health), f"{health.situations} situations, {health.waiting} without vectors yet.", as_json=options.json)
     return DONE
-
-
-# --- news signals ---------------------------------------------------------------------------------------------------------------
-
-
-def _list_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    for row in chatbot.signals.listed(options.k):
-        readings = [dataclasses.asdict(reading) for reading in row.readings]
-        line = {"event": row.event, "at": row.at.isoformat(), "state": row.state, "text": row.text, "sources": row.sources, "signals": readings}
-        best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
-        emit(line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{best}  {' '.join(row.text.split())[:200]}", as_json=options.json)
-    return DONE
-
-
-def _add_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.signals.sources import one_news
-
-    news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
-    return _told(chatbot.signals.add(news, chatbot.model(), again=True), options)
-
-
-def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.signals.sources import read_news
-
-    name = options.texts[0]
-    news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
-    return _told(chatbot.signals.add(news, chatbot.model()), options)
-
-
-def _told(done: Imported, options: argparse.Namespace) -> int:
-    for reason in done.refused:
-        print(printable(f"Not read: {reason}"), file=sys.stderr)
-    text = f"{done.read} read, {done.events} new events, {done.known} known; {sum(done.analysed.values())} analysed."
-    text += f" {done.changed} have another text than before, which stays." if done.changed else ""
-    text += f" {done.removed} were removed before and stay away." if done.removed else ""
-    emit(dataclasses.asdict(done), f"{text} {done.problem}".strip(), as_json=options.json)
-    return FAILED if done.problem or done.refused else DONE
-
-
-def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    query = options.texts[0]
-    for found in chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k):
-        line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
-        text = f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} {found.reading.confidence:.2f}  {found.reading.summary}"
-        emit(line, text, as_json=options.json)
-    return DONE
-
-
-def _remove_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    if not (options.texts[0].isascii() and options.texts[0].isdecimal() and len(options.texts[0]) < 19):
-        raise UsageError(f"{options.texts[0][:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
-    chatbot.signals.remove(int(options.texts[0]))
-    emit({"event": int(options.texts[0]), "status": "removed"}, "Removed.", as_json=options.json)
-    return DONE
-
-
-def _health_of_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    health = chatbot.signals.health()
-    text = f"{health.state}: {health.events} events, {health.signals} signals. {health.message} {health.hint}".strip()
-    emit(dataclasses.asdict(health), text, as_json=options.json)
-    return FAILED if health.state in {"failed", "fallback"} else DONE
-
-
-def _reembed(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    return _told(chatbot.signals.reembed(), options)
-
-
-def _switch(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    chatbot.signals.switch(on=options.action == "on")
-    return _health_of_signals(chatbot, options)
 
 
 RUNS: dict[str, dict[str, Run]] = {
@@ -291,15 +246,5 @@ RUNS: dict[str, dict[str, Run]] = {
         "remove": _remove_situation,
         "health": _health_of_situations,
     },
-    "signals": {
-        "list": _list_signals,
-        "add": _add_signal,
-        "import": _import_signals,
-        "search": _search_signals,
-        "remove": _remove_signal,
-        "health": _health_of_signals,
-        "reembed": _reembed,
-        "on": _switch,
-        "off": _switch,
-    },
+    "signals": SIGNALS,
 }

@@ -5,21 +5,26 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from chatbot.errors import ProjectError
 from chatbot.memory.signals.records import Health, Imported, Row, TimelinePoint
 from chatbot.memory.signals.sources import read_news
+from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import session
 from chatbot.ui.memory_dialogs import ask_for
+from chatbot.ui.memory_files import lines_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
 
-__all__ = ["chart_rows", "draw_signals", "imported_text", "signals_health_text"]
+__all__ = ["chart_rows", "draw_signals", "health_line"]
 
 ROWS = 20
+IMPORTED = "signals_imported"
+MOST_REFUSED = 10
 # Assets that get a colour of their own in the chart; the others are one.
 MOST_ASSETS = 6
 EMPTY = (
@@ -30,15 +35,16 @@ SWITCHED_OFF = "News signals are switched off: none is recalled, and what was im
 NOTHING_FOUND = "No news hold all of these words."
 # The search waits until typing pauses.
 PAUSE = "300ms"
+CHANGED_THERE = " The Settings page changes confidence and age for you."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
 
 def draw_signals(house: House) -> None:
     """The tab. Raises SignalsError where the store fails beneath it."""
     signals = house.chatbot.signals
-    health = signals.health()
+    health = signals.health(house.chatbot.signal_options(session.owner()))
     state = signals.state
-    st.html(quiet_html(signals_health_text(health)) if health.state != "off" else paragraphs_html(EMPTY if state.on else SWITCHED_OFF))
+    st.html(quiet_html(health_line(health)) if health.state != "off" else paragraphs_html(EMPTY if state.on else SWITCHED_OFF))
     if health.state in {"failed", "fallback"}:
         st.html(notice_html(health.message, health.hint))
     if state.imported or not state.on:
@@ -51,19 +57,22 @@ def draw_signals(house: House) -> None:
             help="For everybody who uses this server.",
         )
     if health.events:
-        _draw_chart(signals.timeline(_least_confidence()))
+        if health.read:
+            _draw_recallable(health)
+        _draw_chart(signals.timeline(_least_confidence()), datetime.now(UTC))
         wanted = _search_box()
         _draw_rows(signals.listed(ROWS, search=wanted), wanted)
     _draw_import(house)
 
 
-def signals_health_text(health: Health) -> str:
+def health_line(health: Health) -> str:
     """One line on how much there is and where."""
-    mark = STATES.get(health.state, "⚠")
-    if health.state == "failed" or (health.state == "fallback" and health.failures):
-        last = f" It last answered on {datetime.fromtimestamp(health.last_success, UTC):%d %B %Y, %H:%M} UTC." if health.last_success else ""
-        return f"{mark} {health.state}: {health.database}.{last}"
-    return f"{mark} {health.state}: {health.events:,} events, {health.signals:,} signals, {health.database}. Seen and used by everybody on this server. Not advice."
+    whose = "" if health.state in {"failed", "fallback"} else " Seen and used by everybody on this server. Not advice."
+    return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
+
+
+def _draw_recallable(health: Health) -> None:
+    st.html(quiet_html(f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"))
 
 
 def _search_box() -> str:
@@ -91,7 +100,7 @@ def _least_confidence() -> float:
     return chosen
 
 
-def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, str | int]]:
+def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, date | str | int]]:
     """{day, asset, signals} for the chart: the assets of most signals by name, the others together."""
     counts = Counter[str]()
     for point in points:
@@ -100,15 +109,19 @@ def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, str | int]]:
     together = Counter[tuple[str, str]]()
     for point in points:
         together[point.day, (point.asset or "no asset") if point.asset in named else "others"] += point.signals
-    return [{"day": day, "asset": asset, "signals": count} for (day, asset), count in sorted(together.items())]
+    return [{"day": date.fromisoformat(day), "asset": asset, "signals": count} for (day, asset), count in sorted(together.items())]
 
 
-def _draw_chart(points: Sequence[TimelinePoint]) -> None:
-    rows = chart_rows(points)
-    if rows:
-        st.bar_chart(rows, x="day", y="signals", color="asset", x_label="day", y_label="signals", height=260)
-    else:
+def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
+    """Days that were, along a time axis; one far ahead would press them into a line."""
+    past = [point for point in points if point.day <= now.date().isoformat()]
+    if past:
+        # Of days, not of their names: those far apart then stand far apart.
+        st.bar_chart(chart_rows(past), x="day", y="signals", color="asset", x_label="day", y_label="signals", height=260)
+    if not points:
         st.html(quiet_html("No signal is so sure."))
+    elif len(past) < len(points):
+        st.html(quiet_html("What is dated in the future stands in the list below, and not in the chart."))
 
 
 def _draw_rows(rows: Sequence[Row], wanted: str) -> None:
@@ -144,24 +157,25 @@ def _draw_import(house: House) -> None:
     with st.form("import-signals", clear_on_submit=True):
         file = st.file_uploader("Import news", type=["json", "jsonl", "csv"], key="signals-file")
         wanted = st.form_submit_button("Import news", key="import-news")
-    if not wanted or file is None:
-        return
+    if wanted and file is not None:
+        st.session_state[IMPORTED] = _import(house, file)
+        st.rerun()  # the list above has more now
+    if IMPORTED in st.session_state:
+        done: Imported | ProjectError = st.session_state[IMPORTED]
+        if isinstance(done, ProjectError):
+            st.html(notice_html(f"Not imported. {done.message}", done.hint))
+        else:
+            st.html(lines_html([imported_text(done), *done.refused[:MOST_REFUSED]]))
+
+
+def _import(house: House, file: UploadedFile) -> Imported | ProjectError:
+    """What came of it, as it is told in the next run."""
     with st.status("Reading the news …") as status:
+
+        def tell(stage: str, done: int) -> None:
+            status.update(label=f"Reading the news … {done:,} {stage}")
+
         try:
-            done = house.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(house))
+            return house.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(house), progress=tell)
         except ProjectError as error:
-            status.update(label="Not imported", state="error")
-            st.html(notice_html(error.message, error.hint))
-            return
-        status.update(label=imported_text(done), state="complete")
-        for reason in done.refused[:10]:
-            st.html(quiet_html(reason))
-
-
-def imported_text(done: Imported) -> str:
-    """One line on what an import did."""
-    parts = [f"{done.events:,} new of {done.read:,} read", f"{done.known:,} known", f"{sum(done.analysed.values()):,} analysed"]
-    parts += [f"{done.changed:,} with another text than before, which stays"] if done.changed else []
-    parts += [f"{done.removed:,} removed before, which stay away"] if done.removed else []
-    parts += [f"{len(done.refused):,} not readable"] if done.refused else []
-    return f"{', '.join(parts)}. {done.problem}".strip()
+            return error

@@ -6,6 +6,7 @@ import html
 import re
 import time
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from chatbot.memory.cases.records import Case
 from chatbot.memory.signals.records import Row
@@ -36,6 +37,7 @@ PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 JOINER = "\u2060"
 ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
+EARLY = "⚠ Dated in the future: it is not recalled before."
 # Control and bidirectional characters must not rearrange what a reader sees.
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # What a rating is called, by its reward.
@@ -126,7 +128,8 @@ def signal_html(row: Row) -> str:
     heading = f"{best.action.capitalize()}{about}, confidence {best.confidence:.2f}: {short(best.summary, LISTED_QUESTION)}" if best else "No signal"
     sources = ", ".join(dict.fromkeys(source for source, _, _ in row.sources))
     body = f"<p>{plain_html(short(' '.join(row.text.split()), LISTED_TEXT))}</p>"
-    return _remembered_html(heading, body, " · ".join(filter(None, [f"{row.at:%d %B %Y, %H:%M} UTC", sources, "not advice"])))
+    remarks = [EARLY] if row.at > datetime.now(UTC) else []
+    return _remembered_html(heading, body, " · ".join(filter(None, [f"{row.at:%d %B %Y, %H:%M} UTC", sources, "not advice"])), remarks)
 
 
 def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] = ()) -> str:

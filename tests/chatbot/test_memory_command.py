@@ -11,7 +11,7 @@ import pytest
 
 from chatbot import service
 from chatbot.cli import main
-from chatbot.memory.signals.records import Imported
+from chatbot.memory.signals.records import Health, Imported
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.store import Signals
 from tests.fakes import HashEmbedder
@@ -103,7 +103,10 @@ def test_news_are_added_imported_searched_and_removed(run: Run, tmp_path: Path, 
 
     monkeypatch.setattr(Signals, "add", add)
     code, out, _ = run("signals", "add", "Rates rose.", "--source", "agency", "--date", "2026-01-31", "--link", "https://example.org/a")
-    assert code == 0 and "1 have another text than before" in out and "2 were removed before" in out
+    assert (code, out) == (
+        0,
+        "1 read: 0 new, 0 known, 1 with another text than before, which stays, 2 removed before, which stay away; 0 read into signals.\n",
+    )
     assert told == [(("Rates rose.", "agency", "2026-01-31T00:00:00+00:00", "https://example.org/a"), True)]
     code, _, err = run("signals", "add", "Rates rose.", "--date", "soon")
     assert code == 2 and "cannot be read" in err
@@ -116,6 +119,47 @@ def test_news_are_added_imported_searched_and_removed(run: Run, tmp_path: Path, 
 def test_signals_are_off_until_something_is_imported(run: Run) -> None:
     health = lines(run("signals", "health", "--json"))[0]
     assert health["state"] == "off" and "No news has been imported" in health["message"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "teaches"),
+    [("cases", "memory cases add"), ("situations", "memory situations add"), ("signals", "memory signals import")],
+)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_empty_memory_says_what_to_do_next_and_is_no_failure(run: Run, memory: str, teaches: str, form: list[str], tmp_path: Path) -> None:
+    for action in (["list"], ["search", "anything"]):
+        code, out, err = run(memory, *action, *form)
+        assert (code, out) == (0, "") and err.startswith("Note: ") and teaches in err
+    code, out, err = run(memory, "health", *form)
+    assert code == 0 and out and not err
+    code, out, err = run(memory, "remove", "1", *form)
+    assert code in (1, 3) and not out and err.startswith("Error: ")
+    assert not (tmp_path / "home" / "chroma_db" / "signals" / "data").exists(), "no server is started for that"
+
+
+def test_switched_off_signals_say_how_to_switch_them_on(run: Run) -> None:
+    assert run("signals", "off") == (0, "off: News signals are switched off. Switch them on: python -m chatbot memory signals on\n", "")
+    for action in (["list"], ["search", "anything"], ["reembed"]):
+        assert run("signals", *action) == (0, "", "Note: News signals are switched off. Switch them on: python -m chatbot memory signals on\n")
+    code, out, _ = run("signals", "on")
+    assert code == 0 and "No news has been imported" in out
+
+
+def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("cases", "add", "What is the deficit ceiling?", "3 per cent.")
+    assert "None of 1 rated answer is to a question like this" in run("cases", "search", "pumpkins")[2]
+    run("situations", "add", "inflation rises", "shorten duration", "--scope", "bonds")
+    assert (
+        run("situations", "search", "inflation rises")[2] == "Note: No advice is recorded of no subject. There is some on bonds: ask with --scope.\n"
+    )
+    health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
+    monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
+    monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, options: [])
+    code, out, err = run("signals", "search", "pumpkins", "--json")
+    assert (code, out) == (0, "") and "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60. MEMORY_MIN_CONFIDENCE" in err
+    code, out, _ = run("signals", "health")
+    assert (code, out) == (0, "normal: 2 events, 2 signals, d. 0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60.\n")
+    assert lines(run("signals", "health", "--json"))[0]["recallable"] == 0
 
 
 @pytest.mark.parametrize(

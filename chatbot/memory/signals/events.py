@@ -210,13 +210,24 @@ def remove_event(connection: Connection, event: int) -> bool:
     )
 
 
-def count_events(connection: Connection) -> dict[str, int]:
-    """How many "events", "signals", events "pending" and found by "keywords"."""
+def count_events(connection: Connection, confidence: float, hours: int) -> dict[str, int]:
+    """How many "events", "signals", events "pending" and found "by_keywords"; how many were "read" into a signal, and of these how many are "recallable" now with
+    that least confidence and of so many hours, and how many are not because they are "unsure", "old" or "early" (dated in the future)."""
     row = connection.execute(
-        """SELECT count(*), count(*) FILTER (WHERE found_by = 'pending'), count(*) FILTER (WHERE found_by = 'keywords'),
-        (SELECT count(*) FROM ai_signals) FROM news_events"""
-    ).fetchone()
-    return dict(zip(("events", "pending", "keywords", "signals"), map(int, row or (0, 0, 0, 0)), strict=True))
+        """SELECT count(*) AS events, count(*) FILTER (WHERE found_by = 'pending') AS pending, count(*) FILTER (WHERE found_by = 'keywords') AS by_keywords,
+            coalesce(sum(s.signals), 0) AS signals, count(s.best) AS read,
+            count(*) FILTER (WHERE s.best >= %(least)s AND published_at BETWEEN w.since AND now()) AS recallable,
+            count(*) FILTER (WHERE s.best < %(least)s) AS unsure,
+            count(*) FILTER (WHERE s.best IS NOT NULL AND published_at < w.since) AS old,
+            count(*) FILTER (WHERE s.best IS NOT NULL AND published_at > now()) AS early
+        FROM news_events e
+            LEFT JOIN (SELECT news_event_id, count(*) AS signals, max(confidence) AS best FROM ai_signals GROUP BY news_event_id) AS s
+                ON s.news_event_id = e.id
+            CROSS JOIN (SELECT now() - make_interval(hours => %(hours)s) AS since) AS w""",
+        {"least": confidence, "hours": hours},
+    )
+    names = [str(column.name) for column in row.description or ()]
+    return dict(zip(names, map(int, row.fetchone() or ()), strict=True))
 
 
 def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:

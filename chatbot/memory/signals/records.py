@@ -103,9 +103,9 @@ class TimelinePoint:
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What an import did. read: items in the file; events, tellings: new ones; known: items that were there; changed: whose text was another before,
-    which stays; removed: that somebody removed, which stay away; refused: why an item could not be read. embedded, by_keywords: new events by how they
-    are found; without_text: events of no words. analysed: new readings, by analyser. problem: why embedding or analysing stopped early; what is left is
-    done by the next import."""
+    which stays; removed: that somebody removed, which stay away; refused: why an item could not be read, unread: how many could not. embedded,
+    by_keywords: new events by how they are found; without_text: items of no words. analysed: new readings, by analyser. problem: why embedding or
+    analysing stopped early; what is left is done by the next import."""
 
     read: int = 0
     events: int = 0
@@ -114,11 +114,17 @@ class Imported:
     changed: int = 0
     removed: int = 0
     refused: tuple[str, ...] = ()
+    unread: int = 0
     embedded: int = 0
     by_keywords: int = 0
     without_text: int = 0
     analysed: dict[str, int] = field(default_factory=dict)
     problem: str = ""
+
+    @property
+    def repeated(self) -> int:
+        """Items of the same text as another, of this file or before: one event, told several times."""
+        return self.tellings - self.events
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,8 @@ class Health:
     state: "off" (nothing imported, or switched off) | "normal" | "empty" (the database answers and holds no signal) | "failed" (it failed, the next recall
     tries again) | "fallback" (signals are found by local templates or keywords alone). message, hint: one sentence each. failures: in a row.
     retry_at: epoch seconds when an open breaker tries again, 0 where it is closed. database: where, without a password. times: epoch seconds, 0 for never.
+    recallable: events that a question may recall now, which those are not that are unsure (their best signal is under the least confidence), old (published
+    more than `hours` ago) or early (dated in the future); an event may be several of these. read: events with a signal.
     """
 
     state: str
@@ -143,3 +151,10 @@ class Health:
     failures: int = 0
     retry_at: float = 0.0
     last_success: float = 0.0
+    read: int = 0
+    recallable: int = 0
+    unsure: int = 0
+    old: int = 0
+    early: int = 0
+    confidence: float = 0.0
+    hours: int = 0

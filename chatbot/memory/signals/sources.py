@@ -43,10 +43,11 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a file holds. items: in its order. refused: why others could not be read, at most 20 sentences and a count."""
+    """What a file holds. items: in its order. refused: why others could not be read, at most 20 sentences and a count; unread: how many those are."""
 
     items: tuple[NewsItem, ...]
     refused: tuple[str, ...] = field(default=())
+    unread: int = 0
 
 
 class _UnreadableError(ValueError):
@@ -74,9 +75,8 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
                 refused.append(f"{shown}, item {number}: {error}")
     except RecursionError as error:
         raise QuestionError(f"{shown} is nested too deep.", hint=HINT) from error
-    if len(refused) > MOST_REFUSED:
-        refused = [*refused[:MOST_REFUSED], f"{shown}: {len(refused) - MOST_REFUSED} more"]
-    return News(tuple(items), tuple(refused))
+    more = [f"{shown}: {len(refused) - MOST_REFUSED} more"] if len(refused) > MOST_REFUSED else []
+    return News(tuple(items), (*refused[:MOST_REFUSED], *more), len(refused))
 
 
 def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:

@@ -23,7 +23,17 @@ from chatbot.memory.signals.scripts import is_foreign
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, read_state, write_state
-from chatbot.memory.signals.tables import StoreState, check_tables, embedder_differs, migrate, store_state, take_turn, use_embedder
+from chatbot.memory.signals.tables import (
+    StoreState,
+    check_tables,
+    check_vectors,
+    embedder_differs,
+    migrate,
+    nothing_imported,
+    store_state,
+    take_turn,
+    use_embedder,
+)
 from chatbot.memory.signals.templates import load_templates
 from chatbot.models import LLM
 from chatbot.store.embedders import Embedder
@@ -68,9 +78,13 @@ class Signals:
     @property
     def off(self) -> str:
         """Why it is not in use, "" where it is. A database of one's own counts as imported into, until it says otherwise."""
-        if not self.state.on:
-            return "Signals are switched off."
-        return "" if self.state.imported else "No news has been imported."
+        return why.message if (why := self._off()) else ""
+
+    def _off(self) -> SignalsError | None:
+        state = self.state
+        if not state.on:
+            return SignalsError("News signals are switched off.", kind="off", hint="Switch them on: python -m chatbot memory signals on")
+        return None if state.imported else nothing_imported()
 
     def switch(self, *, on: bool) -> None:
         """Use it, or leave it as it is and recall nothing."""
@@ -104,7 +118,9 @@ class Signals:
             state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
         self._known = None
         self._refuse_other(state)
-        done = Imported(read=len(news.items) + len(news.refused), refused=news.refused, without_text=sum(not item.text for item in news.items))
+        done = Imported(
+            read=len(news.items) + news.unread, refused=news.refused, unread=news.unread, without_text=sum(not item.text for item in news.items)
+        )
         for start in range(0, len(news.items), BATCH):
             with self._writing() as connection:
                 kept = events.keep_items(connection, news.items[start : start + BATCH], again=again)
@@ -122,7 +138,9 @@ class Signals:
         return self._analyse(done, model, progress)
 
     def reembed(self, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
-        """Drop the vectors of another embedder and make this one's. Signals stay, and are found by keywords until each has its vector."""
+        """Drop the vectors and make them anew, by this embedder. Signals stay, and are found by keywords until each has its vector. Raises SignalsError."""
+        if not self.state.imported:
+            raise nothing_imported()
         with self._writing(REBUILD_SECONDS) as connection:
             migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
             use_embedder(connection, self._embedder.fingerprint, self._embedder.dimension)
@@ -151,6 +169,8 @@ class Signals:
         search = events.Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets)
         if n < 1:
             return []
+        if not self.state.imported:  # and start no server for that
+            raise nothing_imported()
         try:
             return self._find(text, vector, search, wanted.threshold or self.threshold)
         except SignalsError:
@@ -184,31 +204,37 @@ class Signals:
         """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError and SignalsError."""
         if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
             raise UsageError(f"The signal is {reading.action!r} at {reading.confidence}.", hint="It is buy, sell or observe, at 0 to 1.")
-        with self._writing() as connection:
+        with self._changing() as connection:
             if not events.change_signal(connection, event, reading):
                 raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
 
     def remove(self, event: int) -> None:
         """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and SignalsError."""
-        with self._writing() as connection:
+        with self._changing() as connection:
             if not events.remove_event(connection, event):
                 raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
 
-    def health(self) -> Health:
-        """How the store is, asked now: a database that is back closes the breaker. Starts nothing and connects to nothing while it is off."""
-        told = Health("off", database=self._database.shown, embedder=self._embedder.fingerprint, threshold=self.threshold)
-        if why := self.off:
-            return replace(told, message=why, hint="Import news: python -m chatbot memory signals import FILE")
+    def health(self, options: Options | None = None) -> Health:
+        """How the store is, asked now: a database that is back closes the breaker. Starts nothing and connects to nothing while it is off.
+
+        options: whose thresholds say what can be recalled, default the store's own.
+        """
+        wanted = options or self.options
+        told = Health("off", database=self._database.shown, embedder=self._embedder.fingerprint, threshold=wanted.threshold or self.threshold)
+        told = replace(told, confidence=wanted.confidence, hours=wanted.hours)
+        if why := self._off():
+            return replace(told, message=why.message, hint=why.hint)
         try:
             with self._database.transaction(seconds=self.options.seconds) as connection:
                 state = store_state(connection)
                 check_tables(state)
-                counts = events.count_events(connection)
+                check_vectors(state)
+                counts = events.count_events(connection, wanted.confidence, wanted.hours)
         except SignalsError as error:
             return self._unwell(told, error)
         self.breaker.succeeded()
-        told = replace(told, events=counts["events"], signals=counts["signals"], pending=counts["pending"], by_keywords=counts["keywords"])
-        told = replace(told, last_success=self.breaker.last_success)
+        changes: dict[str, Any] = {**counts, "last_success": self.breaker.last_success}
+        told = replace(told, **changes)
         if embedder_differs(state, self._embedder.fingerprint):
             message = f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
             return replace(told, state="fallback", message=message, hint="Embed them anew: python -m chatbot memory signals reembed")
@@ -274,6 +300,7 @@ class Signals:
         """The tables' state, asked once and again after any failure."""
         state = self._known or store_state(connection)
         check_tables(state)
+        check_vectors(state)
         self._known = state
         return state
 
@@ -293,10 +320,19 @@ class Signals:
             yield connection
 
     @contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """For what changes one event: of a store that is there, and not of another version."""
+        if not self.state.imported:
+            raise nothing_imported()
+        with self._writing() as connection:
+            check_tables(store_state(connection))
+            yield connection
+
+    @contextmanager
     def _reading(self) -> Iterator[Connection]:
         """For pages and commands: nothing is there to be read where nothing was imported."""
-        if why := self.off:
-            raise SignalsError(why, kind="off", hint="Import news: python -m chatbot memory signals import FILE")
+        if why := self._off():
+            raise why
         with self._database.transaction(seconds=IMPORT_SECONDS) as connection:
             check_tables(store_state(connection))
             yield connection

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[tuple[object, ...]]
 
-__all__ = ["VERSION", "StoreState", "check_tables", "embedder_differs", "migrate", "store_state", "take_turn", "use_embedder"]
+__all__ = [
+    "VERSION",
+    "StoreState",
+    "check_tables",
+    "check_vectors",
+    "embedder_differs",
+    "migrate",
+    "nothing_imported",
+    "store_state",
+    "take_turn",
+    "use_embedder",
+]
 
 MIGRATIONS = tuple(sorted((Path(__file__).parent / "migrations").glob("*.sql")))
 VERSION = len(MIGRATIONS)
@@ -22,16 +33,19 @@ VERSION = len(MIGRATIONS)
 LOCK = 7_105_662
 # What pgvector's index takes of each type.
 MOST_DIMENSIONS, MOST_HALF_DIMENSIONS = 2_000, 4_000
+VECTORS_HINT = "This makes them anew, and the extension where your user may: python -m chatbot memory signals reembed"
 UPDATE_HINT = "Any import brings it up to date: python -m chatbot memory signals import FILE"
 
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """What the database says of itself. version: 0 for no tables. embedder, dimension: of the vectors, "" and 0 before the first import."""
+    """What the database says of itself. version: 0 for no tables. embedder, dimension: of the vectors, "" and 0 before the first import. vectors: whether
+    there is a place for them, which goes with the extension."""
 
     version: int = 0
     embedder: str = ""
     dimension: int = 0
+    vectors: bool = True
 
 
 def store_state(connection: Connection) -> StoreState:
@@ -39,19 +53,34 @@ def store_state(connection: Connection) -> StoreState:
     there = connection.execute("SELECT to_regclass('signal_store') IS NOT NULL").fetchone()
     if there is None or not there[0]:
         return StoreState()
-    row = connection.execute("SELECT version, embedder, dimension FROM signal_store").fetchone()
-    return StoreState(int(str(row[0])), str(row[1]), int(str(row[2]))) if row else StoreState()
+    row = connection.execute(
+        """SELECT version, embedder, dimension, EXISTS (
+            SELECT FROM pg_attribute WHERE attrelid = to_regclass('news_events') AND attname = 'embedding' AND NOT attisdropped
+        ) FROM signal_store"""
+    ).fetchone()
+    return StoreState(int(str(row[0])), str(row[1]), int(str(row[2])), bool(row[3])) if row else StoreState()
+
+
+def nothing_imported() -> SignalsError:
+    """What a store is that holds no news yet."""
+    return SignalsError("No news has been imported.", kind="off", hint="Import some: python -m chatbot memory signals import FILE")
 
 
 def check_tables(state: StoreState) -> None:
     """Raises SignalsError where the tables are not there ("off"), older ("schema") or newer ("newer-schema") than this program's."""
     if state.version == 0:
-        raise SignalsError("No news has been imported.", kind="off", hint="Import some: python -m chatbot memory signals import FILE")
+        raise nothing_imported()
     if state.version < VERSION:
         raise SignalsError(f"The signal tables are of version {state.version}, older than {VERSION}.", kind="schema", hint=UPDATE_HINT)
     if state.version > VERSION:
         message = f"The signal tables are of version {state.version}, newer than {VERSION}."
         raise SignalsError(message, kind="newer-schema", hint="Use the version of the chatbot that made them.")
+
+
+def check_vectors(state: StoreState) -> None:
+    """Raises SignalsError ("no-vector") where nothing can be compared, for the extension was dropped with all vectors."""
+    if not state.vectors:
+        raise SignalsError("The vectors of the signals are gone: the extension pgvector was dropped.", kind="no-vector", hint=VECTORS_HINT)
 
 
 def embedder_differs(state: StoreState, fingerprint: str) -> bool:

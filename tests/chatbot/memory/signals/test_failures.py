@@ -120,9 +120,14 @@ def test_an_extension_that_was_dropped_takes_no_news_with_it(database: str, tmp_
     with connect(database) as administrator:
         administrator.execute("DROP EXTENSION vector CASCADE")
     vector = HashEmbedder(dimension=64).embed(["key rate"])[0]
-    with pytest.raises(SignalsError) as failed:
+    with pytest.raises(SignalsError, match="extension pgvector was dropped") as named:
         signals.find("key rate", vector, 3, as_of=NOW)
-    assert failed.value.kind == "schema", "its functions and columns went with it"
+    health = signals.health()
+    assert (named.value.kind, health.state, health.message) == ("no-vector", "failed", named.value.message) and "signals reembed" in health.hint
+    assert [row.text for row in signals.listed()] == ["The key rate rose."]
+    assert signals.reembed().embedded == 1 and signals.health().state == "normal"
+    with connect(database) as administrator:
+        administrator.execute("DROP EXTENSION vector CASCADE")
     assert signals.add(news("The key rate rose.", "More.")).embedded == 2
     assert [one.text for one in signals.find("key rate", vector, 3, as_of=NOW)] == ["The key rate rose."]
 

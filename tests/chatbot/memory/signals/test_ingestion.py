@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ def test_the_development_export_twice_is_662_events_once_with_all_699_tellings(s
     signals = store(tmp_path, database, EnglishEmbedder())
     first, second = signals.add(told), signals.add(told)
     assert (first.read, first.events, first.tellings, first.without_text, first.problem) == (699, 662, 699, 38, "")
+    assert first.read == first.events + first.repeated + first.known
     assert (second.events, second.tellings, second.known, second.analysed) == (0, 0, 699, {})
     with connect(database) as connection:
         assert connection.execute("SELECT count(*), count(DISTINCT content_text) FROM news_events").fetchone() == (662, 662)
@@ -272,15 +273,44 @@ def test_an_older_schema_is_named_and_the_next_import_updates_it_losing_nothing(
 
 
 def test_a_newer_schema_is_left_alone(database: str, tmp_path: Path) -> None:
+    with connect(database) as connection, connection.transaction():
+        migrate(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
+    signals = store(tmp_path, database)
+    signals.add(news("Rates rose."))
+    event = signals.listed()[0].event
     with connect(database) as connection:
-        with connection.transaction():
-            migrate(connection, EMBEDDER.fingerprint, EMBEDDER.dimension)
         connection.execute("UPDATE signal_store SET version = 99")
     signals = store(tmp_path, database)
-    for call in (lambda: signals.add(news("More.")), lambda: signals.find("key rate", None, 3)):
+    calls: list[Callable[[], object]] = [lambda: signals.add(news("More.")), lambda: signals.find("key rate", None, 3), signals.reembed]
+    for call in [*calls, lambda: signals.remove(event), lambda: signals.correct(event, Reading("x", (), "observe", 0.5, "a person"))]:
         with pytest.raises(SignalsError, match="version 99, newer") as named:
             call()
         assert named.value.kind == "newer-schema"
+    with connect(database) as connection:
+        assert connection.execute("SELECT s.analyser FROM news_events JOIN ai_signals s ON true").fetchall() == [(RULES,)]
+
+
+def test_health_counts_what_can_be_recalled_now_and_why_not_the_rest(database: str, tmp_path: Path) -> None:
+    signals, now = store(tmp_path, database), datetime.now(UTC)
+    ages = {"The key rate rose.": 1, "Rates rose in Ankara.": 1, "The key rate fell.": 200, "Nothing is known of it.": 200, "The key rate rises.": -1}
+    items = (NewsItem("channel", str(number), text, now - timedelta(hours=hours)) for number, (text, hours) in enumerate(ages.items()))
+    signals.add(News((*items, item("", 9))))
+    health = signals.health(replace(signals.options, confidence=0.6))
+    assert (health.events, health.read, health.recallable, health.unsure, health.old, health.early) == (6, 5, 1, 2, 2, 1)
+    found = signals.find("The key rate rose.", EMBEDDER.embed(["The key rate rose."])[0], 9, options=replace(signals.options, confidence=0.6))
+    assert len(found) == health.recallable
+    health = signals.health(replace(signals.options, confidence=0.0, hours=300))
+    assert (health.recallable, health.unsure, health.old, health.confidence, health.hours) == (4, 0, 0, 0.0, 300)
+
+
+def test_what_was_never_imported_is_said_and_starts_no_server(tmp_path: Path) -> None:
+    signals = Signals(tmp_path / "signals", EMBEDDER)
+    calls: list[Callable[[], object]] = [lambda: signals.find("rates", None, 3), signals.listed, signals.reembed, lambda: signals.remove(1)]
+    for call in calls:
+        with pytest.raises(SignalsError, match="No news has been imported") as named:
+            call()
+        assert named.value.kind == "off" and "signals import FILE" in named.value.hint
+    assert not (tmp_path / "signals").exists()
 
 
 def test_the_migrations_are_counted_by_their_names() -> None:

@@ -119,7 +119,8 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(database: str, tmp_path: 
     signals.add(news("The key rate rose in Ankara."))
     signals.switch(on=False)
     assert told(signals, "key rate in Ankara") == ([], [])
-    assert (signals.health().state, signals.health().message) == ("off", "Signals are switched off.")
+    assert (signals.health().state, signals.health().message) == ("off", "News signals are switched off.")
+    assert "memory signals on" in signals.health().hint
     signals.switch(on=True)
     assert len(told(signals, "key rate in Ankara")[0]) == 1 and read_state(tmp_path).imported
 

@@ -1,0 +1,128 @@
+"""The command's part for news signals: listed, added, imported, searched, removed, switched, and how they fare."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatbot.cli.conversations import OWNER
+from chatbot.cli.exits import DONE, FAILED
+from chatbot.cli.output import emit, note, printable
+from chatbot.errors import UsageError
+from chatbot.records import Notice
+
+if TYPE_CHECKING:
+    from chatbot.memory.signals.records import Health, Imported
+    from chatbot.service import Chatbot
+
+__all__ = ["SIGNALS"]
+
+MORE_RECALLED = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
+
+
+def _off(chatbot: Chatbot) -> bool:
+    """Whether there is nothing to ask, which is told: no failure, but what one does next."""
+    health = chatbot.signals.health()
+    if health.state == "off":
+        note(Notice(health.message, health.hint))
+    return health.state == "off"
+
+
+def _list_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    if _off(chatbot):
+        return DONE
+    for row in chatbot.signals.listed(options.k):
+        readings = [dataclasses.asdict(reading) for reading in row.readings]
+        line = {"event": row.event, "at": row.at.isoformat(), "state": row.state, "text": row.text, "sources": row.sources, "signals": readings}
+        best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
+        emit(line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{best}  {' '.join(row.text.split())[:200]}", as_json=options.json)
+    return DONE
+
+
+def _add_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.sources import one_news
+
+    news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
+    return _told(chatbot.signals.add(news, chatbot.model(), again=True), options)
+
+
+def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.sources import read_news
+
+    name = options.texts[0]
+    news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
+    return _told(chatbot.signals.add(news, chatbot.model()), options)
+
+
+def _told(done: Imported, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.wording import imported_text
+
+    for reason in done.refused:
+        print(printable(f"Not read: {reason}"), file=sys.stderr)
+    emit({**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done), as_json=options.json)
+    return FAILED if done.problem or done.refused else DONE
+
+
+def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.wording import recallable_text
+
+    if _off(chatbot):
+        return DONE
+    query, wanted = options.texts[0], chatbot.signal_options(OWNER)
+    results = chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k, options=wanted)
+    if not results:
+        note(Notice(f"No news that can be recalled is like this. {recallable_text(chatbot.signals.health(wanted))}".strip(), MORE_RECALLED))
+    for found in results:
+        line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
+        text = f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} {found.reading.confidence:.2f}  {found.reading.summary}"
+        emit(line, text, as_json=options.json)
+    return DONE
+
+
+def _remove_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    if not (options.texts[0].isascii() and options.texts[0].isdecimal() and len(options.texts[0]) < 19):
+        raise UsageError(f"{options.texts[0][:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
+    chatbot.signals.remove(int(options.texts[0]))
+    emit({"event": int(options.texts[0]), "status": "removed"}, "Removed.", as_json=options.json)
+    return DONE
+
+
+def _health_of_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.wording import health_text, recallable_text
+
+    health: Health = chatbot.signals.health(chatbot.signal_options(OWNER))
+    told = f"{health.message} {health.hint}" if health.state != "normal" else ""
+    text = " ".join(filter(None, [health_text(health) or f"{health.state}:", recallable_text(health), told.strip()]))
+    emit(dataclasses.asdict(health), text, as_json=options.json)
+    return FAILED if health.state in {"failed", "fallback"} else DONE
+
+
+def _reembed(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    if _off(chatbot):
+        return DONE
+    done = chatbot.signals.reembed()
+    text = f"{done.embedded:,} embedded, {done.by_keywords:,} found by keywords, for the embedder does not read their script. {done.problem}".strip()
+    emit(dataclasses.asdict(done), text, as_json=options.json)
+    return FAILED if done.problem else DONE
+
+
+def _switch(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    chatbot.signals.switch(on=options.action == "on")
+    return _health_of_signals(chatbot, options)
+
+
+SIGNALS: dict[str, Callable[[Chatbot, argparse.Namespace], int]] = {
+    "list": _list_signals,
+    "add": _add_signal,
+    "import": _import_signals,
+    "search": _search_signals,
+    "remove": _remove_signal,
+    "health": _health_of_signals,
+    "reembed": _reembed,
+    "on": _switch,
+    "off": _switch,
+}
