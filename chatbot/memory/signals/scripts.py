@@ -31,6 +31,8 @@ CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}")
 # Scripts whose words are not parted by blanks: pairs of neighbouring letters stand for them.
 UNPARTED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 STEMMERS = {"CYRILLIC": "russian", "GREEK": "greek", "ARABIC": "arabic", "ARMENIAN": "armenian", "DEVANAGARI": "hindi", "TAMIL": "tamil"}
+# What the stemmer takes for forms of other words: a rating is no rate.
+OWN_STEMS = {"rating": "rating", "ratings": "rating"}
 # Words of questions and of every sentence, in the largest of these scripts.
 COMMON = frozenset(
     """без был была были было быть вам вас ваш весь вот все всё для его если есть еще ещё или как какая какие каким каков какова какой когда кто куда
@@ -75,7 +77,11 @@ def keywords_of(text: str) -> list[str]:
 def stems_of(text: str) -> list[str]:
     """Every word's stem in order, common words too; pairs of letters where words are not parted. For phrases, which common words are part of."""
     words = (word.lstrip(ASSET_MARK) for word in WORD.findall(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])))
-    return [part for word in words for part in (_pairs(word) if _script(word[0]) in UNPARTED else [_stem(word.casefold())])]
+    return [
+        part
+        for word in words
+        for part in (_pairs(word) if _script(word[0]) in UNPARTED else [OWN_STEMS.get(word.casefold()) or _stem(word.casefold())])
+    ]
 
 
 def _pairs(word: str) -> list[str]:

@@ -19,11 +19,20 @@ log = logging.getLogger(__name__)
 TEMPLATES = Path(__file__).parent / "templates"
 # Far above what a hand-written one has.
 MOST_BYTES = 100_000
+# Between the parts of a keyword that may stand apart, and between the ways to say one of them.
+PARTS, WAYS = "+", "/"
+# Words within which all parts must stand: a clause with what is put into it.
+REACH = 12
+Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A kind of news. keywords: phrases, any of which names it. base_confidence: 0 to 1. assets: upper case, those it moves whatever it is about."""
+    """A kind of news. base_confidence: 0 to 1. assets: upper case, those it moves whatever it is about.
+
+    keywords: any of which names it, in any forms of its words: a phrase, whose words stand side by side ("rate cut"), or parts that stand within REACH words
+    in any order, each with its ways to be said ("opec + cut/reduce + output/oil production").
+    """
 
     id: str
     title: str
@@ -49,21 +58,33 @@ def load_templates(folder: Path = TEMPLATES) -> tuple[Template, ...]:
 
 
 def match_templates(text: str, templates: Sequence[Template]) -> list[Template]:
-    """Those with a phrase of theirs in the text, most phrases first, then the surer; the words of a phrase stand side by side, in any of their forms."""
+    """Those with a keyword of theirs in the text, most keywords first, then the surer."""
     said = stems_of(text)
     words = frozenset(said)
-    counts = [(sum(words.issuperset(phrase) and _holds(said, phrase) for phrase in map(_phrase, one.keywords)), one) for one in templates]
+    counts = [(sum(_holds(said, words, parts) for parts in map(_parts, one.keywords)), one) for one in templates]
     matched = [(count, one) for count, one in counts if count]
     return [one for _, one in sorted(matched, key=lambda pair: (-pair[0], -pair[1].base_confidence, pair[1].id))]
 
 
 @lru_cache(maxsize=10_000)
-def _phrase(text: str) -> tuple[str, ...]:
-    return tuple(stems_of(text))
+def _parts(keyword: str) -> tuple[tuple[Phrase, ...], ...]:
+    """The parts of a keyword, each with its ways; () for one of no words."""
+    parts = [[tuple(stems_of(way)) for way in part.split(WAYS)] for part in keyword.split(PARTS)]
+    return tuple(tuple(filter(None, ways)) for ways in parts) if all(any(ways) for ways in parts) else ()
 
 
-def _holds(said: Sequence[str], phrase: tuple[str, ...]) -> bool:
-    return bool(phrase) and any(tuple(said[at : at + len(phrase)]) == phrase for at in range(len(said) - len(phrase) + 1))
+def _holds(said: Sequence[str], words: frozenset[str], parts: Sequence[Sequence[Phrase]]) -> bool:
+    if not parts or not all(any(words.issuperset(way) for way in ways) for ways in parts):
+        return False
+    # Of each part the place that was passed last: where the furthest of them is near, all are.
+    last = [-len(said) - REACH] * len(parts)
+    for at in range(len(said)):
+        for number, ways in enumerate(parts):
+            if any(tuple(said[at : at + len(way)]) == way for way in ways):
+                last[number] = at
+        if at - min(last) < REACH:
+            return True
+    return False
 
 
 def _template(fields: dict[str, object]) -> Template:
@@ -77,7 +98,7 @@ def _template(fields: dict[str, object]) -> Template:
     action = str(fields.get("action", "observe"))
     if action not in ACTIONS:
         raise ValueError(f"its action is {action!r}")
-    phrases = tuple(str(one) for one in keywords if _phrase(str(one)))
+    phrases = tuple(str(one) for one in keywords if _parts(str(one)))
     summary = " ".join(str(fields["summary"]).split())
     names = tuple(str(one).upper() for one in assets) or assets_in(summary)
     return Template(str(fields["id"]), str(fields.get("title", fields["id"])), summary, phrases, names, action, float(confidence))

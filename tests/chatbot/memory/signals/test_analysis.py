@@ -74,6 +74,66 @@ def test_phrases_match_whole_and_in_any_form_and_not_in_policies() -> None:
     assert ids("By default, sanctioned posts are listed on page 3; the bank lists its rates and ratings.") == []
 
 
+NATURAL = {
+    "rate-decision": (
+        "What follows when the central bank raises its key interest rate against inflation?",
+        "Will bonds fall after an interest rate rise?",
+    ),
+    "inflation-surprise": ("What if inflation comes in above expectations?", "consumer prices rose faster than expected"),
+    "sanctions": ("Sanctions on oil exports?", "Что бывает после введения санкций против банка?"),
+    "default": ("What follows a missed interest payment on bonds?", "What if the company goes bankrupt?"),
+    "rating-change": ("How do markets react to a credit rating cut?", "S&P lowered the rating of the sovereign to junk"),
+    "dividend-cut": ("What happens to a share when the dividend is cut?",),
+    "exchange-listing": ("A company goes public: what does its share price do?",),
+    "regulatory-uncertainty": ("The SEC has filed a lawsuit against a broker", "A bank lost its licence. What follows?"),
+    "security-incident": ("What happens after a cyber attack on a bank?",),
+    "oil-supply": ("OPEC cuts production", "When output is reduced by OPEC, what follows?", "ОПЕК сокращает добычу нефти"),
+}
+OTHERS = (
+    "What interest rate does the budget assume for new debt?",
+    "By how much was the VAT rate raised?",
+    "What sanctions apply for late filing of accounts?",
+    "Which loans were sanctioned by the banks last year?",
+    "What happens if a supplier becomes insolvent during the contract?",
+    "What is the default rate assumed for guaranteed student loans?",
+    "Did dividends paid increase in 2022?",
+    "What credit rating does the policy require of counterparties?",
+    "Did oil production increase in 2023?",
+    "Which securities are listed on the New York Stock Exchange?",
+    "Which licences can be revoked by the ministry?",
+    "Is the inflation forecast for 2025 higher than for 2024?",
+)
+
+
+@pytest.mark.parametrize(("wanted", "question"), [(one, question) for one, questions in NATURAL.items() for question in questions])
+def test_a_question_in_its_own_words_finds_its_template_first(wanted: str, question: str) -> None:
+    assert [one.id for one in match_templates(question, load_templates())][:1] == [wanted]
+
+
+@pytest.mark.parametrize("question", OTHERS)
+def test_questions_on_budgets_and_filings_find_none(question: str) -> None:
+    assert match_templates(question, load_templates()) == []
+
+
+def test_the_questions_of_the_development_data_find_hardly_any(shared: Path) -> None:
+    lines = [json.loads(line) for name in ("policyqa_dev", "financebench_dev") for line in (shared / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    found = [line["question"] for line in lines if match_templates(line["question"], load_templates())]
+    assert len(lines) > 100 and len(found) <= 5, found
+
+
+def test_parts_of_a_keyword_stand_near_each_other_in_any_order(tmp_path: Path) -> None:
+    write(tmp_path, "a", keywords=["opec + cut/reduce + oil output", "+", "one + "])
+    (one,) = load_templates(tmp_path)
+    assert one.keywords == ("opec + cut/reduce + oil output",)
+
+    def found(text: str) -> bool:
+        return bool(match_templates(text, [one]))
+
+    assert found("Reducing oil output, said OPEC.") and found("OPEC cuts oil output")
+    assert not found("OPEC cuts output of oil") and not found("OPEC oil output")
+    assert not found(f"OPEC met. {'It was late. ' * 4}Shops cut oil output.")
+
+
 # --- rules ------------------------------------------------------------------------------------------------------------------
 
 
