@@ -7,7 +7,16 @@ from typing import Protocol
 
 from chatbot.records import Note, Recall
 
-__all__ = ["MemoryLayer", "counted", "one_line"]
+__all__ = ["LABELS", "MemoryLayer", "counted", "one_line"]
+
+# What readers are told a memory is, by its name.
+LABELS = {
+    "history": "Earlier in this conversation",
+    "summary": "Summary of this conversation",
+    "cases": "Rated answers",
+    "situations": "Advice",
+    "signals": "News signals",
+}
 
 
 class MemoryLayer(Protocol):

@@ -9,6 +9,7 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.errors import StoreError
+from chatbot.memory.layers import LABELS
 from chatbot.records import Answer, Hit, PageRef, Understanding
 from chatbot.service import MEMORY
 from chatbot.settings import Settings
@@ -17,7 +18,7 @@ from chatbot.ui.asking import Given
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 
-__all__ = ["MEMORIES", "draw_account", "scores_html", "show_prompt"]
+__all__ = ["draw_account", "scores_html", "show_prompt"]
 
 FORMS = {
     "figure": "a figure",
@@ -40,13 +41,6 @@ PARTS = {
     "document": "the document",
     "rated": "ratings",
 }
-MEMORIES = {
-    "history": "Earlier in this conversation",
-    "summary": "Summary of this conversation",
-    "cases": "Rated answers",
-    "situations": "Advice",
-    "signals": "News signals",
-}
 ROLES = {"system": "Rules", "user": "Material and question", "assistant": "Answer"}
 # The lowest bar of a strip, a share of its height: a page of a low score is to be seen, too.
 LOWEST = 0.25
@@ -60,7 +54,7 @@ def draw_account(given: Given, house: House) -> None:
     with st.expander("How this was answered", key=f"how-{given.number}"):
         st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, house.settings)))
         if answer.notes:
-            notes = [(MEMORIES.get(note.layer, note.layer), short(note.source, 120), note.text) for note in answer.notes]
+            notes = [(LABELS.get(note.layer, note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
             st.html(scores_html(answer.considered, lambda version: _length(version, house)))

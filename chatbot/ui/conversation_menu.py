@@ -37,7 +37,7 @@ def title_text(row: ConversationRow, most: int = 60) -> str:
 
 
 def draw_menu(row: ConversationRow, house: House, *, opened: bool) -> None:
-    """The menu. opened: of the conversation that is shown, with its switches; else of one in the list."""
+    """The menu. opened: of the conversation that is shown; else of one in the list."""
     place = "open" if opened else "row"
     label = title_text(row) if opened else f"Menu of {title_text(row)}"
     key = f"menu-{place}-{row.id}"
@@ -51,8 +51,7 @@ def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
     end = f"{place}-{row.id}"
     named = f"title-{end}"
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, house, named))
-    if place == "open":
-        _draw_switches(row, house)
+    _draw_switches(row, house, end)
     for form, label, mime in FILES if row.exchanges else ():
         download = Download(partial(export, row.id, session.owner(), form, house), file_name(row, form), mime)
         draw_download(label, house.downloads, f"{form}-{end}", download, icon=":material/download:")
@@ -66,8 +65,9 @@ def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
     )
 
 
-def _draw_switches(row: ConversationRow, house: House) -> None:
-    shortens, recalls = f"shortens-{row.id}", f"recalls-{row.id}"
+def _draw_switches(row: ConversationRow, house: House, end: str) -> None:
+    """end: of their keys, for both menus of a conversation may be there."""
+    shortens, recalls = f"shortens-{end}", f"recalls-{end}"
     compression = session.settings(house).compression
     switches = (row, house, shortens, recalls)
     st.toggle(
@@ -88,7 +88,7 @@ def _draw_switches(row: ConversationRow, house: House) -> None:
         args=switches,
     )
     for memory, label, told in MEMORIES:
-        key = f"{memory}-{row.id}"
+        key = f"{memory}-{end}"
         st.toggle(label, memory not in row.off, key=key, help=told, on_change=_switch, args=(row, house, memory, key))
 
 

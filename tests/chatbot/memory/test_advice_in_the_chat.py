@@ -75,9 +75,7 @@ def test_a_damaged_file_of_situations_keeps_nobody_from_the_documents(opened: Op
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, QUESTION, talk)
     assert answer.answered and "3.0 per cent" in answer.text
-    assert len(notices) == 1 and notices[0].startswith(
-        "Answered without its memory of the situations: The situations (situations.sqlite3) cannot be used"
-    )
+    assert len(notices) == 1 and notices[0].startswith("Answered without advice: The situations (situations.sqlite3) cannot be used")
     answer, _ = ask(chatbot, ADVICE, talk)
     assert answer.text.startswith("Not noted: The situations (situations.sqlite3) cannot be used") and "move the file away" in answer.text
     assert file.read_bytes() == b"no database" * 1_000

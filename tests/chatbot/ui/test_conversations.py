@@ -198,8 +198,8 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     app = visit(conversation="mine")
     assert not app.toggle  # nothing of a menu is made before it is opened
     open_menu(app, "menu-open-mine")
-    app.toggle(key="shortens-mine").set_value(False).run()
-    app.toggle(key="recalls-mine").set_value(True).run()
+    app.toggle(key="shortens-open-mine").set_value(False).run()
+    app.toggle(key="recalls-open-mine").set_value(True).run()
     row = store.get("mine", ME)
     assert (row.compresses, row.recalls_others) == (False, True)
     app.text_input(key="title-open-mine").set_value("*Mine*").run()

@@ -185,16 +185,30 @@ def test_a_conversation_does_without_a_memory(house: House, store: Conversations
     click(app, "helpful-1")
     app.session_state["menu-open-mine"] = True
     app.run()
-    assert app.toggle(key="cases-mine").label == "Use my ratings"
-    app.toggle(key="cases-mine").set_value(False).run()
+    assert app.toggle(key="cases-open-mine").label == "Use my ratings"
+    app.toggle(key="cases-open-mine").set_value(False).run()
     assert store.get("mine", ME).off == {"cases"}
-    app.toggle(key="situations-mine").set_value(False).run()
+    app.toggle(key="situations-open-mine").set_value(False).run()
     assert store.get("mine", ME).off == {"cases", "situations"}
     app.chat_input[0].set_value(CEILING).run()
     assert "Remembered:" not in shown(app)
-    app.toggle(key="cases-mine").set_value(True).run()
+    app.toggle(key="cases-open-mine").set_value(True).run()
     assert store.get("mine", ME).off == {"situations"}
     assert not app.exception
+
+
+def test_the_menu_in_the_list_has_the_switches_of_the_title(house: House, store: Conversations) -> None:
+    for conversation in ("mine", "other"):
+        answered(house, conversation)
+    app = visit(conversation="mine")
+    app.session_state["menu-row-other"] = True
+    app.run()
+    switches = [toggle for toggle in app.toggle if str(toggle.key).endswith("-row-other")]
+    assert [str(toggle.key).split("-")[0] for toggle in switches] == ["shortens", "recalls", "cases", "situations", "signals"]
+    app.toggle(key="signals-row-other").set_value(False).run()
+    app.toggle(key="recalls-row-other").set_value(True).run()
+    assert not app.exception and store.get("other", ME).off == {"signals"} and store.get("other", ME).recalls_others
+    assert store.get("mine", ME).off == frozenset() and not store.get("mine", ME).recalls_others
 
 
 # --- rated answers --------------------------------------------------------------------------------------------------------------
