@@ -43,8 +43,13 @@ ACTIONS = {
 }
 # Where a memory's action takes something else.
 TAKES = {("signals", "add"): "TEXT"}
-# Lines that are shown where nobody says how many.
-FEW = 10
+# Lines that are shown where nobody says how many, and unreadable ones that are named one by one.
+FEW, MOST_PROBLEMS = 10, 20
+# What a file holds that is imported.
+FORMS = {
+    "cases": 'A line is a JSON object such as {"question": "…", "plan": "the answer", "reward": 1}; `memory cases export` writes them.',
+    "situations": 'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations export` writes them.',
+}
 Run = Callable[["Chatbot", argparse.Namespace], int]
 NONE_RATED = Notice("No answer is rated yet.", 'Rate one on the Chat page, or add one: python -m chatbot memory cases add "QUESTION" "ANSWER"')
 NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration"')
@@ -66,8 +71,12 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _imported(done: ImportedLines, options: argparse.Namespace) -> int:
-    for problem in done.problems:
+    for problem in done.problems[:MOST_PROBLEMS]:
         print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
+    if len(done.problems) > MOST_PROBLEMS:
+        print(f"And {counted(len(done.problems) - MOST_PROBLEMS, 'more line')}.", file=sys.stderr)
+    if done.problems and not done.added and not done.known:
+        note(Notice("Nothing in the file can be read.", FORMS[options.memory]))
     line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
     emit(line, f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.", as_json=options.json)
     return FAILED if done.problems else DONE
@@ -156,14 +165,15 @@ def _restore_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 def _reembed_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
     waiting = chatbot.cases.catch_up(OWNER, most=None)
-    emit({"waiting": waiting}, f"{waiting} rated answers without a vector.", as_json=options.json)
+    emit({"waiting": waiting}, f"{counted(waiting, 'rated answer')} without a vector.", as_json=options.json)
     return FAILED if waiting else DONE
 
 
 def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
     health = chatbot.cases.health(OWNER)
     line = {**dataclasses.asdict(health), "path": health.path.name}
-    text = f"{health.cases} rated answers ({health.positive} helpful, {health.negative} not), {health.stale} stale, {health.waiting} without a vector yet."
+    text = f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), {health.stale} stale"
+    text += f", {health.waiting} without a vector yet."
     unread = [f"Line {problem.line}: {problem.reason}" for problem in health.problems]
     unread += [f"Line {problem.line} of what is shared: {problem.reason}" for problem in health.shared_problems]
     emit(line, "\n".join([text, *unread]), as_json=options.json)
@@ -221,7 +231,7 @@ def _remove_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 def _health_of_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
     health = chatbot.situations.health(OWNER)
-    emit(dataclasses.asdict(health), f"{health.situations} situations, {health.waiting} without vectors yet.", as_json=options.json)
+    emit(dataclasses.asdict(health), f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet.", as_json=options.json)
     return DONE
 
 

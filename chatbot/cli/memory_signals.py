@@ -6,13 +6,14 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
 from chatbot.cli.output import emit, note, printable
-from chatbot.errors import UsageError
+from chatbot.errors import NotFoundError, UsageError
 from chatbot.records import Notice
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def _list_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
         readings = [dataclasses.asdict(reading) for reading in row.readings]
         line = {"event": row.event, "at": row.at.isoformat(), "state": row.state, "text": row.text, "sources": row.sources, "signals": readings}
         best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
-        emit(line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{best}  {' '.join(row.text.split())[:200]}", as_json=options.json)
+        early = " (in the future)" if row.at > datetime.now(UTC) else ""
+        emit(line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {' '.join(row.text.split())[:200]}", as_json=options.json)
     return DONE
 
 
@@ -47,7 +49,7 @@ def _add_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.signals.sources import one_news
 
     news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
-    return _told(chatbot.signals.add(news, chatbot.model(), again=True), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.model(), again=True), options)
 
 
 def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
@@ -55,15 +57,21 @@ def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
     name = options.texts[0]
     news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
-    return _told(chatbot.signals.add(news, chatbot.model()), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.model()), options)
 
 
-def _told(done: Imported, options: argparse.Namespace) -> int:
+def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:
     from chatbot.memory.signals.wording import imported_text
 
     for reason in done.refused:
         print(printable(f"Not read: {reason}"), file=sys.stderr)
     emit({**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done), as_json=options.json)
+    if not chatbot.signals.state.on:
+        note(
+            Notice(
+                "News signals are switched off: what is imported is kept, and not recalled.", "Switch them on: python -m chatbot memory signals on"
+            )
+        )
     return FAILED if done.problem or done.refused else DONE
 
 
@@ -84,9 +92,16 @@ def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _remove_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.records import SignalsError
+
     if not (options.texts[0].isascii() and options.texts[0].isdecimal() and len(options.texts[0]) < 19):
         raise UsageError(f"{options.texts[0][:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
-    chatbot.signals.remove(int(options.texts[0]))
+    try:
+        chatbot.signals.remove(int(options.texts[0]))
+    except SignalsError as error:
+        if error.kind != "off":
+            raise
+        raise NotFoundError(f"There is no news event {options.texts[0]}.", hint=f"{error.message} {error.hint}") from error
     emit({"event": int(options.texts[0]), "status": "removed"}, "Removed.", as_json=options.json)
     return DONE
 
@@ -95,8 +110,10 @@ def _health_of_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.signals.wording import health_text, recallable_text
 
     health: Health = chatbot.signals.health(chatbot.signal_options(OWNER))
-    told = f"{health.message} {health.hint}" if health.state != "normal" else ""
-    text = " ".join(filter(None, [health_text(health) or f"{health.state}:", recallable_text(health), told.strip()]))
+    told = f"{health.message} {health.hint}" if health.state != "normal" else (MORE_RECALLED if health.recallable < health.read else "")
+    text = " ".join(
+        filter(None, [f"{health.state}:" if health.state in {"failed", "off"} else health_text(health), recallable_text(health), told.strip()])
+    )
     emit(dataclasses.asdict(health), text, as_json=options.json)
     return FAILED if health.state in {"failed", "fallback"} else DONE
 
