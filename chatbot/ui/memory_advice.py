@@ -12,7 +12,7 @@ from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
-from chatbot.ui.memory_dialogs import ask_for
+from chatbot.ui.memory_dialogs import draw_changes
 from chatbot.ui.memory_files import Files, draw_files
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
@@ -59,11 +59,7 @@ def _draw_rows(rows: Sequence[Situation]) -> None:
         with st.container(key=f"advice-{one.key}", gap=None):
             st.html(situation_html(one))
             of = plain_markdown(short(one.situation, 60))
-            with st.container(horizontal=True, gap="small"):
-                st.button("Correct", key=f"edit-{one.key}", type="tertiary", help=f"Correct this advice: {of}", on_click=ask_for, args=("edit", one))
-                st.button(
-                    "Delete", key=f"delete-{one.key}", type="tertiary", help=f"Delete this advice: {of}", on_click=ask_for, args=("delete", one)
-                )
+            draw_changes(one, one.key, f"advice: {of}")
 
 
 def _draw_form(house: House) -> None:

@@ -17,7 +17,7 @@ from chatbot.ui.ratings import LONGEST_WORD
 from chatbot.ui.shared import House
 from chatbot.ui.text import VERDICTS, case_html, notice_html, signal_html, situation_html
 
-__all__ = ["ask_for", "attempt", "show_dialog"]
+__all__ = ["ask_for", "attempt", "draw_changes", "show_dialog"]
 
 STATE = "memory_dialog"
 Change = Callable[[], object]
@@ -32,6 +32,13 @@ LONGEST_SUBJECT, LONGEST_SUMMARY, LONGEST_ASSETS = 60, 400, 100
 def ask_for(kind: str, one: Case | Situation | Row) -> None:
     """Open a dialog in the next run. kind: edit | delete. one: what it is about."""
     st.session_state[STATE] = (kind, one)
+
+
+def draw_changes(one: Situation | Row, key: str, what: str) -> None:
+    """The buttons that open either dialog. key: ends theirs; what: is said to those who do not see beside what they stand."""
+    with st.container(horizontal=True, gap="small"):
+        for label, kind in (("Correct", "edit"), ("Delete", "delete")):
+            st.button(label, key=f"{kind}-{key}", type="tertiary", help=f"{label} this {what}", on_click=ask_for, args=(kind, one))
 
 
 def show_dialog(house: House) -> None:

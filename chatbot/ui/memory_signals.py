@@ -15,7 +15,7 @@ from chatbot.memory.signals.records import Health, Imported, Row, TimelinePoint
 from chatbot.memory.signals.sources import read_news
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import session
-from chatbot.ui.memory_dialogs import ask_for
+from chatbot.ui.memory_dialogs import draw_changes
 from chatbot.ui.memory_files import lines_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
@@ -134,23 +134,7 @@ def _draw_rows(rows: Sequence[Row], wanted: str) -> None:
         of = plain_markdown(short(" ".join(row.text.split()), 60))
         with st.container(key=f"signal-{row.event}", gap=None):
             st.html(signal_html(row))
-            with st.container(horizontal=True, gap="small"):
-                st.button(
-                    "Correct",
-                    key=f"edit-signal-{row.event}",
-                    type="tertiary",
-                    help=f"Correct this signal: {of}",
-                    on_click=ask_for,
-                    args=("edit", row),
-                )
-                st.button(
-                    "Delete",
-                    key=f"delete-signal-{row.event}",
-                    type="tertiary",
-                    help=f"Delete this news: {of}",
-                    on_click=ask_for,
-                    args=("delete", row),
-                )
+            draw_changes(row, f"signal-{row.event}", f"signal: {of}")
 
 
 def _draw_import(house: House) -> None:
