@@ -436,7 +436,7 @@ def test_a_file_of_advice_is_imported_with_its_faults_named_and_exported(situati
     assert "✓ advice.jsonl: 1 situation with advice imported." in text and "Line 2 was not read: it is no JSON" in text
     assert "1 situation with advice, on 1 subject." in text and "When oil falls" in text
     assert [json.loads(line)["recommendations"] for line in situations.export(ME)] == [["wait", "sell"]]
-    assert len(app.get("download_button")) == 1
+    assert "Export as JSON lines" in [link.proto.label for link in app.get("link_button")]
 
 
 def test_advice_is_corrected(situations: Situations) -> None:

@@ -402,7 +402,7 @@ def test_answers_go_on_without_cases_that_cannot_be_read(make: Make, place: str)
     answer, events = ask(chatbot, QUESTION, talk)
     assert answer.answered and "3.0 per cent" in answer.text and not remembered(events)
     said = [event.text for event in events if isinstance(event, Notice)]
-    assert any(text.startswith("Answered without its memory of") and "cannot be used: Is a directory" in text for text in said)
+    assert any(text.startswith("Answered without rated answers: ") and "cannot be used: Is a directory" in text for text in said)
     path.rmdir()
     assert ask(chatbot, QUESTION, talk)[0].answered
     odd = chatbot.cases._shelf("me").path
