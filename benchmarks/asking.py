@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.questions import Question, QuestionSet
+from chatbot.asking.question import Ask
 from chatbot.records import Answer
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import load_settings
 from chatbot.store.library import Upload
 

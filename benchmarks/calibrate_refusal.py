@@ -32,8 +32,9 @@ from benchmarks.asking import answer_to, opened, page_texts  # noqa: E402
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, load_questions, only_answerable  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.asking.asker import PAGES_IN_PROMPT  # noqa: E402
 from chatbot.records import Hit  # noqa: E402
-from chatbot.service import PAGES_IN_PROMPT, Chatbot  # noqa: E402
+from chatbot.service import Chatbot  # noqa: E402
 
 Floats = NDArray[np.float64]
 Features = Callable[[str, Sequence[Hit]], Mapping[str, float]]
@@ -185,7 +186,7 @@ def judged_by(chatbot: Chatbot, *, by_words: bool) -> Reader:
     """Reads the product's own signs of a question that it answered."""
 
     def read(question: Question, names: tuple[str, ...]) -> Mapping[str, float]:
-        return chatbot.refusal_evidence(answer_to(chatbot, question, names), names, by_words=by_words)
+        return chatbot.answering.refusal_evidence(answer_to(chatbot, question, names), names, by_words=by_words)
 
     return read
 

@@ -26,9 +26,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.asking.question import Ask  # noqa: E402
 from chatbot.memory.conversations.answer_records import answer_fields  # noqa: E402
 from chatbot.records import Answer, Recall  # noqa: E402
-from chatbot.service import Ask, Chatbot  # noqa: E402
+from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import Settings, load_settings  # noqa: E402
 from chatbot.store.library import Upload  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402

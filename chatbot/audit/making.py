@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from re import sub
 
+from chatbot.asking.lending import MEMORY
 from chatbot.audit.checking import checks_of
 from chatbot.audit.leaves import Marks, Read, draw, places
 from chatbot.audit.page import render
 from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, Quote, Record, Remembered, Sent, Source, sealed
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.records import Answer, Hit, Understanding
-from chatbot.service import MEMORY, Chatbot
+from chatbot.service import Chatbot
 from chatbot.store.holdings import mark_of
 from ingestion.reader import Reader
 

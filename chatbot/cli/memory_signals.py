@@ -49,7 +49,7 @@ def _add_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
     from chatbot.memory.signals.sources import one_news
 
     news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
-    return _told(chatbot, chatbot.signals.add(news, chatbot.model(), again=True), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering(), again=True), options)
 
 
 def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
@@ -57,7 +57,7 @@ def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
     name = options.texts[0]
     news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
-    return _told(chatbot, chatbot.signals.add(news, chatbot.model()), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()), options)
 
 
 def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:

@@ -33,7 +33,7 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("--raw goes with --strategy average.", hint="Leave one of them out.")
 
     def find(chatbot: Chatbot, query: str, names: Sequence[str], k: int) -> list[Hit]:
-        from chatbot.service import Find
+        from chatbot.search.finding import Find
 
         with progress_bars() as progress:
             asked = Find(query, tuple(names), options.mode, k, options.raw, options.strategy)
@@ -60,8 +60,8 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def ask(options: argparse.Namespace, settings: Settings) -> int:
+    from chatbot.asking.question import Ask
     from chatbot.records import Answer, Notice
-    from chatbot.service import Ask
 
     def answer(chatbot: Chatbot, ask: Ask) -> Answer:
         for event in chatbot.ask(ask):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from chatbot.records import Hit
 from ingestion.facts import period_in, status_in
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "newer_bonus", "newer_notice", "newer_of", "series_of"]
+__all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "is_older", "newer_bonus", "newer_notice", "newer_of", "series_of", "superseded"]
 
 # What the pages of the newest of a series gain. Pages of two editions of one policy that say the same rule score 0.01-0.02 apart, one way
 # or the other; pages on another subject 0.1 and more below.
@@ -71,6 +72,18 @@ def newer_of(name: str, documents: Sequence[Listed]) -> str | None:
         return None
     newer = [other for other in documents if other.name != name and _same_series(own, other) and _is_newer(other, own)]
     return max(newer, key=lambda other: (_age(other), other.name)).name if newer else None
+
+
+def is_older(listed: Mapping[str, Listed], hit: Hit, other: Hit) -> bool:
+    """Whether a page's document is of the series of another's and older. listed: the documents that are there, by name."""
+    there = [listed[name] for name in {hit.document, other.document} if name in listed]
+    return len(there) == 2 and newer_of(hit.document, there) is not None
+
+
+def superseded(listed: Mapping[str, Listed], cited: Collection[str]) -> tuple[str, ...]:
+    """A sentence for each cited document that has a newer one of its series, itself not cited. listed: the documents that are there, by name."""
+    pairs = [(name, newer_of(name, list(listed.values()))) for name in sorted(cited) if name in listed]
+    return tuple(newer_notice(listed[name], listed[newer]) for name, newer in pairs if newer and newer not in cited)
 
 
 def series_of(name: str, documents: Sequence[Listed]) -> list[str]:

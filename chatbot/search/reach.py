@@ -8,18 +8,25 @@ import numpy as np
 
 from chatbot.records import Hit, Understanding
 from chatbot.search.named import name_words, named_together, topic_of
+from chatbot.search.newer import Listed
 from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
 from chatbot.terms import terms
+from ingestion.records import DocumentFacts
 
-__all__ = ["is_about", "known_terms", "named_documents", "topic_likeness"]
+__all__ = ["is_about", "known_terms", "listed", "named_documents", "topic_likeness"]
 
 # The share of a document's pages from which on a name says nothing of what is asked there: whom all of it is about.
 COMMON = 0.25
 # Pages at whose beginning a document says whose it is: a cover and the page behind it.
 FIRST_PAGES = 2
+
+
+def listed(library: Library) -> dict[str, Listed]:
+    """The documents that are there, by name."""
+    return {row.name: Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in library.documents() if row.removed_at is None}
 
 
 def known_terms(library: Library, asked: Understanding, names: Sequence[str]) -> Callable[[str], bool]:

@@ -120,6 +120,11 @@ class Catalog(Contents, Corrections):
         rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.id = ?", (version,))
         return next((_version(row) for row in rows), None)
 
+    def digest_of(self, version: int) -> str:
+        """SHA-256 of a version's file, "" where it is gone."""
+        kept = self.version(version)
+        return kept.sha256 if kept else ""
+
     def find(self, name: str) -> Version | None:
         """The live version of the document `name`."""
         return next(iter(self._versions("d.name = ? and d.removed_at is null and v.id = d.active_version", (name,))), None)

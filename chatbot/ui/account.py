@@ -7,11 +7,11 @@ from itertools import groupby
 
 import streamlit as st
 
+from chatbot.asking.lending import MEMORY
 from chatbot.endpoints import endpoint_host
 from chatbot.errors import StoreError
 from chatbot.memory.layers import LABELS
 from chatbot.records import Answer, Hit, PageRef, Understanding
-from chatbot.service import MEMORY
 from chatbot.settings import Settings
 from chatbot.ui import panel, session
 from chatbot.ui.asking import Given

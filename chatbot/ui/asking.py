@@ -12,10 +12,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
 from chatbot.memory.conversations.store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.service import Ask
 from chatbot.tokens import encodable
 
 __all__ = ["Asked", "Asking", "Given", "Ready"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from chatbot.asking.lending import MEMORY
 from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
-from chatbot.service import MEMORY, Chatbot
+from chatbot.service import Chatbot
 from chatbot.ui import panel, session
 from chatbot.ui.asking import Given
 from chatbot.ui.downloads import Download, draw_download

@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.typing import UploadedFile
 
+from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.store import ConversationRow
 from chatbot.records import DocumentRow, Stage
-from chatbot.service import LONGEST_QUESTION, Ask
 from chatbot.ui import panel, session
 from chatbot.ui.account import show_prompt
 from chatbot.ui.answer_text import answer_html

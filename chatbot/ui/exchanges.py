@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.errors import StoreError
 from chatbot.memory.conversations.store import ConversationRow, Said
 from chatbot.records import Notice
-from chatbot.service import LONGEST_QUESTION
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chatbot.asking.lending import MEMORY
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import Answer
-from chatbot.service import MEMORY
 from chatbot.ui import session
 from chatbot.ui.asking import Given
 from chatbot.ui.audit_button import draw_audit

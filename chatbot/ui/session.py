@@ -92,7 +92,7 @@ def settings(house: House) -> Settings:
 
 def shared_model(house: House) -> LLM | None:
     """The chat model for what everybody shares: the server's, and none for a user who chose another, so that what is theirs reaches nobody else."""
-    return None if house.chatbot.own.is_own(owner()) else house.chatbot.model()
+    return None if house.chatbot.own.is_own(owner()) else house.chatbot.models.answering()
 
 
 def connected() -> bool:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.cli import main, output
 from chatbot.records import Answer, DocumentRow
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui.answers import order_remarks

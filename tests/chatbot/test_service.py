@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.models import OpenAIModel
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
+from chatbot.search.finding import Find
 from chatbot.search.fusion import STRATEGIES
-from chatbot.service import LONGEST_QUESTION, Ask, Chatbot, Find
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel
@@ -157,7 +159,7 @@ def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
 
     with Provider([Refuse(429, "busy"), reply]) as provider:
         chatbot = make(chat_model="m", base_url=provider.url)
-        assert isinstance(chatbot.model(), OpenAIModel)
+        assert isinstance(chatbot.models.answering(), OpenAIModel)
         answer, _ = ask(chatbot)
     assert answer.text == "The deficit ceiling is 3.0 per cent of output [S1]."
     assert answer.citations[0].verified

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from chatbot.asking.question import Ask
 from chatbot.records import Answer
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder

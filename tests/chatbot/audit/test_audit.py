@@ -21,6 +21,7 @@ import pytest
 from PIL import Image
 
 from chatbot.answer.citations import check_answer
+from chatbot.asking.question import Ask
 from chatbot.audit.checking import check_again, with_keys
 from chatbot.audit.leaves import looks_alike
 from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
@@ -48,7 +49,7 @@ from chatbot.audit.verifying import CONFIRMED, DIFFERS, UNKNOWN, Evidence, Findi
 from chatbot.errors import DocumentError, ModelError, NotFoundError
 from chatbot.models import LLM
 from chatbot.records import Answer, Hit, Prompt
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from ingestion.document import read_document

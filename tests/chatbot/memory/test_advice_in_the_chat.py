@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.lending import MEMORY
+from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.situations import file as situation_file
 from chatbot.records import Answer, Notice
-from chatbot.service import MEMORY, Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store import database
 from chatbot.store.library import Upload

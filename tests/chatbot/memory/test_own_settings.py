@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.own_settings import MOST_KEYS, OwnSettings, open_own_settings
 from chatbot.memory.signals.records import Options
 from chatbot.memory.signals.store import Signals
 from chatbot.models import LLM
 from chatbot.records import Answer, Event, Notice
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel

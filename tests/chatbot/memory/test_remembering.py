@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.conversations import file as conversation_file
 from chatbot.memory.remembering import Remembering
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.tokens import count_tokens
 from tests.fakes import ScriptedModel
 from tests.stores import Make
@@ -303,7 +304,7 @@ def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: 
     def fail(*_: object) -> object:
         raise ModelError("broken")
 
-    monkeypatch.setattr(chatbot._retriever, "search", fail)
+    monkeypatch.setattr(chatbot.finder, "pages", fail)
     with pytest.raises(ModelError):
         ask(chatbot, QUESTION, talk)
     assert [said.state for said in chatbot.conversations.said(talk, "me")] == ["failed"]

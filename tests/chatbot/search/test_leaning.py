@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.search.leaning import asks_of_document, dates_in, is_courtesy, mentions, own_terms, points_back, relates, stands_alone, with_years
-from chatbot.service import LONGEST_QUESTION
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.search.questions import measures_of, operands_of, subject_of, understand
-from chatbot.service import LONGEST_QUESTION
 from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT
 
 

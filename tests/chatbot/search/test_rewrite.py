@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.records import Exchange
 from chatbot.search.rewrite import LONGEST_CARRIED, is_follow_up, standalone_query
-from chatbot.service import LONGEST_QUESTION
 
 SAID = [Exchange("What is the infrastructure budget for 2025?", "50 million."), Exchange("And education?", "30 million.")]
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.records import Answer, Exchange, Notice
 from chatbot.search.rewrite import standalone_query
 from chatbot.search.rewriting import MOST_EXCHANGES, Rewritten, make_rewriting_model, read_query, rewrite
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
 from tests.fakes import HashEmbedder
 from tests.provider import Provider, Refuse, Say

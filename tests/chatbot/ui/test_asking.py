@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.errors import QuestionError
 from chatbot.memory.conversations.store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.service import Ask
 from chatbot.ui.asking import Asked, Asking
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.records import Answer
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui import audit_button, panel, session

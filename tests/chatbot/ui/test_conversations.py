@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.store import PRIVATE, Conversations, Said
 from chatbot.records import Answer, Citation, Compression, Note
-from chatbot.service import Ask
 from chatbot.store.library import Upload
 from chatbot.ui.conversation_list import day_heading
 from chatbot.ui.conversation_menu import export

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.asking.lending import MEMORY
+from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.cases.rows import CaseHealth, CaseRow
@@ -21,7 +23,6 @@ from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations.file import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
-from chatbot.service import MEMORY, Ask
 from chatbot.ui import memory_advice, memory_cases
 from chatbot.ui.asking import Given
 from chatbot.ui.file_import import FileImport, outcome_lines

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.lending import MEMORY
+from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.recall import PageWeight
@@ -16,7 +18,7 @@ from chatbot.memory.cases.store import Cases
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
-from chatbot.service import MEMORY, Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.store.library import Upload
 from tests.fakes import ScriptedModel
 from tests.pdfs import make_pdf
@@ -90,7 +92,7 @@ def test_pages_rated_wrong_fall_and_that_is_shown_and_reversible(make: Make) -> 
     talk = chatbot.conversations.begin("me")
     before, _ = ask(chatbot, QUESTION, talk)
     page = before.considered[0]
-    chatbot.cases.add("me", Case(QUESTION, "Wrong.", 0, pages=(CasePage(chatbot._digest_of(page.version), page.document, page.page),)))
+    chatbot.cases.add("me", Case(QUESTION, "Wrong.", 0, pages=(CasePage(chatbot.library.catalog.digest_of(page.version), page.document, page.page),)))
     after, _ = ask(chatbot, QUESTION, talk)
     lowered = next(hit for hit in after.considered if hit.page == page.page)
     assert lowered.scores["rated"] < 0 and lowered.score < page.score
@@ -255,13 +257,13 @@ def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, 
     for name, assets in (("Microsoft", 364), ("Apple", 352)):
         pages = [f"{name} annual report 2022\nThe total assets of {name} were {assets} billion dollars at year end 2022.", f"{name} people"]
         list(chatbot.add([Upload(make_pdf(tmp_path / f"{name}.pdf", pages))]))
-    digest = next(chatbot._digest_of(version) for version, name in chatbot.library.scope(()).items() if name == "Microsoft.pdf")
+    digest = next(chatbot.library.catalog.digest_of(version) for version, name in chatbot.library.scope(()).items() if name == "Microsoft.pdf")
     stood_on = (CasePage(digest, "Microsoft.pdf", 1),)
     chatbot.cases.thresholds = replace(chatbot.cases.thresholds, similar=0.1)
     question = "What were the total assets of {} at year end 2022?"
     chatbot.cases.add("me", Case(question.format("Microsoft"), "364 billion.", document_ids=(digest,), pages=stood_on))
     of_apple = question.format("Apple")
-    more = chatbot._more_of_whom(Query(of_apple, None, (), "keyword", 4, understand(of_apple, of_apple)), (), 30)
+    more = chatbot.finder.more(Query(of_apple, None, (), "keyword", 4, understand(of_apple, of_apple)), (), 30)
     assert "Apple.pdf" in {one.document for one in more} and "Microsoft.pdf" not in {one.document for one in more}
     answer, _ = ask(chatbot, of_apple, chatbot.conversations.begin("me"))
     assert "Microsoft.pdf" not in {one.document for one in answer.considered}
@@ -281,10 +283,12 @@ def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp
     first = before[0]
     assert first.document == "Reserve Policy 2024.pdf"
     second = next(one for one in before if one.document == "Reserve Policy 2019.pdf")
-    rated = chatbot._rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
+    rated = chatbot.lending.rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
     assert not rated.weights and not rated.is_older(second, first), "nothing is looked up where nothing was rated"
-    chatbot.cases.add("me", Case(question, "Wrong.", 0, pages=(CasePage(chatbot._digest_of(first.version), first.document, first.page),)))
-    rated = chatbot._rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
+    chatbot.cases.add(
+        "me", Case(question, "Wrong.", 0, pages=(CasePage(chatbot.library.catalog.digest_of(first.version), first.document, first.page),))
+    )
+    rated = chatbot.lending.rated(Ask(question, conversation=talk, owner="me"), question, chatbot.library.embedder.embed([question])[0])
     assert rated.is_older(second, first) and not rated.is_older(first, second)
     answer, events = ask(chatbot, question, talk)
     places = [(one.document, one.page) for one in answer.considered]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.question import Ask
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import one_news
 from chatbot.records import Answer, Notice
-from chatbot.service import Ask, Chatbot
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder, ScriptedModel

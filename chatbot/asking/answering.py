@@ -1,0 +1,205 @@
+"""From a prompt to its checked answer, or to the reason why there is none: by a chat model, or in the documents' own words; finds no page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from chatbot.answer.arithmetic import work_out
+from chatbot.answer.citations import check_answer
+from chatbot.answer.computed import compute_answer
+from chatbot.answer.extractive import Likeness, extract_answer
+from chatbot.answer.pages import forget_pages
+from chatbot.answer.passages import passages
+from chatbot.answer.prompt import NOT_THERE
+from chatbot.errors import ModelError
+from chatbot.records import Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
+from chatbot.search.fusion import embed_query, mean_vector
+from chatbot.search.newer import superseded
+from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
+from chatbot.search.refusal import Found, explain, left_out, refusal_evidence, unnamed, why_not
+from chatbot.store.embedders import SentenceVectors
+from chatbot.store.library import Library
+from ingestion.render import confidence_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from chatbot.models import LLM
+
+__all__ = ["Answering", "Asked"]
+
+# Pages that a refusal names as the nearest.
+NEAREST = 3
+# Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
+CALIBRATED = "minilm-"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
+    that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
+    reason: a key of refusal.REASONS, None where the pages may answer."""
+
+    prompt: Prompt
+    understanding: Understanding
+    vector: NDArray[np.float32] | None
+    computed: str
+    known: Callable[[str], bool]
+    reason: str | None = None
+
+
+class Answering:
+    """Answers from the pages of a library. Safe from several threads."""
+
+    def __init__(self, library: Library, *, answer_tokens: int) -> None:
+        """answer_tokens: the most that a chat model may write."""
+        self._library, self._answer_tokens = library, answer_tokens
+        self._sentences = SentenceVectors(library.embedder)
+
+    def forget(self) -> None:
+        """Keep nothing of pages that were read, which may have been erased."""
+        forget_pages()
+        self._sentences.forget()
+
+    def judged(
+        self, prompt: Prompt, understanding: Understanding, vector: NDArray[np.float32] | None, names: Sequence[str], *, remembered: str = ""
+    ) -> Asked:
+        """The question with what its pages state, and whether they may answer. names: of the documents that are asked, () for all. remembered: an answer
+        that was given before and still stands. Raises KeyError or IndexError where a page was erased meanwhile."""
+        computed = remembered or self._computed(prompt, understanding)
+        asked = Asked(prompt, understanding, vector, computed, known_terms(self._library, understanding, names))
+        return asked if remembered else replace(asked, reason=self._why_not(asked))
+
+    def answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+        """The checked answer, or the refusal, with the events on the way; last among them what it leaves out, and newer documents that it does not rest on."""
+        answer = self._refusal(asked, asked.reason) if asked.reason else (yield from self._answer(asked, model, stop))
+        cited = {citation.document for citation in answer.citations if citation.document}
+        answer = replace(answer, superseded=superseded(listed(self._library), cited))
+        for sentence in (*self._lacking(asked, answer), *answer.superseded):
+            yield Notice(sentence)
+        return answer
+
+    def checked(self, prompt: Prompt, text: str, model: str) -> Answer:
+        """An answer of this text, its citations and figures checked against the prompt's pages. model: who wrote it."""
+        shown, citations, numbers = check_answer(text, prompt)
+        sure = tuple(self._with_confidence(citation) for citation in citations)
+        return Answer(prompt.question, prompt.search_query, shown, True, citations=sure, numbers=numbers, prompt=prompt, model=model)
+
+    def refusal_evidence(self, answer: Answer, names: Sequence[str], *, by_words: bool = False) -> dict[str, float]:
+        """What spoke for and against an answer that was given, asked of these documents (() for all); {} where no page was found.
+
+        by_words: as where nothing is embedded.
+        """
+        if answer.prompt is None or answer.understanding is None or not answer.prompt.sources:
+            return {}
+        understanding = answer.understanding
+        vector = None if by_words else mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
+        known, computed = known_terms(self._library, understanding, names), self._computed(answer.prompt, understanding)
+        return self._evidence(Asked(answer.prompt, understanding, vector, computed, known))
+
+    # --- whether there is an answer -----------------------------------------------------------------------------------------
+
+    def _computed(self, prompt: Prompt, understanding: Understanding) -> str:
+        """The answer that tables and sentences state or add up to; "" where they are not of whom the question names."""
+        first = next(iter(prompt.sources.values()), None)
+        if first is None or (understanding.names and not any(is_about(self._library, first.version, name) for name in understanding.names)):
+            return ""
+        return compute_answer(prompt, understanding) or work_out(prompt, understanding)
+
+    def _why_not(self, asked: Asked) -> str | None:
+        """None where the pages may answer, else a key of REASONS."""
+        hits = tuple(asked.prompt.sources.values())
+        if not hits:
+            return "no_page" if self._library.catalog.active() else "no_documents"
+        return why_not(self._evidence(asked), hits)
+
+    def _evidence(self, asked: Asked) -> dict[str, float]:
+        """See search/refusal.py."""
+        hits = tuple(asked.prompt.sources.values())
+        found = [passage for hit in hits for passage in passages(hit)]
+        with_heads = [f"{passage.head} {passage.text}" for passage in found]
+        likeness = None
+        if self._likeness(asked.vector) is not None:
+            likeness = topic_likeness(self._library, self._sentences, asked.understanding, hits, [passage.text for passage in found])
+        rows = [
+            (passage.row.label, " ".join([passage.head, passage.text, *passage.table.heads])) for passage in found if passage.row and passage.table
+        ]
+        return refusal_evidence(asked.understanding, Found(hits, asked.known, with_heads, bool(asked.computed), likeness, rows))
+
+    def _likeness(self, vector: NDArray[np.float32] | None) -> Likeness | None:
+        """How near sentences are to the question; only by the embedded model, because another's endpoint would be asked for each page."""
+        if vector is None or not self._library.embedder.fingerprint.startswith(CALIBRATED):
+            return None
+
+        def near(texts: Sequence[str]) -> list[float]:
+            cosines: list[float] = (self._sentences.vectors(texts) @ vector).tolist()
+            return cosines
+
+        return near
+
+    # --- the answer ---------------------------------------------------------------------------------------------------------
+
+    def _answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+        yield Stage("answering")
+        prompt = asked.prompt
+        if model is None:
+            return (yield from self._extractive(asked))
+        said: list[str] = []
+        reply = model.stream(prompt.messages, max_tokens=self._answer_tokens, stop=stop)
+        try:
+            for piece in reply:
+                said.append(piece)
+                yield Token(piece)
+        except ModelError as error:
+            partial = f" It had said: “{''.join(said)}”." if said else ""
+            yield Notice(error.message + partial, error.hint)
+            fallback = yield from self._extractive(asked)
+            return replace(fallback, error=str(error), sent_to=(model.name, model.host))
+        finally:
+            reply.close()
+        if reply.finish != "stop":
+            reason = "You stopped the answer." if reply.finish == "stopped" else "The answer reached its token limit and lacks its end."
+            yield Notice(reason, "" if reply.finish == "stopped" else "Raise FINPOLICY_ANSWER_TOKENS.")
+        yield Stage("checking")
+        text = "".join(said)
+        if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
+            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name, sent_to=(model.name, model.host))
+        return replace(self.checked(prompt, text, model.name), sent_to=(model.name, model.host))
+
+    def _extractive(self, asked: Asked) -> Generator[Event, None, Answer]:
+        prompt = asked.prompt
+        text = asked.computed or extract_answer(prompt, asked.understanding, likeness=self._likeness(asked.vector))
+        if not text:
+            return self._refusal(asked, "not_in_excerpts")
+        yield Token(text)
+        return self.checked(prompt, text, "extractive")
+
+    def _refusal(self, asked: Asked, reason: str) -> Answer:
+        prompt = asked.prompt
+        nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
+        why = explain(reason, asked.understanding, asked.known)
+        text = why if reason == "no_documents" else f"Not in these documents. {why}"
+        return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
+
+    def _lacking(self, asked: Asked, answer: Answer) -> tuple[str, ...]:
+        """Sentences for what the question names and the answer does not speak of."""
+        if not answer.answered:
+            return ()
+        cited = {(citation.version, citation.page) for citation in answer.citations}
+        quoted = [hit for hit in asked.prompt.sources.values() if (hit.version, hit.page) in cited]
+        other = unnamed(asked.understanding, quoted, asked.known, partial(is_about, self._library))
+        return (*left_out(asked.understanding, asked.known), *filter(None, [other]))
+
+    def _with_confidence(self, citation: Citation) -> Citation:
+        """The citation with how surely its own words were read, where OCR read them, rather than its page as a whole."""
+        if citation.confidence is None or citation.version is None or citation.page is None or citation.start < 0:
+            return citation
+        try:
+            words = self._library.catalog.page(citation.version, citation.page).words
+        except KeyError:  # erased meanwhile
+            return citation
+        return replace(citation, confidence=confidence_of(words, citation.start, citation.end))

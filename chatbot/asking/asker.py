@@ -1,0 +1,105 @@
+"""The way of one question from its words to its complete answer, event by event; knows the order of the steps and takes none of them itself."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from chatbot.answer.prompt import Request, build_prompt
+from chatbot.asking.answering import Answering
+from chatbot.asking.chat_models import ChatModels
+from chatbot.asking.lending import Lending
+from chatbot.asking.question import Ask, checked
+from chatbot.memory.cases.rated import Rated
+from chatbot.memory.cases.store import is_sound
+from chatbot.records import Event, Exchange, Notice, Prompt, Stage
+from chatbot.search.finding import Finder
+from chatbot.search.questions import understand
+from chatbot.search.retrieval import Query
+from chatbot.search.rewrite import standalone_query
+from chatbot.search.rewriting import rewrite
+from chatbot.store.holdings import index_mark
+from chatbot.store.library import Library
+
+__all__ = ["PAGES_IN_PROMPT", "Asker"]
+
+# Pages that reach the prompt: of the development questions, the page that answers is among the first three for .91 and among four for .94.
+PAGES_IN_PROMPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Joins what answers a question. context_tokens: of the prompt. Safe from several threads."""
+
+    library: Library
+    finder: Finder
+    answering: Answering
+    lending: Lending
+    models: ChatModels
+    context_tokens: int
+
+    def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
+        """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`. The first comes once it is sure that the
+        question can be asked. Raises QuestionError, NotFoundError."""
+        started = time.perf_counter()
+        question = checked(ask.question)
+        index = index_mark(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
+        exchanges = self.lending.exchanges(ask)  # before the first event, with which the question becomes one of them
+        yield Stage("searching")
+        meant, lent = self.lending.gone_back(question, ask)
+        query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
+        advice = self.lending.advice(ask)
+        if advice is not None:
+            yield from advice
+            return
+        understanding = understand(question, query)
+        vector = yield from self.finder.vector(understanding.subject)
+        wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", PAGES_IN_PROMPT, understanding)
+        before = self.lending.before(ask, query, vector)
+        yield from before.notices
+        rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
+        while True:
+            unrated = yield from self.finder.pages(wanted, reranker, stop)
+            hits = rated.applied(unrated, partial(self.finder.more, wanted))
+            prompt = build_prompt(
+                Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.context_tokens, before.earlier)
+            )
+            try:
+                remembered = self._remembered(rated, prompt)
+                asked = self.answering.judged(prompt, understanding, vector, ask.names, remembered=remembered)
+                yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
+                break
+            except (KeyError, IndexError):
+                if {hit.version for hit in hits} <= self.library.scope(()).keys():
+                    raise  # a page was not erased meanwhile: what is there now would not answer either
+        answer = yield from self.answering.answer(asked, None if asked.reason else self.models.answering(ask.owner), stop)
+        yield replace(
+            answer,
+            considered=tuple(hits),
+            conversation=ask.conversation,
+            understanding=understanding,
+            fingerprint=self.library.embedder.fingerprint,
+            notes=before.notes,
+            compression=before.compression,
+            names=ask.names,
+            index=index,
+            seconds=round(time.perf_counter() - started, 3),
+        )
+
+    def _completed(self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]) -> Generator[Event, None, str]:
+        """The query that is searched: of a follow-up in the chat model's words where that is switched on."""
+        model = self.models.rewriting(owner) if exchanges else None
+        if model is None:
+            return standalone_query(question, exchanges)
+        rewritten = rewrite(question, exchanges, model, stop=stop)
+        if rewritten.notice:
+            yield rewritten.notice
+        return rewritten.query
+
+    def _remembered(self, rated: Rated, prompt: Prompt) -> str:
+        """The remembered answer, "" where there is none or it does not stand up to being checked anew."""
+        text = rated.text(prompt)
+        return text if text and is_sound(self.answering.checked(prompt, text, "extractive")) else ""

@@ -1,0 +1,52 @@
+"""Which chat model does what for whom: answers, puts pages into order, completes follow-ups; asks none of them anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chatbot.memory.own_settings import OwnModel, OwnSettings
+from chatbot.models import LLM, make_model
+from chatbot.search.reranking import make_reranking_model
+from chatbot.search.rewriting import make_rewriting_model
+from chatbot.settings import Settings
+
+__all__ = ["ChatModels"]
+
+
+class ChatModels:
+    """The chat models of the settings and of their owners. Safe from several threads."""
+
+    def __init__(self, settings: Settings, own: OwnSettings, given: LLM | None = None) -> None:
+        """own: what each owner chose. given: does all in the place of the model that the settings choose."""
+        self._settings, self._own, self._given = settings, own, given
+        self._model = given
+        self._chosen = given is not None
+
+    def settings_of(self, owner: str | None) -> Settings:
+        """The settings that hold for an owner; None for those that hold where nobody chose."""
+        return self._settings if owner is None else self._own.settings(owner)
+
+    def answering(self, owner: str | None = None) -> LLM | None:
+        """The chat model that an owner chose, or the settings; None for extractive answers. owner: None for the settings' own."""
+        if owner is not None:
+            return self._own.model(owner, self.answering)
+        if not self._chosen:
+            self._model, self._chosen = make_model(self._settings), True
+        return self._model
+
+    def reranking(self, owner: str | None = None) -> LLM | None:
+        """The chat model that puts pages into order, None where that is off."""
+        settings = self.settings_of(owner)
+        return self._helper(settings, owner, make_reranking_model) if settings.rerank else None
+
+    def rewriting(self, owner: str) -> LLM | None:
+        """The chat model that completes follow-ups, None where that is off."""
+        settings = self.settings_of(owner)
+        return self._helper(settings, owner, make_rewriting_model) if settings.rewrite else None
+
+    def _helper(self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]) -> LLM | None:
+        """The chat model for a short call beside the answer; one that was handed in does all."""
+        if owner is not None and self._own.is_own(owner):
+            made = make(settings)
+            return OwnModel(made) if made else None
+        return make(settings) if self._given is None else self._given

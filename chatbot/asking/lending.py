@@ -1,0 +1,83 @@
+"""What its owner's memories lend to one question: exchanges, notes, ratings, and the answer where it is advice to be noted; searches no page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from chatbot.asking.chat_models import ChatModels
+from chatbot.asking.question import Ask
+from chatbot.errors import ProjectError
+from chatbot.memory.cases.layer import CaseLayer
+from chatbot.memory.cases.rated import Rated
+from chatbot.memory.cases.store import Cases
+from chatbot.memory.conversations.store import PRIVATE
+from chatbot.memory.remembering import Before, Remembering
+from chatbot.memory.situations.advice import advice_of
+from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.situations.store import Situations
+from chatbot.records import Answer, Event, Exchange, Recall, Token
+from chatbot.search.newer import is_older
+from chatbot.search.reach import listed
+from chatbot.store.library import Library
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["MEMORY", "Lending"]
+
+# What stands in the place of a model's name where a line was remembered and nothing was asked.
+MEMORY = "memory"
+
+
+class Lending:
+    """The memories as a question needs them. Safe from several threads."""
+
+    def __init__(self, library: Library, memory: Remembering, cases: Cases, situations: Situations, models: ChatModels) -> None:
+        self._library, self._memory, self._cases, self._situations, self._models = library, memory, cases, situations, models
+
+    def exchanges(self, ask: Ask) -> tuple[Exchange, ...]:
+        """The exchanges that a question may lean on."""
+        if ask.history is not None:
+            return ask.history
+        return self._memory.window(ask.conversation, ask.owner) if ask.conversation else ()
+
+    def gone_back(self, question: str, ask: Ask) -> tuple[str, tuple[Exchange, ...]]:
+        """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""
+        return self._memory.gone_back(question, ask.conversation, ask.owner) if ask.conversation and ask.history is None else (question, ())
+
+    def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
+        """What the prompt is given of what was said before."""
+        if ask.history is not None:
+            return Before(self._memory.fitted(ask.history, query, self._models.settings_of(ask.owner)))
+        return self._memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())) if ask.conversation else Before()
+
+    def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Rated:
+        """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be read."""
+        if vector is None or ask.conversation is None or not self._memory.is_on(ask.conversation, ask.owner, CaseLayer.name):
+            return Rated()
+        try:
+            same = self._cases.of_question(ask.owner, query, vector, ask.names) if self._models.answering(ask.owner) is None else None
+            weights = {(one.document_id, one.page): one for one in self._cases.weighed_pages(ask.owner, vector)}
+        except ProjectError:  # the layer tells of it
+            return Rated()
+        older = partial(is_older, listed(self._library) if weights else {})
+        return Rated(weights, self._library.catalog.digest_of, same.case if same else None, older)
+
+    def advice(self, ask: Ask) -> Iterator[Event] | None:
+        """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and where situations are switched off."""
+        advice = advice_of(ask.question) if ask.conversation and ask.history is None else None
+        if advice is None or ask.conversation is None or not self._memory.is_on(ask.conversation, ask.owner, SituationLayer.name):
+            return None
+        text = f"Noted. When a question describes this, it will be recalled: {advice.situation} → {advice.recommendation}."
+        if ask.conversation.startswith(PRIVATE):
+            text = "Not noted: nothing of a private conversation is kept. Say it in another one, and it will be recalled."
+        else:
+            try:
+                self._situations.add(ask.owner, [(advice.situation, advice.recommendation)])
+            except ProjectError as error:
+                text = f"Not noted: {error.message} {error.hint}".strip()
+        return iter((Token(text), Answer(ask.question, ask.question, text, True, model=MEMORY, conversation=ask.conversation)))

@@ -1,0 +1,38 @@
+"""A question with its circumstances, and whether it can be asked at all; finds and answers nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chatbot.errors import QuestionError
+from chatbot.records import Exchange
+from chatbot.tokens import encodable
+
+__all__ = ["LONGEST_QUESTION", "Ask", "checked"]
+
+# A longer question is a document: it should be added, not asked. 60,000 characters are embedded in 60 windows, within two seconds.
+LONGEST_QUESTION = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question with its circumstances. names: documents to stay in, () for all. history: exchanges to use instead of a
+    conversation's. conversation: id, None to remember nothing. owner: whose conversation it is."""
+
+    question: str
+    names: tuple[str, ...] = ()
+    conversation: str | None = None
+    history: tuple[Exchange, ...] | None = None
+    owner: str = "local"
+
+
+def checked(question: str) -> str:
+    """The question without surrounding space. Raises QuestionError where it is empty or too long."""
+    question = question.strip()
+    if not any(map(str.isalnum, question)):
+        raise QuestionError("The question is empty.", hint="Ask something about the documents.")
+    if len(question) > LONGEST_QUESTION:
+        raise QuestionError(
+            f"The question has {len(question):,} characters.", hint=f"Ask in at most {LONGEST_QUESTION:,}, or add the text as a document."
+        )
+    return encodable(question.replace("\x00", " "))

@@ -1,0 +1,171 @@
+"""Finds all pages that a question needs, telling what its reader should know of the way; chooses no chat model, and answers nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from chatbot.errors import ModelError
+from chatbot.measures import Measure
+from chatbot.records import Event, Hit, Notice, Stage
+from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
+from chatbot.search.pages import WEIGHTS, Weights
+from chatbot.search.questions import measures_of, operands_of, understand
+from chatbot.search.reach import named_documents
+from chatbot.search.refusal import concerns
+from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
+from chatbot.search.reranking import rerank
+from chatbot.search.retrieval import Query, Retriever
+from chatbot.store.library import Library
+from ingestion.page_kinds import PRIMARY_STATEMENTS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from chatbot.models import LLM
+
+__all__ = ["Find", "Finder"]
+
+# Operands of a ratio that are searched for, and pages that all of them together may bring.
+MOST_OPERANDS, MOST_PAGES = 4, 5
+# Pages down to which the statement is looked for that a measure is read from.
+STATEMENT_DEPTH = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A search with its circumstances. names: documents to stay in, () for all. mode: of retrieval.MODES. k: pages. raw: the nearest chunks by
+    their vectors alone, instead of pages. strategy: of fusion.STRATEGIES, for a query longer than the embedder takes; not with raw. weights: of
+    the kinds of evidence."""
+
+    query: str
+    names: tuple[str, ...] = ()
+    mode: str = "hybrid"
+    k: int = 3
+    raw: bool = False
+    strategy: str = "average"
+    weights: Weights = WEIGHTS
+
+
+class Finder:
+    """Searches a library for questions. Safe from several threads."""
+
+    def __init__(self, library: Library, *, context_tokens: int) -> None:
+        """context_tokens: of the prompt by which a chat model puts pages into order."""
+        self._library, self._context_tokens = library, context_tokens
+        self._retriever = Retriever(library)
+
+    # --- a search by itself -------------------------------------------------------------------------------------------------
+
+    def find(self, find: Find, reranker: LLM | None, *, progress: Callable[[str, int, int], None], tell: Callable[[Notice], None]) -> list[Hit]:
+        """The best pages, at most k, one hit a page, more with the strategy "union"; the nearest chunks with `raw`.
+
+        reranker: the chat model that puts them into order, None for the search's own. progress(phase, done, total): phase "embedding" or "searching",
+        of the pieces of a long query. tell: gets what the user should know. Raises QuestionError, NotFoundError, ModelError.
+        """
+        query, embedder = find.query, self._library.embedder
+        self._library.scope(find.names)
+        if find.raw:
+            return self._retriever.raw(mean_vector(worth_searching(embed_query(embedder, query).chunks)), find.names, find.k)
+        understanding = understand(query, query)
+        subject = understanding.subject
+        words = find.mode == "keyword"
+        long = split_query(embedder, subject) if words else embed_query(embedder, subject, progress=partial(progress, "embedding"))
+        if long.failure:
+            tell(_in_part(long.failure))
+        wanted = Query(query, None, find.names, find.mode, max(find.k, PAGES_RERANKED) if reranker else find.k, understanding, find.weights)
+        hits = self._retriever.search_long(wanted, long, find.strategy, progress=partial(progress, "searching"))
+        if reranker:
+            ranked = rerank(query, hits, reranker, max_tokens=self._context_tokens)
+            hits = list(ranked.hits)
+            if ranked.notice:
+                tell(ranked.notice)
+        return hits if find.strategy == "union" else hits[: find.k]
+
+    # --- the pages of a question that is answered ---------------------------------------------------------------------------
+
+    def vector(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
+        """The unit vector of a query, None where there is none, saying why; of a long one the mean over its pieces, and how far it is."""
+        waiting, steps = self._library.without_vectors(), embedding_steps(self._library.embedder, query)
+        try:
+            while True:
+                done, total = next(steps)
+                if total > 1:
+                    yield Stage("searching", done, total)
+        except StopIteration as end:
+            long: LongQuery = end.value
+        except ModelError as error:
+            yield Notice(f"Searched by words alone: {error.message}", error.hint)
+            return None
+        finally:
+            steps.close()
+        if long.failure:
+            yield _in_part(long.failure)
+        if waiting:
+            names = ", ".join(sorted({version.document for version in waiting})[:3])
+            yield Notice(f"Still being indexed, found by words alone so far: {names}.", "Ask again in a minute for the best pages.")
+        return mean_vector(worth_searching(long.chunks))
+
+    def pages(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+        """The best pages of those whom the question names; where another's are among the best, only documents about the named are searched.
+
+        query.understanding: of its question. Of a measure the statement is among them that it is read from, of a ratio a page for each operand.
+        """
+        hits = yield from self._with_operands(query, reranker, stop)
+        assert query.understanding is not None
+        whose = named_documents(self._library, query.understanding, query.names)
+        own = [hit for hit in hits if concerns(query.understanding, hit, whose)]
+        if len(own) == len(hits):
+            return hits
+        scope = self._library.scope(query.names)
+        versions = {hit.version for hit in own}.union(*whose.values())
+        names = tuple(name for version, name in scope.items() if version in versions)
+        again = yield from self._with_operands(replace(query, names=names), reranker, stop)
+        return [hit for hit in again if concerns(query.understanding, hit, whose)]
+
+    def more(self, query: Query, names: Sequence[str], k: int) -> list[Hit]:
+        """The best k pages of these documents (() for those that are asked), of whom the question names alone. query.understanding: of its question."""
+        assert query.understanding is not None
+        whose = named_documents(self._library, query.understanding, query.names)
+        hits = self._retriever.search(replace(query, names=tuple(names) or query.names, k=k))
+        return [hit for hit in hits if concerns(query.understanding, hit, whose)]
+
+    def _with_operands(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+        """The best pages; of a measure also the statement that it is read from, and of a ratio or a difference the best page for each operand,
+        for these stand in different statements."""
+        hits = yield from self._first(query, reranker, stop)
+        assert query.understanding is not None
+        operands = operands_of(measures_of(query.understanding))
+        if not hits or not operands:
+            return hits
+        wanted = [replace(query.understanding, measures=(operand.name,), kinds=operand.kinds) for operand in operands[:MOST_OPERANDS]]
+        best = [hit for one in wanted for hit in self._retriever.search(replace(query, k=1, understanding=one))] if len(wanted) > 1 else []
+        best += self._statements(query, operands, [*hits, *best])
+        found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
+        return list(found.values())[: max(query.k, len({(hit.version, hit.page) for hit in [hits[0], *best]}))][:MOST_PAGES]
+
+    def _first(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+        """The best pages, in the chat model's order where there is one."""
+        if reranker is None:
+            return self._retriever.search(query)
+        ranked = rerank(query.text, self._retriever.search(replace(query, k=PAGES_RERANKED)), reranker, max_tokens=self._context_tokens, stop=stop)
+        if ranked.notice:
+            yield ranked.notice
+        return list(ranked.hits[: query.k])
+
+    def _statements(self, query: Query, operands: Sequence[Measure], hits: Sequence[Hit]) -> list[Hit]:
+        """The statements of the first hit's document that these measures are read from and that are not among the hits: notes and segments
+        speak of a measure in more words than the statement does."""
+        there = {kind for hit in hits if hit.version == hits[0].version for kind in hit.kinds}
+        lacking = {kind for operand in operands for kind in operand.kinds if kind in PRIMARY_STATEMENTS and there.isdisjoint(operand.kinds)}
+        if not lacking:
+            return []
+        deeper = self._retriever.search(replace(query, names=(hits[0].document,), k=STATEMENT_DEPTH))
+        return list({kind: hit for hit in reversed(deeper) for kind in lacking.intersection(hit.kinds)}.values())
+
+
+def _in_part(error: ModelError) -> Notice:
+    return Notice(f"Parts of the question were searched without their meaning: {error.message}", error.hint)
