@@ -115,18 +115,17 @@ NOT_YET = re.compile(
 )
 
 
-def document_facts(pages: Sequence[Page], title: str | None, name: str = "") -> DocumentFacts:
-    """Period and status of a document. pages: with their running heads; title: the file's own; name: the file's, looked at last."""
+def document_facts(pages: Sequence[Page], title: str | None) -> DocumentFacts:
+    """Period and status of a document. pages: with their running heads; title: the file's own."""
     cover = _cover(pages)
     tops = list(_title_lines(pages))
     heads = _running(pages)
     titles = [title] if title and re.search(r"[^\W\d_]{3}", title) else []
-    stem = re.sub(r"[_.-]", " ", name.rsplit(".", 1)[0])
-    period = _declared(cover) or _of_lines(heads, tops, titles) or _dated(tops, heads, titles) or period_in(name)
+    period = _declared(cover) or _of_lines(heads, tops, titles) or _dated(tops, heads, titles)
     if CALLED_SUPERSEDED.search(cover):
         return DocumentFacts(period or None, "superseded")
     # A line that begins small goes on with a sentence, which may be of other documents.
-    return DocumentFacts(period or None, status_in([line for line in (*tops, *heads, *titles, stem) if line == stem or not line[:1].islower()]))
+    return DocumentFacts(period or None, status_in([line for line in (*tops, *heads, *titles) if not line[:1].islower()]))
 
 
 def period_in(name: str) -> str:

@@ -13,8 +13,8 @@ __all__ = ["confidence_of", "locate_quote"]
 SAME_LINE = 0.6
 
 
-def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, *, start: int = 0) -> tuple[Rect, ...]:
-    """One rectangle a line over `quote`'s first occurrence at or after letter-or-digit number `start`; empty where it is not found.
+def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str) -> tuple[Rect, ...]:
+    """One rectangle a line over `quote`'s first occurrence; empty where it is not found.
 
     glyphs: characters or whole words with their boxes, in text order. Letters and digits alone are compared, case-folded, so
     that spaces, line ends, hyphens and ligatures do not matter.
@@ -28,10 +28,7 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, *, start: int =
     wanted = _plain(quote)
     if not wanted:
         return ()
-    page = "".join(letters)
-    at = page.find(wanted, start)
-    if at < 0:
-        at = page.find(wanted)
+    at = "".join(letters).find(wanted)
     return () if at < 0 else _by_line(glyphs[i][1] for i in dict.fromkeys(owner[at : at + len(wanted)]))
 
 

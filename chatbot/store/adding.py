@@ -208,9 +208,9 @@ def failed_upload(name: str, error: ProjectError) -> AddResult:
     return AddResult(shown, "failed", error=str(error))
 
 
-def taken_of(row: Waiting, password: str | None = None) -> Taken:
-    """A waiting file as it was taken."""
-    return Taken(row.name, row.sha256, row.id, password, recovered=row.recovered, left=True)
+def taken_of(row: Waiting) -> Taken:
+    """A waiting file as it was taken, without its password, which is never stored."""
+    return Taken(row.name, row.sha256, row.id, None, recovered=row.recovered, left=True)
 
 
 def different_files(name: str, first: Path | None, second: Path | None) -> DocumentError:

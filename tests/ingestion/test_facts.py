@@ -13,13 +13,13 @@ from tests.pdfs import make_pdf
 BODY = "\nThe ministry sets out its policy for the years to come. In 2019 it was otherwise; the law of 1999 said so.\n"
 
 
-def facts(*texts: str, title: str | None = None, name: str = "", head: str = "") -> DocumentFacts:
+def facts(*texts: str, title: str | None = None, head: str = "") -> DocumentFacts:
     """Facts of pages that begin with the running head `head`, if any."""
     pages = []
     for number, text in enumerate(texts, 1):
         whole = f"{head}\n{text}" if head else text
         pages.append(Page(number, whole, running=((0, len(head) + 1),) if head else ()))
-    return document_facts(pages, title, name)
+    return document_facts(pages, title)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,8 @@ def test_running_heads_say_the_period_where_there_is_no_cover() -> None:
     assert facts(BODY, BODY, BODY, head="2005-06 Budget Paper No. 3 Strategies").period == "2005-06"
 
 
-def test_the_files_own_title_and_its_name_come_after_the_pages() -> None:
-    assert facts(BODY, title="Budget Book 2024-25", name="budget_2023.pdf").period == "2024-25"
-    assert facts(BODY, name="budget_2023.pdf").period == "2023"
+def test_the_files_own_title_comes_after_the_pages() -> None:
+    assert facts(BODY, title="Budget Book 2024-25").period == "2024-25"
     assert facts(BODY, title="0001018724-20-000004").period is None
 
 

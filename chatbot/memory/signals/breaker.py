@@ -16,9 +16,9 @@ RETRY_SECONDS = 30.0
 class Breaker:
     """Closed: everyone asks. Open, after three failures in a row: nobody does, until one may try again. Safe from several threads."""
 
-    def __init__(self, *, retry_seconds: float = RETRY_SECONDS, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         """clock: seconds since the epoch."""
-        self._retry_seconds, self._clock = retry_seconds, clock
+        self._clock = clock
         self._lock = threading.Lock()
         self._failures, self._retry_at, self._last_success = 0, 0.0, 0.0
 
@@ -44,7 +44,7 @@ class Breaker:
                 return True
             if self._clock() < self._retry_at:
                 return False
-            self._retry_at = self._clock() + self._retry_seconds
+            self._retry_at = self._clock() + RETRY_SECONDS
             return True
 
     def succeeded(self) -> None:
@@ -57,4 +57,4 @@ class Breaker:
         with self._lock:
             self._failures += 1
             if self._failures >= MOST_FAILURES:
-                self._retry_at = self._clock() + self._retry_seconds
+                self._retry_at = self._clock() + RETRY_SECONDS

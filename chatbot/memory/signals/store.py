@@ -137,7 +137,7 @@ class Signals:
         done = self._embed(done, progress)
         return self._analyse(done, model, progress)
 
-    def reembed(self, *, progress: Callable[[str, int], None] = lambda stage, done: None) -> Imported:
+    def reembed(self) -> Imported:
         """Drop the vectors and make them anew, by this embedder. Signals stay, and are found by keywords until each has its vector. Raises SignalsError."""
         if not self.state.imported:
             raise nothing_imported()
@@ -145,7 +145,7 @@ class Signals:
             migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
             use_embedder(connection, self._embedder.fingerprint, self._embedder.dimension)
         self._known = None
-        return self._embed(Imported(), progress)
+        return self._embed(Imported(), lambda stage, done: None)
 
     # --- signals out --------------------------------------------------------------------------------------------------------
 
