@@ -26,9 +26,9 @@ from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_answerable  # noqa: E402
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.extractive import embedded  # noqa: E402
-from chatbot.answer.passages import passages  # noqa: E402
-from chatbot.answer.relevance import WEIGHTS, Found, Question, signs_of  # noqa: E402
+from chatbot.answer.quoting.extractive import embedded  # noqa: E402
+from chatbot.answer.quoting.passages import passages  # noqa: E402
+from chatbot.answer.quoting.relevance import WEIGHTS, Found, Question, signs_of  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.store.embedders import SentenceVectors  # noqa: E402
 

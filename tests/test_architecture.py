@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import metadata
 from pathlib import Path
 
@@ -140,6 +141,21 @@ def test_imports_follow_the_arrows() -> None:
             if module.startswith(".") or (there and there != here and there not in BELOW.get(here, set())):
                 wrong.append(f"{name(path)}:{line} ({here}) imports {module} ({there})")
     assert not wrong, "\n".join(wrong)
+
+
+def folder_of(module: str) -> str:
+    """The folder of a module in a room, "" where it stands in none."""
+    parts = module.split(".")
+    return ".".join(parts[:3]) if len(parts) > 3 and parts[0] == "chatbot" else ""
+
+
+def test_folders_of_a_room_do_not_import_one_another_in_circles() -> None:
+    needs: dict[str, set[str]] = {}
+    for path in house():
+        here = folder_of(module_of(path))
+        if here:
+            needs.setdefault(here, set()).update(there for _, module in imports(path) if (there := folder_of(module)) not in {"", here})
+    TopologicalSorter(needs).prepare()  # raises CycleError
 
 
 def test_streamlit_stays_in_the_user_interface() -> None:

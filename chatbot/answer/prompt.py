@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.citations import escape_keys
+from chatbot.answer.citing.keys import escape_keys
 from chatbot.records import Exchange, Hit, Note, Prompt
 from chatbot.tokens import count_tokens, cut_to_tokens
 

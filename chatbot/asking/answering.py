@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chatbot.answer.arithmetic import work_out
-from chatbot.answer.citations import check_answer
-from chatbot.answer.computed import compute_answer
-from chatbot.answer.extractive import Likeness, extract_answer
-from chatbot.answer.pages import forget_pages
-from chatbot.answer.passages import passages
+from chatbot.answer.checks.pages import forget_pages
+from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.prompt import NOT_THERE
+from chatbot.answer.quoting.extractive import Likeness, extract_answer
+from chatbot.answer.quoting.passages import passages
+from chatbot.answer.sums.arithmetic import work_out
+from chatbot.answer.tables.computed import compute_answer
 from chatbot.errors import ModelError
 from chatbot.records import Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations import check_answer
-from chatbot.answer.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citing.citations import check_answer
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.audit.record import Check, Quote, Record, Source
 from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from chatbot.answer.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, table, tight
 from chatbot.audit.record import Check, Leaf, Quote, Record, dump
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.citations import KEYS_IN_BRACKETS
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.records import Citation, NumberCheck, PageRef
 from chatbot.ui.text import page_text, plain_html, visible
 

@@ -1,0 +1,195 @@
+"""Knows what an answer says of each of its figures: the words near it, its period, the row of cells it is read out in; knows no page."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.checks.mentions import Mention, label_words, period_beside, periods_in
+from chatbot.answer.checks.pages import Placed, words_around
+from chatbot.answer.checks.words import comparable_words
+from chatbot.numbers import Figure, Period, find_periods, scale_marks
+
+__all__ = ["Claim", "Scope", "Spoken"]
+
+ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
+CLAUSE_REACH = 400  # characters on each side of a figure that can be its clause
+SENSE_REACH = 200  # characters around a figure in which "purchases" or "deficit" speaks of it
+AMOUNT = 100  # a smaller bare whole number may be part of a name, "Level 3", and does not part what is said of other figures
+MOST_SAID = 4_000  # characters of answer and question that lend a bare "it was 5" its words
+LONGEST_PERIOD_GAP = 40  # characters between a period and the figure it goes with
+
+_ROUNDED = re.compile(
+    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.|over|more than|less than|under|close to|rounded(?: to)?|~|≈)"
+    r"\W{0,3}\Z",
+    re.IGNORECASE,
+)
+_OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
+    r"decreas|declin|\bfell\b|\bfall|drop|reduc|lower|loss|deficit|outflow|\bused\b|\bpa(?:id|ys?|ying)\b|pay(?:ment|out)|purchas|spen[dt]|expenditure"
+    r"|\bcapex\b|expens|\bcosts?\b|charge|shrank|shr[iu]nk|contract|negative|\bcut\b|write|impair|dividend|\bless\b|deduct|short|allowance|depreciation"
+    r"|amorti[sz]|acqui|treasury stock|provision",
+    re.IGNORECASE,
+)
+# "provided by (used in)", "income (loss)", "(gain) loss": a label for both directions says nothing of the sign.
+_TWO_WAY = re.compile(
+    r"\((?:gains?|incomes?|increases?|benefits?|profits?|surplus)\)\s{1,3}[a-z]{1,20}|\([^()0-9]{1,40}\)|(?:/|\bor )(?:loss(?:es)?|deficits?|decreases?)\b",
+    re.IGNORECASE,
+)
+_AT_ONCE = re.compile(r"[\s(,]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|ended|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}")
+_JUST_BEFORE = re.compile(r"[\s:,)=-]{0,3}(?:(?:was|were|is|are|at|to|of|stood|came|amounted|totall?ed|reached)[\s:]{1,2}){0,3}")
+_RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
+_ITEM = re.compile(r"[;(\n]|: ")
+_CLOSED = re.compile(r"\(([^()]*+)\)")
+_CELLS_BETWEEN = re.compile(r"[\s$€£₹¥|,;()%*–—-]{0,12}")
+NO_MENTION = Mention(())
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The sentence a figure stands in, as offsets, and the prompt's keys that are cited for it."""
+
+    start: int
+    end: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Placed):
+    """A figure of the answer. rounded: it says so. outflow: its sentence carries the minus in words.
+
+    lead, goes_on: the words before and after the figure, beyond its sentence too. paragraph: whitespace collapsed.
+    """
+
+    rounded: bool
+    outflow: bool
+    lead: tuple[str, ...] = ()
+    goes_on: tuple[str, ...] = ()
+    paragraph: str = ""
+    mention: Mention = NO_MENTION
+
+
+class Spoken:
+    """An answer with its figures, read once. text: with its citation keys blanked out. question: as asked."""
+
+    def __init__(self, text: str, figures: Sequence[Figure], question: str) -> None:
+        self._text, self._figures, self._question = text, figures, question
+        self._words = comparable_words(text)
+        self._starts = [figure.start for figure in figures]
+        self._marks = [mark for source in (text, question) for mark in scale_marks(source) if mark.scale > 1][:1]
+        self._asked_periods = periods_in(question)
+        self._everything = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
+        self._paragraphs: dict[int, str] = {}
+        self._sentences: dict[tuple[int, int], _Sentence] = {}
+
+    def claim(self, index: int, scope: Scope) -> Claim:
+        """What is said of the figure at a position of the list."""
+        figure = self._figures[index]
+        span = scope.start, scope.end
+        if span not in self._sentences:
+            self._sentences[span] = _Sentence(self._text, scope, self._figures, self._starts)
+        sentence = self._sentences[span]
+        first, last = bisect_left(self._words.starts, scope.start), bisect_left(self._words.starts, scope.end)
+        before, after = words_around(self._words, figure, first, last)
+        readings = (figure, *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in self._marks if figure.bare))
+        run, place = sentence.run(index)
+        periods = sentence.periods_of(index)
+        own = bool(periods)
+        if not own and len(run) == 1:
+            periods = self._asked_periods
+        nearby = (*sentence.nearby(index), self._everything)
+        rounded, outflow = self._rounded(figure, scope), self._outflow(figure, scope)
+        mention = Mention(nearby, periods, own, run, place, period_beside(self._text, figure))
+        lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
+        return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
+
+    def _paragraph(self, figure: Figure) -> str:
+        """The text around a figure up to the next blank lines, whitespace collapsed."""
+        start, end = self._text.rfind("\n\n", 0, figure.start) + 1, self._text.find("\n\n", figure.end)
+        if start not in self._paragraphs:
+            self._paragraphs[start] = " ".join(self._text[start : end if end >= 0 else len(self._text)].split())
+        return self._paragraphs[start]
+
+    def _rounded(self, figure: Figure, scope: Scope) -> bool:
+        before = self._text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start]
+        after = self._text[figure.end : figure.end + ROUNDING_REACH]
+        return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after))
+
+    def _outflow(self, figure: Figure, scope: Scope) -> bool:
+        around = self._text[max(scope.start, figure.start - SENSE_REACH) : min(scope.end, figure.end + SENSE_REACH)]
+        return figure.value > 0 and _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
+
+
+class _Sentence:
+    """One sentence of an answer with the figures in it."""
+
+    def __init__(self, text: str, scope: Scope, figures: Sequence[Figure], starts: Sequence[int]) -> None:
+        self._source, self._scope = text, scope
+        self._first, self._last = bisect_left(starts, scope.start), bisect_left(starts, scope.end)
+        self._figures = figures
+        self._by_order = _RESPECTIVELY.search(text, scope.start, scope.end) is not None
+        self._all = label_words(text[scope.start : scope.end])
+        self._periods = find_periods(text[scope.start : scope.end])
+        self._periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in self._periods]
+        self._runs = self._all_runs()
+        self._digits: dict[int, tuple[str, ...]] = {}
+        self._amounts = [index for index in range(self._first, self._last) if self._is_amount(index)]
+
+    def run(self, index: int) -> tuple[tuple[str, ...], int]:
+        """The digits of the figures that follow one another like cells around one, and its place among them."""
+        start, end = self._runs.get(index, (index, index + 1))
+        if start not in self._digits:
+            self._digits[start] = tuple(re.sub("[^0-9]", "", figure.text) for figure in self._figures[start:end])
+        return self._digits[start], index - start
+
+    def nearby(self, index: int) -> tuple[frozenset[str], ...]:
+        """Label words of what stands between the amounts around it, after its last colon first; then those of the sentence."""
+        start, end = self._runs.get(index, (index, index + 1))
+        before = [other for other in self._amounts[max(0, bisect_left(self._amounts, start) - 1) :][:1] if other < start]
+        after = self._amounts[bisect_right(self._amounts, end - 1) :][:1]
+        left = self._figures[before[0]].end if before else self._scope.start
+        right = self._figures[after[0]].start if after else self._scope.end
+        left, right = max(left, self._figures[start].start - CLAUSE_REACH), min(right, self._figures[end - 1].end + CLAUSE_REACH)
+        lead = self._source[left : self._figures[start].start].rstrip()
+        around = label_words(f"{lead} {self._source[self._figures[end - 1].end : right]}")
+        if lead.endswith((":", "=")):  # "Wages: 5; Rents: 6"
+            return label_words(_ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]), around, self._all
+        colon = lead.rfind(":")
+        return (*([label_words(lead[colon + 1 :])] if colon >= 0 else []), around, self._all)
+
+    def periods_of(self, index: int) -> tuple[Period, ...]:
+        """The period that goes with the figure; all of the sentence where it does not say which."""
+        if len({(period.start_year, period.end_year, period.kind, period.text) for period in self._periods}) <= 1:
+            return tuple(self._periods[:1])
+        if self._by_order:
+            following = [period for period in self._periods if period.start > self._figures[index].end]
+            amounts = [other for other in self._amounts if not following or self._figures[other].end < following[0].start]
+            if index in amounts and following and len(amounts) % len(following) == 0:
+                return (following[amounts.index(index) % len(following)],)
+            return tuple(self._periods)
+        figure = self._figures[index]
+        after = [period for period in self._periods if 0 <= period.start - figure.end <= LONGEST_PERIOD_GAP]
+        before = [period for period in self._periods if 0 <= figure.start - period.end <= LONGEST_PERIOD_GAP]
+        beside = [period for period in after[:1] if _AT_ONCE.fullmatch(self._source, figure.end, period.start)]
+        beside += [period for period in before[-1:] if _JUST_BEFORE.fullmatch(self._source, period.end, figure.start)]
+        return tuple(beside[:1] or self._periods)
+
+    def _all_runs(self) -> dict[int, tuple[int, int]]:
+        runs: dict[int, tuple[int, int]] = {}
+        start = self._first
+        for index in range(self._first, self._last):
+            if index > start and not self._like_cells(index - 1, index):
+                start = index
+            runs[index] = (start, index + 1)
+        for index in range(self._last - 2, self._first - 1, -1):
+            if runs[index + 1][0] == runs[index][0]:
+                runs[index] = runs[index + 1]
+        return runs
+
+    def _like_cells(self, one: int, other: int) -> bool:
+        return _CELLS_BETWEEN.fullmatch(self._source, self._figures[one].end, self._figures[other].start) is not None
+
+    def _is_amount(self, index: int) -> bool:
+        figure = self._figures[index]
+        return not figure.bare or figure.unit is not None or figure.decimals > 0 or abs(figure.value) >= AMOUNT

@@ -1,0 +1,184 @@
+"""Knows whether a figure of an answer and one of a page state the same value in sign, scale, unit, kind and sense; knows no rows, columns or periods."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from chatbot.answer.checks.claims import Claim
+from chatbot.answer.checks.pages import OnPage, PageView, digits_of
+from chatbot.numbers import Figure, same_value
+
+__all__ = ["agree", "alignment", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
+
+ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
+LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
+ROW_WORDS = 2  # label and cells before the figure on its line: where the answer has all of them, it reads out that row
+VERBATIM_ROW_WORDS = 3  # that many before the figure, equal on the page: a row was copied, so its sign must be the page's
+UNSCALED_ROW_WORDS = 2  # that many beside the figure: its scale may stay unsaid, as it does in the row
+CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents are the exception
+
+SENSE_WORDS = 8  # words before a figure in which "deficit" says what it is
+NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before it
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_HOLDINGS = (
+    (frozenset({"surplus", "surpluses"}), frozenset({"deficit", "deficits", "shortfall"})),
+    (frozenset({"profit", "profits", "gain", "gains"}), frozenset({"loss", "losses"})),
+    (frozenset({"inflow", "inflows"}), frozenset({"outflow", "outflows"})),
+)
+_MOVES = (
+    frozenset("rose rise rises risen increased increase increases grew grow grows grown growth up higher climbed".split()),
+    frozenset("fell fall falls fallen declined decline declines decreased decrease decreases dropped drop down lower shrank contracted".split()),
+)
+_BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
+_DENIALS = frozenset("not never wasnt werent isnt arent".split())
+_DENIED_BETWEEN = frozenset("be been about exactly".split())
+_Words = tuple[str, ...]
+
+
+def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
+    """Why a page's equal figure says the opposite of the answer's: a deficit for a surplus, a fall for a rise, a denial; "" where it does not.
+
+    before: the words of the page's sentence before the figure.
+    """
+    if (claim.figure.value < 0) != (placed.figure.value < 0):
+        return ""
+    if _denied(claim.before) != _denied(before):
+        return "the page denies it" if _denied(before) else "the answer denies what the page says"
+    if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in _HOLDINGS):
+        return "the page has it as the opposite, as a deficit is of a surplus"
+    return "the page has it as a move the other way" if _move(claim.before, claim.after) * _move(before, placed.after) < 0 else ""
+
+
+def _denied(before: _Words) -> bool:
+    """Whether the words end in "was not", which "not only" and "not more than" do not."""
+    return next((word for word in reversed(before) if word not in _DENIED_BETWEEN), "") in _DENIALS
+
+
+def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
+    """1 or -1 for the side that the words before a figure name, 0 for neither or both: "surplus (deficit)"."""
+    near: list[str] = []
+    for word in before[-SENSE_WORDS:][::-1]:
+        if word[0].isdigit() and not _YEAR.fullmatch(word):
+            break
+        near.append(word)
+    first = [next((place for place, word in enumerate(near) if word in side), SENSE_WORDS) for side in sides]
+    if first[0] == first[1] or (max(first) < SENSE_WORDS and (min(first) >= NEAREST_WORDS or abs(first[0] - first[1]) < NEAREST_WORDS)):
+        return 0
+    return 1 if first[0] < first[1] else -1
+
+
+def _move(before: _Words, after: _Words) -> int:
+    """1 for "rose by" before a figure or "growth" after it, -1 for the contrary, 0 for neither or both."""
+    last = next((word for word in reversed(before) if word not in _BETWEEN), "")
+    up, down = ({last, *after[:1]} & side for side in _MOVES)
+    return bool(up) - bool(down)
+
+
+def figures_stating(figure: Figure, view: PageView) -> list[Figure]:
+    """The page's figures that state this one, sign aside."""
+    claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
+    return [placed.figure for placed in view.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)]
+
+
+def rounds(claim: Claim, placed: OnPage) -> bool:
+    """Whether the answer's figure is the page's, rounded."""
+    return any(same_value(mine, reading, rounding=True) for mine in claim.readings for reading in _readings_for(mine, placed))
+
+
+def matches(claim: Claim, placed: OnPage) -> bool:
+    """Whether this figure of the page is what the answer's figure says."""
+    if _value_matches(claim, placed):
+        return not _drops_scale(claim, placed)
+    return claim.outflow and _common(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
+
+
+def _value_matches(claim: Claim, placed: OnPage) -> bool:
+    return any(agree(mine, reading) for mine in claim.readings for reading in _readings_for(mine, placed))
+
+
+def _opposite(claim: Claim, placed: OnPage) -> bool:
+    """Whether the page has the figure with a minus that the answer puts in words."""
+    return placed.figure.value < 0 < claim.figure.value and any(
+        agree(mine, replace(reading, value=-reading.value)) for mine in claim.readings for reading in _readings_for(mine, placed)
+    )
+
+
+def _readings_for(mine: Figure, placed: OnPage) -> list[Figure]:
+    """The page figure's readings that the answer's figure may be compared with: money is no count, and a bare cell may be a percentage."""
+    money = mine.unit not in (None, "x") and mine.percent is None
+    readings = [] if money and placed.counts and placed.figure.unit is None else list(placed.readings)
+    if mine.percent == "percent" and placed.percent:
+        readings.append(replace(placed.figure, percent="percent", unit="%"))
+    return readings
+
+
+def agree(mine: Figure, other: Figure) -> bool:
+    """same_value, and a bare number with decimals may leave the page's "per cent" unsaid."""
+    if mine.bare and mine.unit is None and mine.decimals and other.percent == "percent":
+        other = replace(other, percent=None, unit=None)
+    return same_value(mine, other)
+
+
+def _drops_scale(claim: Claim, placed: OnPage) -> bool:
+    """Whether the answer gives money without the scale that the page's mark gives to this cell, in words of its own."""
+    mine, mark = claim.figure, placed.mark
+    if mark is None or len(claim.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
+        return False
+    if mark.exceptions and placed.figure.decimals == CENTS:
+        return False
+    whole_row = 0 < placed.on_line <= _common(claim.before, placed.before)
+    return not whole_row and alignment(claim, placed) < UNSCALED_ROW_WORDS
+
+
+def _covers(outer: Figure, inner: Figure) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def alignment(claim: Claim, placed: OnPage) -> int:
+    return _common(claim.before, placed.before) + _common(claim.after[::-1], placed.after[::-1])
+
+
+def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+    """How many words both end with."""
+    count = 0
+    for one, other in zip(reversed(left), reversed(right), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def figures_against(claim: Claim, view: PageView, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
+    """Other figures of the page that stand where the answer has its own: in the same words, or in the same row after the same cells.
+
+    Where the value stands on the page too, its own place must not fit the answer as well, nor be another column of that row. rows: whether
+    rows count, which are not looked at where the figure's cell is known to fit.
+    """
+    words = {*claim.before[-1:], *claim.after[:1]}
+    best = max((alignment(claim, placed) for placed in equal), default=-1)
+    lines = {placed.line for placed in equal}
+    found = []
+    for placed in (placed for word in words for placed in view.by_neighbour.get(word, ())):
+        aligned = alignment(claim, placed)
+        if aligned <= best or any(_covers(one.figure, placed.figure) for one in equal):
+            continue
+        same_row = rows and _copies_row(claim, placed) and placed.line not in lines
+        if same_row or (aligned >= ALIGNED_WORDS and (not equal or _ends_alike(claim, placed, view))):
+            found.append(placed)
+    return found
+
+
+def _copies_row(claim: Claim, placed: OnPage) -> bool:
+    """Whether the answer has all that stands before the figure on its line, a label among it."""
+    row = placed.before[-placed.on_line :]
+    return ROW_WORDS <= placed.on_line <= _common(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
+
+
+def _ends_alike(claim: Claim, placed: OnPage, view: PageView) -> bool:
+    """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
+    if _common(claim.before, placed.before) < LEADING_WORDS:
+        return False
+    if claim.after:
+        return claim.after[:1] == placed.after[:1]
+    return view.text[placed.figure.end : placed.figure.end + 1] in tuple(".;!?")

@@ -1,0 +1,290 @@
+"""Knows whether a figure of an answer stands on the pages cited for it, in the row, column and period that the answer speaks of; keeps nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.checks.claims import Claim, Scope, Spoken
+from chatbot.answer.checks.figure_matches import agree, figures_against, figures_stating, matches, other_sense, rounds
+from chatbot.answer.checks.formulas import find_formulas, is_constant
+from chatbot.answer.checks.mentions import label_words, may_be_one, period_beside, periods_in
+from chatbot.answer.checks.pages import OnPage, PageView, digits_of, sentence_around, view_of
+from chatbot.answer.checks.table_figures import names_row, objection_to
+from chatbot.answer.checks.words import comparable_words
+from chatbot.numbers import Figure, find_figures, periods_agree, same_value
+from chatbot.records import NumberCheck, Prompt
+
+__all__ = ["Scope", "check_numbers", "figures_stating"]
+
+LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number below it may belong to a name
+MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
+LONGEST_SHOWN = 90
+
+_COMPARED = re.compile(
+    r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
+    re.IGNORECASE,
+)
+_NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
+
+_Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What one page says of a figure. status: as in NumberCheck, or "absent"."""
+
+    status: str
+    reason: str = ""
+    period: str | None = None
+
+
+ABSENT = _Verdict("absent")
+
+
+class _Views(dict[str, PageView]):
+    """The pages of a prompt by key, each read when first looked at."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        super().__init__()
+        self.sources = prompt.sources
+
+    def __missing__(self, key: str) -> PageView:
+        view = self[key] = view_of(self.sources[key])
+        return view
+
+
+def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -> tuple[NumberCheck, ...]:
+    """One check per figure of an answer, in order. text: the answer with its citation keys blanked out at equal length.
+
+    supported: the value stands on a page cited for it, in sign, scale, unit and percent kind, rounded only where the answer says so; in the
+    row, column and period that the answer names, where it stands in a table whose heads are known.
+    derived: the answer shows how it comes from supported figures, and the arithmetic holds. contradicted: the cited page has the
+    answer's words around another figure of the same kind. present_elsewhere: the value alone is there: in another row, column or period, in another
+    source or the question, under another scale, unit or kind, or more exactly than an answer says that does not call it rounded.
+    """
+    figures, questioned = find_figures(text), find_figures(prompt.question)
+    spoken = Spoken(text, figures, prompt.question)
+    views = _Views(prompt)
+    claims, checks, places = [], [], []
+    for index, figure in enumerate(figures):
+        scope = scope_of(figure.start)
+        claims.append(spoken.claim(index, scope))
+        checks.append(_check(claims[-1], scope.keys, views, questioned))
+        places.append([views[key] for key in scope.keys or prompt.sources])
+    return tuple(_with_formulas(text, claims, checks, places))
+
+
+# ---------------------------------------------------------------- one figure against the pages
+
+
+def _check(claim: Claim, keys: Sequence[str], views: _Views, questioned: Sequence[Figure]) -> NumberCheck:
+    verdicts = {key: _verdict(claim, views[key]) for key in keys}
+    for status in ("supported", "contradicted", "present_elsewhere"):
+        if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
+            return _result(claim, verdicts[key], key)
+    if any(_verdict(claim, views[key]).status == "supported" for key in views.sources if key not in keys):
+        return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
+    if any(agree(claim.figure, other) for other in questioned):
+        return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
+    reason = next((verdict.reason for verdict in verdicts.values() if verdict.reason), "it stands on none of the pages")
+    return _result(claim, _Verdict("unsupported", reason), None)
+
+
+def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
+    figure, periods = claim.figure, claim.mention.periods
+    period = periods[0].text if len(periods) == 1 else verdict.period or figure.period
+    shown = key.split("-")[0] if key else None
+    return NumberCheck(figure.text, figure.value, figure.unit, figure.scale, period, verdict.status, shown, reason=verdict.reason)
+
+
+def _verdict(claim: Claim, view: PageView) -> _Verdict:
+    """What one page says of the figure."""
+    same_digits = view.by_digits.get(digits_of(claim.figure), [])
+    if copied := next((placed for placed in same_digits if _is_copied(claim, placed, view)), None):
+        return _supported(copied, view)
+    equal = [placed for placed in same_digits if matches(claim, placed)][:MOST_PLACES]
+    if _in_head(claim, view):
+        return _Verdict("supported", "belongs to a head or label of a table")
+    apart = names_row(view.tables, claim.mention) or any(placed.place for placed in same_digits)
+    objections = {placed.figure.start: _objection(claim, placed, view, apart=apart) for placed in equal}
+    fitting = [placed for placed in equal if not objections[placed.figure.start]]
+    named = any(_in_name(claim, placed) for placed in fitting)
+    against = [] if named else figures_against(claim, view, equal, rows=not any(placed.place for placed in fitting))
+    if fitting and not against:
+        return _supported(fitting[0], view)
+    if near := [placed for placed in against or (() if equal else view.figures) if rounds(claim, placed)]:
+        return _rounded(claim, near, view)
+    if misquoted := next((placed for placed in against if placed.figure.percent == claim.figure.percent), None):
+        return _Verdict("contradicted", f"in the answer's words the page has {misquoted.figure.text}")
+    if equal:
+        return _Verdict("present_elsewhere", next(filter(None, objections.values()), "its value stands in other words"))
+    if _is_list_number(claim, view):
+        return _Verdict("supported", "numbers a paragraph of the page")
+    if any(placed.figure.value == claim.figure.value for placed in same_digits):
+        return _Verdict("present_elsewhere", f"the page has its digits under another scale, unit or kind: {_line(same_digits[0], view)}")
+    if any(abs(placed.figure.value) == abs(claim.figure.value) for placed in same_digits):
+        return _Verdict("absent", "the page has it with the other sign")
+    return ABSENT
+
+
+def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:
+    """The verdict on a figure that is one of the page's, rounded."""
+    if not claim.rounded:
+        return _Verdict("present_elsewhere", f"rounded, which the answer does not say: the page has {near[0].figure.text}")
+    apart = names_row(view.tables, claim.mention)
+    objections = [_objection(claim, placed, view, apart=apart) for placed in near]
+    fitting = next((placed for placed, objection in zip(near, objections, strict=True) if not objection), None)
+    return _supported(fitting, view) if fitting else _Verdict("present_elsewhere", objections[0])
+
+
+def _supported(placed: OnPage, view: PageView) -> _Verdict:
+    if placed.place is None:
+        return _Verdict("supported", f"stands in “{_line(placed, view)}”")
+    return _Verdict("supported", f"stands in {view.tables.shown(placed.place)}", view.tables.period_of(placed.place))
+
+
+def _line(placed: OnPage, view: PageView) -> str:
+    """The page's line around a figure."""
+    line = " ".join(_line_of(placed, view).split())
+    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+
+
+def _line_of(placed: OnPage, view: PageView) -> str:
+    end = view.text.find("\n", placed.figure.end)
+    return view.text[placed.line : end if end >= 0 else len(view.text)]
+
+
+# ---------------------------------------------------------------- is it this place that the answer speaks of
+
+
+def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> str:
+    """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
+    if placed.place is not None:
+        return objection_to(view.tables, placed.place, claim.mention)
+    if _in_name(claim, placed):
+        return ""
+    if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text) and not _NOTE_MARK.fullmatch(claim.figure.text):
+        return "only the mark of a note has that number"
+    if apart and claim.mention.nearby:
+        said = frozenset().union(*claim.mention.nearby[:-1]) or claim.mention.nearby[-1]
+        if said and not said & label_words(_sentence(placed, view)):
+            return f"its value stands among other words: {_line(placed, view)}"
+    before = comparable_words(view.text[sentence_around(view.text, placed.figure)[0] : placed.figure.start]).texts
+    return other_sense(claim, placed, before) or _of_other_period(claim, placed, view)
+
+
+def _in_head(claim: Claim, view: PageView) -> bool:
+    """Whether the figure is a number in a head or label of the page's tables, such as the 3 of "Level 3", with the word before it."""
+    digits = re.sub("[^0-9]", "", claim.figure.text)
+    return abs(claim.figure.value) < LARGEST_NAME and (*claim.lead[-1:], digits) in view.tables.names
+
+
+def _is_copied(claim: Claim, placed: OnPage, view: PageView) -> bool:
+    """Whether the answer has the whole line of the page that the figure stands in, words among it."""
+    line = " ".join(_line_of(placed, view).split())
+    tells = any(map(str.isalpha, line)) or line.count(" ") > 1
+    if not tells or line not in claim.paragraph or " ".join(claim.figure.text.split()) not in line:
+        return False
+    whole = min(placed.on_line, len(placed.before)) <= _shared(claim, placed)
+    return whole and not _of_other_period(claim, placed, view)
+
+
+def _shared(claim: Claim, placed: OnPage) -> int:
+    count = 0
+    for one, other in zip(reversed(claim.lead), reversed(placed.before), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _in_name(claim: Claim, placed: OnPage) -> bool:
+    """Whether answer and page have the figure as part of a name: a small whole number after, or tied to, the same word."""
+    figure = claim.figure
+    if not figure.bare or figure.unit is not None or figure.decimals or not 0 <= figure.value < LARGEST_NAME or placed.place is not None:
+        return False
+    before = claim.before[-1:] == placed.before[-1:] and bool(label_words(" ".join(claim.before[-1:])))
+    after = claim.after[:1] == placed.after[:1] and bool(label_words(" ".join(claim.after[:1])))
+    return before or after
+
+
+def _is_list_number(claim: Claim, view: PageView) -> bool:
+    """Whether a line of the page begins with this number and a full stop, and goes on as the answer does: "112. The total"."""
+    written = claim.figure.text
+    if not (written.isdigit() and claim.goes_on):
+        return False
+    return re.search(rf"^[ \t]{{0,20}}{written}[.)][ \t]{{1,5}}{re.escape(claim.goes_on[0])}\b", view.text, re.IGNORECASE | re.MULTILINE) is not None
+
+
+def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
+    """Why a figure of a sentence is of another period than the answer states, "" where it may be of that one."""
+    if not claim.mention.periods or not claim.mention.own or placed.place is not None:
+        return ""
+    sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
+    named = periods_in(sentence)
+    if named and not any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
+        compared = all(_COMPARED.search(sentence, max(0, period.start - 40), period.start) for period in named)
+        return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
+    if any(not may_be_one(stated, other) for stated in claim.mention.beside for other in tied):
+        return f"the page has it for {tied[0].text}, not for {claim.mention.beside[0].text}"
+    return ""
+
+
+def _sentence(placed: OnPage, view: PageView) -> str:
+    """The page's sentence around a figure."""
+    start, end = sentence_around(view.text, placed.figure)
+    return view.text[start:end]
+
+
+# ---------------------------------------------------------------- figures that the answer computes
+
+
+def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], views: list[list[PageView]]) -> list[NumberCheck]:
+    """The checks with results of shown formulas, and figures that repeat them, marked as derived. views: the pages each may rest on."""
+    checked = list(checks)
+    figures = [one.figure for one in claims]
+    results: list[tuple[Figure, str]] = []
+    # Operands of one formula stand in different statements, each cited with its own row somewhere in the answer.
+    cited = list({id(view): view for pages in views for view in pages}.values())
+    # Twice, because an average may be shown before the ratios that it is of.
+    for formula in [*find_formulas(text, figures)] * 2:
+        operands = [index for index in formula.operands if not is_constant(figures[index])]
+        labels = [_labels(claims[index], cited, results) for index in operands]
+        shared = set.intersection(*labels) if labels else set()
+        result = figures[formula.result]
+        fits = bool(shared) and (result.scale == 1.0 or (formula.sums and (result.scale, None) in shared))
+        if fits or all(checked[index].status in ("supported", "derived") for index in operands):
+            readings = _labelled(result, shared) if formula.sums and result.bare and result.unit is None else []
+            results += [(reading, formula.text) for reading in (result, *readings)]
+            for index in (*formula.operands, formula.result):
+                checked[index] = _derived(checked[index], formula.text)
+    for index, figure in enumerate(figures):
+        if formula_text := next((text for result, text in results if same_value(figure, result, rounding=True)), None):
+            checked[index] = _derived(checked[index], formula_text)
+    return checked
+
+
+def _labels(claim: Claim, views: list[PageView], results: list[tuple[Figure, str]]) -> set[_Label]:
+    """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
+    mine = claim.figure
+    bare = mine.bare and mine.unit is None
+    same = [placed for view in views for placed in view.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
+    readings = [reading for placed in same for reading in placed.readings if bare or same_value(mine, reading)]
+    readings += [result for result, _ in results if (bare and result.value == mine.value) or same_value(mine, result)]
+    return {(reading.scale, None if reading.percent is None else "bps" if reading.unit == "basis points" else "%") for reading in readings}
+
+
+def _labelled(result: Figure, labels: set[_Label]) -> list[Figure]:
+    """A bare result as it may be repeated elsewhere in the answer, with the scale or kind that its operands have."""
+    units = {"%": (("%", "percent"), ("percentage points", "points")), "bps": (("basis points", "points"),)}
+    return [replace(result, scale=scale, unit=unit, percent=kind) for scale, name in labels for unit, kind in units.get(name or "", ((None, None),))]
+
+
+def _derived(check: NumberCheck, formula: str) -> NumberCheck:
+    return (
+        check
+        if check.status in ("supported", "derived")
+        else replace(check, status="derived", citation=None, formula=formula, reason="computed from figures of the answer; the arithmetic holds")
+    )

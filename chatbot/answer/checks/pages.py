@@ -1,0 +1,200 @@
+"""Knows a page as words and figures, each figure with the readings that its surroundings allow; knows no answer."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from chatbot.answer.checks.table_cells import Place, TablesOfPage, forget_tables, read_tables
+from chatbot.answer.checks.words import Words, comparable_words
+from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
+from chatbot.numbers.grammar import LETTERS, MINUS, YEAR, either, scale_of
+from chatbot.records import Hit
+from ingestion.records import Table
+
+__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "sentence_around", "view_of", "words_around"]
+
+NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
+SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
+LONGEST_LINE = 300  # characters of a line that are looked at before a figure
+_PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
+_NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)) | {
+    "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+}  # fmt: skip
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]{0,20}\n")
+_SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
+_LETTER_MONEY = re.compile(
+    rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<whole>[0-9]{{2,6}}+)(?:\.(?P<cents>[0-9]{{1,2}}+))?(?![A-Za-z0-9.,]*[0-9A-Za-z])"
+)
+_SPACED_DASH = re.compile(f"[{MINUS}] ")
+_YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
+_WORD_NUMBER = re.compile(
+    rf"\b(?P<word>{either(_NUMBER_WORDS)})(?:[ -](?P<scale>thousand|million|billion|trillion|lakh|crore)|[ \n](?P<percent>per ?cent))?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A figure among its words. readings: as written, and as the scale marks around it would have it read."""
+
+    figure: Figure
+    readings: tuple[Figure, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage(Placed):
+    """counts: it is followed by a word, "24 municipalities". cell: nothing but figures follow on its line. percent: it may be a percentage.
+
+    line: where its line starts; on_line: words before it there. place: its cell, None where it stands in none that is known.
+    """
+
+    mark: ScaleMark | None
+    counts: bool
+    cell: bool
+    percent: bool
+    line: int
+    on_line: int
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A page read once for comparing; its figures by their significant digits, and by the words next to them."""
+
+    text: str
+    words: Words
+    figures: tuple[OnPage, ...]
+    by_digits: dict[str, list[OnPage]]
+    by_neighbour: dict[str, list[OnPage]]
+    tables: TablesOfPage
+
+
+class _Marks(NamedTuple):
+    """A page's marks of scale and of percent kind, and the scale that its context states."""
+
+    scales: list[ScaleMark]
+    kinds: list[ScaleMark]
+    default: ScaleMark | None
+
+    def at(self, figure: Figure, tables: TablesOfPage, place: Place | None) -> tuple[ScaleMark | None, ScaleMark | None]:
+        """Those for one figure: what its table says, else the nearest on the page."""
+        if place is not None and tables.per_piece(place):
+            return None, governing_mark(self.kinds, figure.start)
+        if place is not None and any(found := tables.marks_of(place)):
+            return found
+        return governing_mark(self.scales, figure.start) or self.default, governing_mark(self.kinds, figure.start)
+
+
+def view_of(hit: Hit) -> PageView:
+    """The hit's page, read once and kept for the next figure; its chunk where the page text is missing."""
+    return _view(hit.page_text or hit.text, hit.context, hit.tables if hit.page_text else ())
+
+
+def forget_pages() -> None:
+    """Drop what was kept of pages, after one was erased."""
+    _view.cache_clear()
+    forget_tables()
+
+
+def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
+    return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
+
+
+def sentence_around(text: str, figure: Figure) -> tuple[int, int]:
+    """Where the sentence around a figure starts and ends."""
+    first, last = max(0, figure.start - SENTENCE_REACH), figure.end + SENTENCE_REACH
+    starts = [match.end() for match in _SENTENCE_END.finditer(text, first, figure.start)]
+    end = _SENTENCE_END.search(text, figure.end, last)
+    return starts[-1] if starts else first, end.start() if end else min(last, len(text))
+
+
+def digits_of(figure: Figure) -> str:
+    """The significant digits, equal for one value at every decimal scale: 15 of them, as a 16th of 9.12 would be noise."""
+    return f"{abs(figure.value):.14e}".split("e")[0].replace(".", "").rstrip("0")
+
+
+@lru_cache(maxsize=128)  # pages of the last few questions; each is looked at once per figure
+def _view(text: str, context: str, found_tables: tuple[Table, ...]) -> PageView:
+    words, found = comparable_words(text), scale_marks(text)
+    default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
+    marks = _Marks([mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default)
+    percent_said = _PERCENT_SAID.search(text) is not None
+    tables = read_tables(found_tables)
+    figures = find_figures(text)
+    others = [
+        figure for figure in _other_readings(text) if not (found_tables and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
+    ]
+    placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
+    by_digits: dict[str, list[OnPage]] = defaultdict(list)
+    by_neighbour: dict[str, list[OnPage]] = defaultdict(list)
+    for one in placed:
+        by_digits[digits_of(one.figure)].append(one)
+    for one in placed[: len(figures)]:
+        for word in {*one.before[-1:], *one.after[:1]}:
+            by_neighbour[word].append(one)
+    return PageView(text, words, tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour), tables)
+
+
+def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, TablesOfPage], percent_said: bool) -> OnPage:
+    """The page's figure with its words and readings."""
+    place = marks[1].place_of(figure.start, figure.end)
+    scale, kind = marks[0].at(figure, marks[1], place)
+    line = text.rfind("\n", max(0, figure.start - LONGEST_LINE), figure.start) + 1 or max(0, figure.start - LONGEST_LINE)
+    rest = text[figure.end : figure.end + 40].split("\n")[0]
+    counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
+    readings = [figure]
+    if figure.bare and scale and not (counts and figure.unit is None):
+        readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
+    if figure.bare and kind and figure.unit is None:
+        readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
+    if place is not None and _SPACED_DASH.match(figure.text) and not marks[1].views[place.table].digits(place.row, place.column).startswith("-"):
+        readings += [replace(reading, value=-reading.value) for reading in readings]  # "2,200 - 1,400" with an empty cell between
+    percent = figure.bare and figure.unit is None and not counts and (kind is None or kind.unit == "%")
+    if percent:
+        percent = _PERCENT_SAID.search(text[line : figure.end] + rest) is not None if scale else percent_said
+    before, after = words_around(words, figure, 0, len(words.texts))
+    on_line = bisect_left(words.starts, figure.start) - bisect_left(words.starts, line)
+    cell = not any(character.isalpha() for character in rest)
+    return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent, line, on_line, place)
+
+
+def _other_readings(text: str) -> list[Figure]:
+    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "R560", "twelve", "one lakh". May overlap."""
+    found = [_plain(text, start, end) for start, end in _spaced_windows(text)]
+    found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
+    for match in _LETTER_MONEY.finditer(text):
+        value = float(f"{match['whole']}.{match['cents'] or 0}")
+        found.append(Figure(match[0], match.start(), match.end(), value, LETTERS[match["letter"]], decimals=len(match["cents"] or "")))
+    for match in _WORD_NUMBER.finditer(text):
+        scale = scale_of(match["scale"]) if match["scale"] else 1.0
+        kind = "percent" if match["percent"] else None
+        unit = "%" if kind else None
+        found.append(Figure(match[0], match.start(), match.end(), float(_NUMBER_WORDS[match["word"].lower()]), unit, scale, None, kind))
+    return found
+
+
+def _is_year(figure: Figure) -> bool:
+    return _YEAR_CELL.fullmatch(figure.text) is not None
+
+
+def _plain(text: str, start: int, end: int) -> Figure:
+    written = text[start:end]
+    negative = text[max(0, start - 2) : start].rstrip(" ")[-1:] in ("-", "\u2212", "(")
+    return Figure(written, start, end, float(written.replace(" ", "")) * (-1 if negative else 1))
+
+
+def _spaced_windows(text: str) -> Iterator[tuple[int, int]]:
+    """Every two, three or four neighbouring groups of a run such as "9 905 410 205"."""
+    for run in _SPACED_RUN.finditer(text):
+        groups = [(match.start(), match.end()) for match in re.compile("[0-9]++").finditer(text, run.start(), run.end())]
+        for first in range(len(groups)):
+            yield from ((groups[first][0], groups[last][1]) for last in range(first + 1, min(first + 4, len(groups))))

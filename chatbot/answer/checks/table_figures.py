@@ -1,0 +1,172 @@
+"""Knows whether the row, column and period of a table's cell are those that an answer names; compares no values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+
+from chatbot.answer.checks.mentions import Mention, label_words
+from chatbot.answer.checks.table_cells import Named, Place, TablesOfPage, TableView, Words, forget_with_tables
+from chatbot.numbers import periods_agree
+
+__all__ = ["names_row", "objection_to"]
+
+# Of a word that a row's label has and the answer has not, that share of its weight counts against the row.
+UNSAID = 0.5
+# A section's words only settle between rows that are named alike.
+SECTION = 0.25
+# Scores are sums of logarithms: nearer than this they are the same.
+SAME = 1e-9
+EXACT = 2  # of periods_agree
+MOST_NAMED = 30  # rows that one sentence names in full; the best are enough to tell
+MOST_CELLS = 60  # in a row; more figures than that one after the other are no row that was read out
+_TOTAL = label_words("total subtotal sub grand all net overall")  # a row of that name is that of whatever the answer speaks of
+_CHANGES = label_words(  # heads and verbs of change name one another
+    "change changed increase decrease rise rose risen grow grew grown growth fall fell fallen drop decline variation variance difference up down higher lower"
+)
+
+
+def objection_to(tables: TablesOfPage, place: Place, mention: Mention) -> str:
+    """Why this cell is not the one the answer speaks of; "" where it may be."""
+    view = tables.views[place.table]
+    by_row = _in_other_position(view, mention, place) or _of_other_row(view, mention, place)
+    return by_row or ("" if _reads_out(view, mention, place) else _of_other_column(view, mention, place))
+
+
+def names_row(tables: TablesOfPage, mention: Mention) -> bool:
+    """Whether the answer names a row of one of the tables in full, near the figure."""
+    return any(row.words and row.words <= said for said in mention.nearby[:-1] for view in tables.views for row in view.rows)
+
+
+# ---------------------------------------------------------------- row
+
+
+def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
+    """Why another row is meant, "" where this one may be."""
+    mine = view.rows[place.row]
+    if not mine.words:
+        return ""
+
+    def differs(other: int) -> bool:
+        by_head = view.rows[other].words <= view.heads[place.column]
+        return not by_head and view.digits(other, place.column) not in ("", view.digits(place.row, place.column))
+
+    named = _best_named(view, mention, view.rows, (place.row, differs))
+    if named is None:
+        return "" if _touched(view, mention, mine) else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
+    if named == place.row:
+        return ""
+    return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {view.text(named, place.column)}"
+
+
+def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], mine: tuple[int, Callable[[int], bool]]) -> int | None:
+    """The row or column that the answer names best: a rival only if it is named in full, in words as near; None where none is named.
+
+    mine: the position of the one in question, and which others are its rivals.
+    """
+    this, rivals = mine
+    own = options[this]
+    for said in mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]:
+        scores = _named_in_full(view, options, said)
+        found = [index for index in scores if index != this and rivals(index)]
+        best = max(found, key=lambda index: scores[index], default=this)
+        if found and scores[best] > _score(view, own, said) + SAME:
+            return best
+        if found or this in scores:
+            return this
+    return None
+
+
+@lru_cache(maxsize=512)  # the same for every figure of a sentence, and for every cell that it may be
+def _named_in_full(view: TableView, options: tuple[Named, ...], said: Words) -> dict[int, float]:
+    """The rows or columns whose words are all said, with their scores."""
+    scores = {index: _score(view, named, said) for index, named in enumerate(options) if named.words and named.words <= said}
+    return dict(sorted(scores.items(), key=lambda item: -item[1])[:MOST_NAMED])
+
+
+forget_with_tables(_named_in_full.cache_clear)
+
+
+def _score(view: TableView, named: Named, said: Words) -> float:
+    def weight(words: Words) -> float:
+        return sum(view.weights[word] for word in words)
+
+    return weight(named.words & said) - UNSAID * weight(named.words - said) + SECTION * weight(named.beside & said)
+
+
+def _touched(view: TableView, mention: Mention, mine: Named) -> bool:
+    """Whether the answer has a word of the row, its section or what is said above the table."""
+    return not mention.nearby or bool((mine.words | mine.beside | view.around) & mention.nearby[-1])
+
+
+# ---------------------------------------------------------------- column and period
+
+
+def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
+    """Why another column is meant, "" where this one may be."""
+    fits = _fits(view, mention, place)
+    columns = [column for column in range(len(view.columns)) if column != place.column and _differs(view, place, column)]
+    fitting = {column: _fits(view, mention, Place(place.table, place.row, column)) for column in columns}
+    if fits == 0:
+        others = [column for column in columns if fitting[column] > 0]
+        objection = f"its value is that of {_period_shown(view, place)}, not of {mention.periods[0].text}"
+        return objection + (_has_instead(view, place, others[0]) if len(others) == 1 else "")
+    exact = [column for column in columns if fitting[column] == EXACT]
+    if exact and (fits == 1 or (fits < 0 and _is_unnamed(view, mention, place))):
+        return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, exact[0])}"
+
+    def rival(column: int) -> bool:
+        named_apart = not view.columns[column].words <= view.rows[place.row].words
+        return column in fitting and named_apart and (fits <= 0 or fitting[column] > 0)
+
+    named = _best_named(view, mention, view.columns, (place.column, rival))
+    if named is None or named == place.column:
+        return ""
+    return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, named)}"
+
+
+def _has_instead(view: TableView, place: Place, column: int) -> str:
+    return f"; {view.column_shown(column)} has {view.text(place.row, column)}"
+
+
+def _is_unnamed(view: TableView, mention: Mention, place: Place) -> bool:
+    """Whether the answer has no word of the column's head, where that has any, such as "change"."""
+    words = view.columns[place.column].words | view.columns[place.column].beside
+    said = mention.nearby[-1] if mention.nearby else frozenset()
+    return bool(words) and not (words & said or (words & _CHANGES and said & _CHANGES))
+
+
+def _fits(view: TableView, mention: Mention, place: Place) -> int:
+    """How well the cell's period fits one that the answer states: 2, 1 or 0 as in periods_agree; -1 where either says none."""
+    own = view.periods(place.row, place.column)
+    if not own or not mention.periods:
+        return -1
+    return max(periods_agree(stated, period) for stated in mention.periods for period in own)
+
+
+def _in_other_position(view: TableView, mention: Mention, place: Place) -> str:
+    """Where the answer reads out all figures of the table's row, whether this one has its turn."""
+    filled = view.filled(place.row)
+    turn = mention.place - max(0, mention.together - len(filled))
+    if not _reads_out(view, mention, place) or mention.together < len(filled) or not _differs(view, place, filled[turn]):
+        return ""
+    return f"its value stands in {view.column_shown(place.column)}; in its place the {view.row_shown(place.row)} has {view.text(place.row, filled[turn])}"
+
+
+def _reads_out(view: TableView, mention: Mention, place: Place) -> bool:
+    """Whether the answer has the figure among others of its row, one after the other; numbers of the label may stand before them."""
+    if not 1 < mention.together <= MOST_CELLS:
+        return False
+    filled = view.filled(place.row)
+    first = max(0, mention.together - len(filled))
+    cells = Counter(view.digits(place.row, column).lstrip("-") for column in filled)
+    return mention.place >= first and not Counter(mention.run[first:]) - cells
+
+
+def _differs(view: TableView, place: Place, column: int) -> bool:
+    return view.digits(place.row, column) not in ("", view.digits(place.row, place.column))
+
+
+def _period_shown(view: TableView, place: Place) -> str:
+    return " and ".join(period.text for period in view.periods(place.row, place.column)[:2])

@@ -1,0 +1,336 @@
+"""Knows how an answer's citation keys are read and whether the words before them stand on the cited page; knows no model and no store."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
+from chatbot.answer.checks.pages import PageView, view_of
+from chatbot.answer.checks.words import (
+    MIN_QUOTE_WORDS,
+    STOP_WORDS,
+    TELLING_WORDS,
+    Words,
+    comparable_words,
+    longest_figure_run,
+    longest_run,
+    span_of,
+    telling_words,
+)
+from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citing.printed import printed_row, repeats_order
+from chatbot.numbers import Figure, find_figures
+from chatbot.records import Citation, Hit, NumberCheck, Prompt
+
+__all__ = ["check_answer", "locate"]
+
+LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
+UNKNOWN_KEY = "no such source was given"
+NOT_QUOTED_THERE = "the quoted words do not stand on that page"
+PARAPHRASED = "paraphrased: no passage of the page could be located"
+NOT_LOCATED = "no passage of the page could be located"
+FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
+NOTHING_STATED = "no statement stands at this key"
+
+_MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
+_KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+_QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
+_ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
+_SENTENCE_END = re.compile(r"[.!?。][\"'”’»)\]*_]{0,4}\s++|\r?\n[ \t]{0,400}+")
+_ABBREVIATION = re.compile(
+    r"(?:(?<![^\W_])(?:[A-Za-z]|Inc|Mr|Mrs|Ms|Dr|Nos?|Fig|pp|cf|vs|etc|al|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est|ca)|e\.g|i\.e|U\.S|U\.K)\.\Z"
+)
+_LIST_ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|[0-9]{1,3}[.)])[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Keys that stand in one pair of brackets. written: each as written; group: equal for marks that stand side by side."""
+
+    start: int
+    end: int
+    written: tuple[str, ...]
+    group: int
+
+
+def check_answer(text: str, prompt: Prompt) -> tuple[str, tuple[Citation, ...], tuple[NumberCheck, ...]]:
+    """The shown text, its citations and its number checks.
+
+    text: a model's or the extractive answer, with keys such as "[S1-7f3a]". Shown, known keys are "[S1]" each, unknown ones stay as
+    written. citations: one per key in order of the text, so that the n-th mark shown belongs to the n-th citation. Their offsets
+    are into hit.page_text (hit.text where that is empty).
+    """
+    known = {key.casefold(): key for key in prompt.sources}
+    marks = _marks(text, known)
+    answer = _Answer(text, marks, prompt)
+    citations = [citation for mark in marks for citation in answer.citations(mark)]
+    return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, answer.scope, prompt)
+
+
+def locate(page_text: str, quote: str) -> tuple[int, int] | None:
+    """Offsets of a quotation in a page, or None: case, spacing, hyphenation, quotes, dashes and outer punctuation may differ, words may not."""
+    return _locate(page_text, comparable_words(page_text), quote)
+
+
+# ---------------------------------------------------------------- keys
+
+
+def _marks(text: str, known: dict[str, str]) -> list[_Mark]:
+    """Bracketed keys of any kind, and known keys however they are written."""
+    found: list[_Mark] = []
+    for match in _MARK.finditer(text):
+        written = tuple(_KEY_IN_MARK.findall(match[0]))
+        if match[0].startswith("[") or written[0].casefold() in known:
+            beside = bool(found) and match.start() - found[-1].end <= 3 and not text[found[-1].end : match.start()].strip(" ,;")
+            found.append(_Mark(match.start(), match.end(), written, found[-1].group if beside else len(found)))
+    return found
+
+
+def _shown(text: str, marks: list[_Mark], known: dict[str, str]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for mark in marks:
+        if any(key.casefold() in known for key in mark.written):
+            pieces.append(text[position : mark.start])
+            pieces += [f"[{_short(known[key.casefold()])}]" if key.casefold() in known else f"[{key}]" for key in mark.written]
+            position = mark.end
+    return "".join([*pieces, text[position:]])
+
+
+def _short(key: str) -> str:
+    return key.split("-")[0]
+
+
+# ---------------------------------------------------------------- which words a key stands for
+
+
+class _Answer:
+    """An answer cut into sentences, with its keys blanked out at equal length so that offsets hold."""
+
+    def __init__(self, text: str, marks: list[_Mark], prompt: Prompt) -> None:
+        self.prompt = prompt
+        self.known = {key.casefold(): key for key in prompt.sources}
+        self.marks = marks
+        self.mark_starts = [mark.start for mark in marks]
+        self.blanked = _blank(text, marks)
+        self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
+        self.starts = _sentence_starts(self.blanked, self.quotations)
+
+    def citations(self, mark: _Mark) -> Iterator[Citation]:
+        for written in mark.written:
+            key = self.known.get(written.casefold())
+            yield self._citation(mark, key) if key else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
+
+    def scope(self, position: int) -> Scope:
+        """The sentence around a position and the keys cited for what stands there: the next in the sentence, else any of it, else nearby."""
+        index = bisect_right(self.starts, position) - 1
+        start, end = self._bounds(index)
+        following = self._marks_within(position, end)
+        marks = self._together(following[0]) if following else self._marks_within(start, end) or self._nearby(index)
+        keys = [self.known[key.casefold()] for mark in marks for key in mark.written if key.casefold() in self.known]
+        return Scope(start, end, tuple(dict.fromkeys(keys)))
+
+    def _citation(self, mark: _Mark, key: str) -> Citation:
+        """The passage of the cited page that the statement at the key rests on."""
+        hit = self.prompt.sources[key]
+        (first, last), reason, quote = self._copied(mark, hit) or self._passage(*self._statement(mark), hit)
+        if reason and not quote and (paragraph := self._paragraph(mark)):
+            (first, last), reason, quote = self._passage(*paragraph, hit)
+        where = (hit.document, hit.page, hit.page_label)
+        said = self.blanked[slice(*self._before(mark, 0))]
+        instructs = any((start < last and first < end) or repeats_order(said, hit.page_text[start:end]) for start, end in hit.instructions)
+        return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs)
+
+    def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
+        """As _passage, where all that the paragraph says since the key before is copied from the page, a list with its items, say."""
+        start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1)
+        view = view_of(hit)
+        span = _locate(view.text, view.words, self.blanked[start:end]) if "\n" in self.blanked[start:end].strip() else None
+        return (span, "", view.text[slice(*span)]) if span else None
+
+    def _statement(self, mark: _Mark) -> tuple[int, int]:
+        """The words since the key before; the whole sentence where those are too few, as after "According to"."""
+        start, end = self._bounds(bisect_right(self.starts, mark.start) - 1)
+        clause = self._before(mark, start)
+        words = comparable_words(self.blanked[slice(*clause)]).texts
+        enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
+        return clause if enough else (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
+
+    def _before(self, mark: _Mark, start: int) -> tuple[int, int]:
+        """From a position, or the key before, to the first of the keys that stand with this one; cut to what can be one statement."""
+        first = self.marks[mark.group]
+        start = max(start, self.marks[mark.group - 1].end if mark.group else 0)
+        cut = max(start, first.start - LONGEST_STATEMENT)
+        opened = next((opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut) if cut > start else cut
+        return max(start, opened), first.start
+
+    def _paragraph(self, mark: _Mark) -> tuple[int, int] | None:
+        """All that stands on the line between the key before and this one, where that is more than a sentence: a key may close a paragraph."""
+        line = self.blanked.rfind("\n", 0, self.marks[mark.group].start) + 1
+        paragraph = self._before(mark, line)
+        return paragraph if paragraph[0] < self._statement(mark)[0] else None
+
+    def _passage(self, start: int, end: int, hit: Hit) -> tuple[tuple[int, int], str, str]:
+        """Offsets, reason ("" where verified) and quote for one statement."""
+        view = view_of(hit)
+        statement = self.blanked[start:end]
+        words = comparable_words(statement)
+        if not words.texts:
+            return (-1, -1), NOTHING_STATED, ""
+        if quoted := [part for part in self._quoted(start, end) if not self._is_name(part, hit)]:
+            return _quoted_passage(quoted, view)
+        figures = find_figures(statement)
+        if span := _unquoted_passage(words, figures, view):
+            quote = view.text[slice(*span)]
+            found = comparable_words(quote)
+            # A label of one word with two figures after it is a row, which stands nowhere by chance.
+            is_row = telling_words(found) > 0 and sum(word[0].isdigit() for word in found.texts) > 1
+            tells = is_row or telling_words(found) >= min(TELLING_WORDS, telling_words(words))
+            if not tells and (row := printed_row(words, hit)):
+                return row, "", view.text[slice(*row)]
+            return span, "" if tells else FIGURE_ALONE, quote
+        stated = all(figures_stating(figure, view) for figure in figures)
+        return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
+
+    def _quoted(self, start: int, end: int) -> list[str]:
+        """The words in quotation marks, in the pieces that their ellipses leave; single words are only set off, not quoted."""
+        quotations = [self.blanked[opened + 1 : closed - 1] for opened, closed in self.quotations if start <= opened < end]
+        return [part for quotation in quotations for part in _ELLIPSIS.split(quotation) if len(comparable_words(part).texts) > 1]
+
+    def _is_name(self, part: str, hit: Hit) -> bool:
+        """Whether short words in quotation marks are a title or repeat the question, and are no quotation."""
+        if len(comparable_words(part).texts) >= MIN_QUOTE_WORDS:
+            return False
+        return any(locate(text, part) for text in (hit.document, hit.context, self.prompt.question)) and not locate(hit.page_text, part)
+
+    def _bounds(self, index: int) -> tuple[int, int]:
+        return self.starts[index], self.starts[index + 1] if index + 1 < len(self.starts) else len(self.blanked)
+
+    def _marks_within(self, start: int, end: int) -> list[_Mark]:
+        return self.marks[bisect_left(self.mark_starts, start) : bisect_left(self.mark_starts, end)]
+
+    def _together(self, mark: _Mark) -> list[_Mark]:
+        """The marks that stand side by side with this one: "[S1][S2]", "[S1], [S2]"."""
+        last = mark.group + 1
+        while last < len(self.marks) and self.marks[last].group == mark.group:
+            last += 1
+        return self.marks[mark.group : last]
+
+    def _nearby(self, index: int) -> list[_Mark]:
+        """For a sentence without keys: those of the next sentence on its line, of the one before on it, of the line that leads its list in,
+        those that close its whole paragraph, or of arithmetic, all."""
+        start, end = self._bounds(index)
+        line_start, line_end = self.blanked.rfind("\n", 0, start) + 1, self.blanked.find("\n", start)
+        if marks := self._marks_within(end, line_end if line_end >= 0 else len(self.blanked)):
+            return self._together(marks[0])
+        if marks := self._marks_within(line_start, start):
+            return self._together(marks[-1])
+        if marks := self._leading_in(index) or self._closing(start, end):
+            return marks
+        # The operands of arithmetic are cited with their own rows, before or after it.
+        return self.marks if "=" in self.blanked[start:end] else []
+
+    def _leading_in(self, index: int) -> list[_Mark]:
+        for above in range(index - 1, -1, -1):
+            text = self.blanked[slice(*self._bounds(above))].rstrip()
+            if text.endswith(":") or not _LIST_ITEM.match(text):
+                return self._marks_within(*self._bounds(above)) if text.endswith(":") else []
+        return []
+
+    def _closing(self, start: int, end: int) -> list[_Mark]:
+        """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""
+        first, last = self.blanked.rfind("\n\n", 0, start) + 1, self.blanked.find("\n\n", end)
+        last = last if last >= 0 else len(self.blanked)
+        marks = self._marks_within(first, last)
+        alone = bool(marks) and marks[0].group == marks[-1].group and not re.search(r"[^\W_]", self.blanked[marks[-1].end : last])
+        return marks if alone else []
+
+
+def _blank(text: str, marks: list[_Mark]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for mark in marks:
+        pieces += [text[position : mark.start], " " * (mark.end - mark.start)]
+        position = mark.end
+    return "".join([*pieces, text[position:]])
+
+
+def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
+    """Where sentences and lines begin, never inside a quotation. Blank lines, and those of keys only, belong to what precedes."""
+    starts, opened = [0], [start for start, _ in quotations]
+    for match in _SENTENCE_END.finditer(text):
+        following = text[match.end() : match.end() + 1]
+        quotation = quotations[bisect_right(opened, match.start()) - 1] if opened and opened[0] <= match.start() else (0, 0)
+        if not following.strip() or match.end() < quotation[1]:
+            continue
+        line = text.rfind("\n", match.start(), match.end()) + 1
+        if line:
+            starts.append(line)
+        elif not (following.islower() or _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start() + 1])):
+            starts.append(match.end())
+    return starts
+
+
+# ---------------------------------------------------------------- where the words stand on a page
+
+
+def _quoted_passage(parts: list[str], view: PageView) -> tuple[tuple[int, int], str, str]:
+    """The longest quoted part, where all of them stand on the page; else the first that does not."""
+    spans = {part: _locate(view.text, view.words, part) for part in parts}
+    if missing := next((part for part, span in spans.items() if span is None), None):
+        return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
+    start, end = max((span for span in spans.values() if span), key=lambda span: span[1] - span[0])
+    return (start, end), "", view.text[start:end]
+
+
+def _locate(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:
+    sought = comparable_words(quote)
+    span = span_of(sought.texts, words)
+    if span is None:
+        return None
+    start, end = span
+    lead, tail = quote[: sought.starts[0]].strip(), quote[sought.ends[-1] :].strip()
+    start -= len(lead) if lead and page_text.endswith(lead, 0, start) else 0
+    return start, end + (len(tail) if tail and page_text.startswith(tail, end) else 0)
+
+
+def _unquoted_passage(words: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
+    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds a figure
+    where the statement has one, else the first of all."""
+    found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
+    found = [_with_whole_figures(view, *span) for span in found]
+    with_figure = [span for span in found if _has_figure(view, *span)]
+    if found:
+        return with_figure[0] if figures and with_figure else found[0]
+    span = longest_figure_run(words, view.words)
+    return _with_whole_figures(view, *span) if span and _has_figure(view, *span) else None
+
+
+def _row(said: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
+    """A table row whose whole label is among the statement's words and which holds one of its figures, as offsets of its line."""
+    for stated in (place for figure in figures for place in figures_stating(figure, view)):
+        start = view.text.rfind("\n", 0, stated.start) + 1
+        end = view.text.find("\n", stated.end)
+        line = view.text[start : end if end >= 0 else len(view.text)]
+        label = [word for word in comparable_words(line).texts if word not in STOP_WORDS and not word[0].isdigit()]
+        if label and set(said.texts).issuperset(label):
+            start += len(line) - len(line.lstrip())
+            return start, start + len(line.strip())
+    return None
+
+
+def _has_figure(view: PageView, start: int, end: int) -> bool:
+    index = bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end)
+    return index < len(view.figures) and view.figures[index].figure.start < end
+
+
+def _with_whole_figures(view: PageView, start: int, end: int) -> tuple[int, int]:
+    """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
+    for placed in view.figures[bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end) :]:
+        if placed.figure.start >= end:
+            break
+        start, end = min(start, placed.figure.start), max(end, placed.figure.end)
+    return start, end

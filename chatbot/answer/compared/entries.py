@@ -1,0 +1,100 @@
+"""Reads from a checked answer the entry of a comparison's table: its figure, else the passage that comes nearest, else the nearest pages; asks nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.answer.compared.figures import Part, stated, worked_out
+from chatbot.answer.compared.words import Wanted, fits, names
+from chatbot.comparing import Entry, Nearest, Place
+from chatbot.measures import measure_named
+from chatbot.numbers import Period, find_figures, find_periods, periods_agree
+from chatbot.records import Answer, NumberCheck
+
+__all__ = ["read_entry"]
+
+# Characters of a passage that are shown.
+LONGEST_PASSAGE = 280
+# Pages that are offered where a document does not answer.
+NEAREST = 2
+# A question for what is said asks for no figure.
+ASKS_WORDS = re.compile(r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view|opinion|stance)\b", re.IGNORECASE)
+NO_FIGURE = "No single figure is stated; this passage comes nearest."
+
+
+def read_entry(answer: Answer, place: Place) -> Entry:
+    """The entry of a table that an answer gives. answer: to a question that was asked of the place's document and year alone, with its prompt."""
+    asked = answer.understanding
+    if not answer.answered or asked is None:
+        return Entry(place, "absent", nearest=_nearest(answer), reason=answer.text.removeprefix("Not in these documents. "), model=answer.model)
+    measures = tuple(measure_named(name) for name in asked.measures)
+    own = find_periods(next((hit.facts.period for hit in answer.considered if hit.facts.period), ""))
+    period = find_periods(place.year)
+    wanted = Wanted(asked, measures, period[0] if period else None, own[0] if len(own) == 1 else None)
+    parts = list(_parts(answer))
+    if asked.form in {"figure", "passage", "yes_no"} and not ASKS_WORDS.search(asked.subject):
+        found = worked_out(answer, parts, wanted) or stated(answer, parts, wanted)
+        if found is not None:
+            quantity, part, cited = found
+            return Entry(place, "figure", quantity, _short(part), cited, reason="" if quantity.dated else _undated(own), model=answer.model)
+    best = _passage(parts, wanted, strict=answer.model == "extractive")
+    if best is None:
+        return Entry(place, "absent", nearest=_nearest(answer, cited=True), reason=_why_absent(wanted), model=answer.model)
+    cited = tuple(filter(None, [best.citation]))
+    return Entry(place, "passage", None, _short(best.text), cited, reason=NO_FIGURE if _wants_figure(wanted) else "", model=answer.model)
+
+
+def _parts(answer: Answer) -> Iterator[Part]:
+    figures = find_figures(answer.text)
+    checks: list[NumberCheck | None] = list(answer.numbers) if len(figures) == len(answer.numbers) else [None] * len(figures)
+    citations, start = iter(answer.citations), 0
+    for mark in KEYS_IN_BRACKETS.finditer(answer.text):
+        cited = [next(citations, None) for _ in re.findall(r"S\d", mark[0])]
+        inside = tuple((figure, check) for figure, check in zip(figures, checks, strict=True) if start <= figure.start < mark.start())
+        yield Part(answer.text[start : mark.start()], start, next(filter(None, cited), None), inside)
+        start = mark.end()
+    if answer.text[start:].strip(" .\n") and not answer.citations:
+        yield Part(answer.text[start:], start, None, tuple((figure, check) for figure, check in zip(figures, checks, strict=True)))
+
+
+def _wants_figure(wanted: Wanted) -> bool:
+    return wanted.understanding.form == "figure"
+
+
+def _passage(parts: Sequence[Part], wanted: Wanted, *, strict: bool) -> Part | None:
+    """The first part that names what is asked for and the year; with `strict` none where no part names them, else the first."""
+    spoken = [part for part in parts if part.text.strip(" .\n")]
+    if strict and _wants_figure(wanted) and wanted.measures:
+        spoken = [part for part in spoken if names(part.text, wanted)]
+    ranked = sorted(spoken, key=lambda part: -fits(part.text, wanted)) if wanted.period else spoken
+    if not ranked or (strict and wanted.period and not fits(ranked[0].text, wanted) and not _covers(wanted)):
+        return None
+    return ranked[0]
+
+
+def _covers(wanted: Wanted) -> bool:
+    """Whether the year asked for lies in the document's own period, or it does not say its period."""
+    return wanted.period is None or wanted.own is None or periods_agree(wanted.period, wanted.own) > 0
+
+
+def _why_absent(wanted: Wanted) -> str:
+    what = f"“{wanted.measures[0].name}”" if wanted.measures else "what is asked"
+    return f"No page found names {what}{f' together with {wanted.period.text}' if wanted.period else ''}."
+
+
+def _undated(own: Sequence[Period]) -> str:
+    return f"The sentence names no year; the document is of {own[0].text}." if own else ""
+
+
+def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:
+    pages = [(citation.version, citation.page) for citation in answer.citations] if cited else [(None, page.page) for page in answer.nearest]
+    found = [hit for version, page in pages for hit in answer.considered if hit.page == page and version in (None, hit.version)]
+    found = found or list(answer.considered)
+    return tuple(dict.fromkeys(Nearest(hit.document, hit.version, hit.page, hit.page_label) for hit in found))[:NEAREST]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split()).lstrip(".,;: ")
+    return line if len(line) <= LONGEST_PASSAGE else f"{line[: LONGEST_PASSAGE - 2].rstrip()} …"

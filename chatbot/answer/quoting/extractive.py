@@ -1,0 +1,176 @@
+"""Answers in the documents' own words: picks the sentences and table rows that carry the question; invents and rewrites nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_title
+from chatbot.answer.quoting.passages import Passage, orders_of, passages
+from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
+from chatbot.numbers import passage_scale
+from chatbot.records import Prompt, Understanding
+from chatbot.terms import content_terms, terms
+from ingestion.records import Row, Table
+
+__all__ = ["Likeness", "embedded", "extract_answer"]
+
+Likeness = Callable[[Sequence[str]], Sequence[float]]
+# An answer is at most this many passages and words; a list may take more.
+MOST_PASSAGES = 5
+MOST_WORDS = 112
+MOST_LIST_WORDS = 260
+# Words of the best passage with the sentences that go on from it: the figure or the condition often stands in the next one.
+WINDOW_WORDS = 60
+# Log-odds by which a further passage may be less likely than the best one, and one of another page: that costs its reader a second page.
+CLOSE_TO_BEST = 4.0
+CLOSE_TO_BEST_ELSEWHERE = 0.5
+LONGEST_PASSAGE = 1_200
+# Sentences before one that go with it where it leans back on them or sums a list up.
+LIST_BEFORE = 2
+# Columns of a row that are read out where the question names no period.
+MOST_COLUMNS = 4
+OWN_UNIT = re.compile(
+    r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
+    re.IGNORECASE,
+)
+NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
+BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
+# Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
+ORDER_COST = 4.0
+# Characters of a part of an order by which it is known inside a longer passage.
+SHORTEST_ORDER = 20
+SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
+# A sentence that begins like this leans on the one before it.
+LEANS_BACK = re.compile(
+    r"(?:This|These|That|Those|It|They|Such|However|Hence|Thus|Therefore|Consequently|As a result|In addition|Accordingly|So|And|But)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A passage that may answer. key: of its page; page: the page's passages, by `at`."""
+
+    key: str
+    passage: Passage
+    page: Sequence[Passage]
+    score: float = 0.0
+
+
+def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None) -> str:
+    """The passages that answer best, each with its citation key; "" where none carries any of the question's words.
+
+    likeness: gives the cosine of each of some texts to the question; without it words decide alone.
+    """
+    meant = understanding or Understanding(prompt.search_query, prompt.search_query)
+    places = [(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page if not _is_title(passage)]
+    appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
+    question = Question(meant, [passage for _, passage, _ in places], prompt.question if appended else "")
+    if not question.words or not places or not (likeness or question.weights):
+        return ""
+    near = likeness([embedded(passage) for _, passage, _ in places]) if likeness else [0.0] * len(places)
+    best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
+    found = [Found(passage, prompt.sources[key].score / best, near[at]) for at, (key, passage, _) in enumerate(places)]
+    scored = [_Candidate(*place, score) for place, score in zip(places, score_passages(question, found), strict=True)]
+    orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
+    scored = [replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored]
+    if not likeness:
+        scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
+    return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant))
+
+
+def _is_title(passage: Passage) -> bool:
+    """A heading or a running line; "Adopted Budget 1" looks like a row, but of no table that has a head."""
+    return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
+
+
+def _is_order(passage: Passage, orders: str) -> bool:
+    """Whether the passage is among what addresses a machine on its page."""
+    return bool(orders) and (passage.text in orders or any(part in passage.text for part in orders.split(". ") if len(part) > SHORTEST_ORDER))
+
+
+def embedded(passage: Passage) -> str:
+    """What of a passage is compared with the question by meaning."""
+    if passage.row is not None:
+        return f"{passage.head} {passage.row.label}".strip()
+    return f"{passage.head}: {passage.text[:600]}" if passage.head and len(passage.head) < 100 else passage.text[:600]
+
+
+def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]:
+    """Best passages first, the best with what goes on from it; further ones only where nearly as likely and not said already."""
+    room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
+    said: list[set[str]] = []
+    quoted: set[tuple[str, int]] = set()
+    for candidate in scored:
+        close = CLOSE_TO_BEST if candidate.key == scored[0].key else CLOSE_TO_BEST_ELSEWHERE
+        if len(said) >= MOST_PASSAGES or candidate.score < scored[0].score - CLOSE_TO_BEST:
+            return
+        if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
+            continue
+        window = [candidate.passage] if said else _window(candidate, asked.form == "list")
+        shown = [_shown(passage, asked) for passage in window]
+        size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
+        if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
+            continue
+        said.append(own)
+        quoted.update((candidate.key, passage.at) for passage in window)
+        room -= size
+        # Each sentence has its key, so that each is located and checked by itself.
+        parts = [f"{escape_keys(text)} [{candidate.key}]" for text in shown]
+        yield "".join(("\n" if BULLET.match(part) else " ") + part for part in parts).strip()
+
+
+def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
+    """The passage, what it leans on (of a list the two sentences before it), and the sentences after it that have room."""
+    if candidate.passage.is_row:
+        return [candidate.passage]
+    window, at = [candidate.passage], candidate.passage.at
+    room = (MOST_LIST_WORDS if is_list else WINDOW_WORDS) - len(candidate.passage.text.split())
+    for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
+        room -= len(passage.text.split())
+        if passage.is_row or room < 0 or not (is_list or LEANS_BACK.match(window[0].text)) or SPEAKER.match(window[0].text):
+            break
+        window.insert(0, passage)
+    for passage in candidate.page[at + 1 :]:
+        room -= len(passage.text.split())
+        if passage.is_row or room < 0 or SPEAKER.match(passage.text):
+            break
+        window.append(passage)
+    return window
+
+
+def _shown(passage: Passage, asked: Understanding) -> str:
+    """A sentence as it stands; a row with its caption before it and its columns read out after it."""
+    if not passage.is_row:
+        return passage.text[:LONGEST_PASSAGE]
+    gap = "\n" if NUMBER_OF_ROW.match(passage.text) else " "
+    # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
+    text = f"{passage.head}:{gap}{passage.text}" if passage.head else passage.text
+    read = _columns(passage, asked)
+    return f"{text} ({read})" if read else text
+
+
+def _columns(passage: Passage, asked: Understanding) -> str:
+    """What stands under which head, with its unit: of the years asked for, else of the heads that share the question's words, else of the
+    first columns."""
+    if passage.table is None or passage.row is None:
+        return ""
+    table = passage.table
+    pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
+    years, words = {str(year) for year in asked.years}, content_terms(asked.subject)
+    shared = [shared_words(words, head) for head, _ in pairs]
+    most = max(shared, default=0.0)
+    wanted = [pair for pair in pairs if years & set(terms(pair[0]))] or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
+    return "; ".join(f"{head}: {_with_unit(cell, head, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
+
+
+def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
+    """A bare cell with the scale or the per cent that its table states; a row or column of shares, rates, numbers or dates has none of it."""
+    if not BARE_FIGURE.fullmatch(cell) or YEAR.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
+        return cell
+    scale, unit = passage_scale(table.unit or table.caption)
+    if unit == "%":
+        return f"{cell}%"
+    return f"{cell} {SCALES[scale]}" if scale in SCALES else cell

@@ -1,0 +1,113 @@
+"""Scores how likely a passage of a page answers a question, from words, meaning, figures and form; picks nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR
+from chatbot.answer.quoting.passages import SENTENCE_ENDS, Passage
+from chatbot.measures import related_words
+from chatbot.records import Understanding
+from chatbot.terms import content_terms, terms
+
+__all__ = ["WEIGHTS", "Found", "Question", "score_passages", "shared_words", "signs_of"]
+
+# What a word of the question's relatives counts of the word itself.
+RELATED_WEIGHT = 0.6
+# What a word of the earlier question counts where a follow-up was put behind it.
+CARRIED = 0.3
+# Fewer different terms make a fragment of a layout, such as a footer or a chart's legend.
+FEWEST_TERMS = 4
+# A passage of more words is likely to share some with any question.
+MANY_WORDS = 100
+# What each sign adds to a passage's log-odds of being the one that holds the answer: the greatest likelihood over the development and the
+# sample questions, found by benchmarks/calibrate_passages.py, which also leaves out one document after the other.
+WEIGHTS: Mapping[str, float] = {
+    "words": 3.6,
+    "head": 0.5,
+    "related": 6.5,
+    "likeness": 5.5,
+    "page": 6.5,
+    "no_figure": -2.6,
+    "percentage": 1.2,
+    "years_in_head": 1.7,
+    "other_years": -1.6,
+    "label": 3.4,
+    "question": -3.7,
+    "asks": -2.0,
+    "fragment": -2.0,
+    "length": -1.0,
+}
+_SHARES = re.compile(r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE)
+_PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage points?)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that may answer. page: its page's score as a share of the best one's, 0-1; likeness: its cosine to the question, 0 where there
+    is no measure of it."""
+
+    passage: Passage
+    page: float
+    likeness: float
+
+
+class Question:
+    """A question as passages are compared with it. weights: how much each of its words tells these passages apart, shares of 1 in all."""
+
+    def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "") -> None:
+        """follow_up: what was asked, where the query has an earlier question before it."""
+        self.asked = asked
+        self.words = content_terms(asked.subject) or content_terms(asked.query)
+        self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
+        self.years = frozenset(map(str, asked.years))
+        self.wants_share = bool(_SHARES.search(asked.subject))
+        having = Counter(word for passage in passages for word in {*terms(passage.text), *terms(passage.head)})
+        own = set(content_terms(follow_up)) or set(self.words)
+        rarity = {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]}
+        raw = {word: value * (1.0 if word in own else CARRIED) for word, value in rarity.items()}
+        total = sum(raw.values()) or 1.0
+        self.weights = {word: weight / total for word, weight in raw.items()}
+
+
+def score_passages(question: Question, found: Sequence[Found]) -> list[float]:
+    """The log-odds of each, without a common constant: differences are what they say."""
+    return [sum(WEIGHTS[name] * value for name, value in signs_of(question, one).items()) for one in found]
+
+
+def signs_of(question: Question, found: Found) -> dict[str, float]:
+    """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
+    passage = found.passage
+    own, head = set(terms(passage.text)), set(terms(passage.head))
+    if passage.table is not None:
+        head |= set(terms(" ".join(passage.table.heads)))
+    has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
+    years = {term for term in own if len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}}
+    label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text)))) if passage.is_row else set()
+    whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith((*SENTENCE_ENDS, "?")))
+    return {
+        "words": sum(weight for word, weight in question.weights.items() if word in own),
+        "head": sum(weight for word, weight in question.weights.items() if word in head and word not in own),
+        "related": min(1.0, len(question.related & own) / max(1, len(question.words))),
+        "likeness": min(1.0, max(0.0, found.likeness)),
+        "page": found.page,
+        "no_figure": float(question.asked.form == "figure" and not has_figure),
+        "percentage": float(question.wants_share and bool(_PERCENTAGE.search(passage.text))),
+        "years_in_head": float(not question.years.isdisjoint(head)),
+        "other_years": float(bool(question.years and years) and question.years.isdisjoint(years)),
+        "label": len(label & question.weights.keys()) / max(1, len(label)),
+        "question": float(passage.text.endswith("?")),
+        "asks": float(passage.asks),
+        "fragment": float(not whole),
+        "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
+    }
+
+
+def shared_words(words: Sequence[str], head: str) -> float:
+    """How many of the question's words a head has, those that may stand for one of them counted less."""
+    own = set(terms(head))
+    return sum(1.0 if word in own else RELATED_WEIGHT if not own.isdisjoint(related_words(word)) else 0.0 for word in words)

@@ -1,0 +1,1 @@
+"""Sums of figures that stand in sentences; reads no tables."""

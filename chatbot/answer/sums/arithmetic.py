@@ -1,0 +1,314 @@
+"""Answers worked out from figures that stand in sentences: differences, growth, shares, totals and parts, with the formula and the sentence of every
+operand; knows no tables, and gives nothing where an operand, its period or its unit is in doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, pairwise
+from operator import attrgetter
+
+from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.sums.asked import Slot, Sum, asked_sum, months_in
+from chatbot.answer.sums.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
+from chatbot.answer.sums.statements import DOWN, UP, Stated, find_stated
+from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
+from chatbot.numbers import Figure, find_figures, magnitude, same_value
+from chatbot.records import Prompt, Understanding
+from chatbot.terms import terms
+
+__all__ = ["work_out"]
+
+_WHOLE = re.compile(r"[^.;]{0,60}\b(?:comprising|of which|including|consisting of|made up of|composed of|out of which)\b", re.IGNORECASE)
+_OF_WHICH = re.compile(r"\b(?:of which|of this|of that|of it)\b", re.IGNORECASE)
+_OF_THE = re.compile(r"\b(?:of|from) (?:the|its|this|that|an) (?:total |initial |approved )?\Z", re.IGNORECASE)
+_FROM_THE = re.compile(
+    r"\b(?:of|from) (?:the|its|this|that|an) (?:(?:total |initial |approved )?(?:allocation|budget|amount|fund|sum|envelope) of )?\Z", re.IGNORECASE
+)
+_AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
+_RANGE = re.compile(r"[\s,]{0,3}to (?:a |the )?(?:new )?(?:target )?(?:range (?:of |between )?)?\Z", re.IGNORECASE)
+HUNDRED = 100.0
+# Years of which a span names the last two digits: 2024-25.
+CENTURY = 100
+# Of 99.9 per cent of 2.1 billion all digits are shown; rates go by quarters and eighths.
+PART_DECIMALS, RATE_DECIMALS = 4, 3
+# Characters after a percentage in which it is said what was done; words of a name that may be written by their initials.
+LONGEST_VERB_GAP, MOST_INITIALS = 60, 5
+# What is a part of all that a government or company spends or takes in needs no word of the whole.
+_ALL = frozenset(terms("total overall all government federal central union state country spending expenditure outlay budget revenue receipts income"))
+_PLANNED = frozenset(terms("target forecast projected projection expected expectation estimated estimate planned plan budget budgeted will"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """formula: in printed figures; operands: what it was worked out from; value: what is quoted instead where it stands printed, else None."""
+
+    formula: str
+    operands: tuple[Stated, ...]
+    value: Figure | None = None
+
+
+def work_out(prompt: Prompt, asked: Understanding) -> str:
+    """The result with its formula, then the operands' sentences, each with its citation key; "" where the question asks for no such thing, where
+    the sentences do not state its operands beyond doubt, or where they state the result itself.
+
+    All operands are of the document that was found first.
+    """
+    wanted = asked_sum(asked.subject)
+    first = next(iter(prompt.sources.values()), None)
+    if wanted is None or first is None or asked.form in {"list", "definition", "reason"}:
+        return ""
+    stated: list[Stated] = []
+    for key, hit in prompt.sources.items():
+        if hit.version == first.version:
+            stated += find_stated(key, hit, first=stated[-1].sentence + 1 if stated else 0)
+    if wanted.planned:
+        stated = [one for one in stated if one.versions or not one.context.isdisjoint(_PLANNED)]
+    pages = Pages(stated, _known(first.document, stated))
+    try:
+        result = _KINDS[wanted.kind](wanted, pages)
+    except (DoubtError, UnreadableError):
+        return ""
+    if result.value is not None and any(same_value(one.figure, result.value) for one in stated):
+        return ""
+    said = dict.fromkeys((one.text, one.key) for one in result.operands)
+    return "\n\n".join([result.formula, *(f"{escape_keys(text)} [{key}]" for text, key in said)])
+
+
+def _known(name: str, stated: Sequence[Stated]) -> frozenset[str]:
+    """What the document's name says of all its figures, but not what tells some of them from others."""
+    told = {term for one in stated for term in terms(one.phrase)}
+    return frozenset(terms(re.sub(r"[\W_]+", " ", name))) - told
+
+
+# ---------------------------------------------------------------- the kinds of sums
+
+
+def _two_times(wanted: Sum, pages: Pages) -> _Result:
+    """Growth or change from one period to another."""
+    topic = wanted.topics[0]
+    earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
+    check_alike((later, earlier), _said(wanted, pages))
+    a, b = later.figure, earlier.figure
+    growth = f"{HUNDRED:.0f} × ({bare(a)} - {bare(b)}) / {bare(b)} = {percent(HUNDRED * (a.value - b.value) / b.value)}" if b.value > 0 else ""
+    if any(one.moves and _is_change_of(one, wanted, pages) for one in pages.stated) or (wanted.kind == "growth" and (a.percent or not growth)):
+        raise DoubtError
+    names = [_slot_name(slot) for slot in wanted.slots]
+    change = f"{printed(a)} (in {names[1]}) - {printed(b)} (in {names[0]}) = {as_difference(a, a.value - b.value, max(a.decimals, b.decimals))}"
+    parts = [change] if a.percent or not growth else [change, growth]
+    return _Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
+
+
+def _is_level(one: Stated, *, slot: Slot, named: bool = False) -> bool:
+    return not one.moves and in_slot(one, slot, named=named)
+
+
+def _is_change_of(one: Stated, wanted: Sum, pages: Pages) -> bool:
+    """Whether the pages state the change that is asked for."""
+    return distance(one, wanted.topics[0], pages) >= 0 and (not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False))
+
+
+def _gap(wanted: Sum, pages: Pages) -> _Result:
+    """How much more one thing is, or moved, than another."""
+    slot = next(iter(wanted.slots), Slot(None))
+
+    def fits(one: Stated) -> bool:
+        return bool(one.moves) == wanted.moves and in_slot(one, slot, named=False)
+
+    left, right = _of_one_sentence(wanted, pages, fits) or (pick(topic, pages, fits) for topic in wanted.topics)
+    check_alike((left, right), _said(wanted, pages))
+    if years_of(left) != years_of(right):
+        raise DoubtError
+    a, b = left.figure, right.figure
+    return _Result(
+        f"Difference: {printed(a)} - {printed(b)} = {as_difference(with_unit(a, b), a.value - b.value, max(a.decimals, b.decimals))}.",
+        (left, right),
+    )
+
+
+def _share(wanted: Sum, pages: Pages) -> _Result:
+    """A part as a percentage of the whole that its sentence divides, or that another one states."""
+    slot = next(iter(wanted.slots), Slot(None))
+    part_words, whole_words = wanted.topics
+    divided = [one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=slot)]
+    inside = {one.sentence for one in divided}
+    try:
+        part = pick(part_words, pages, lambda one: one.sentence in inside and _is_level(one, slot=slot))
+        wholes = [one for one in divided if one.sentence == part.sentence and one.figure.start < part.figure.start]
+        if len(wholes) != 1:
+            raise DoubtError
+        whole = wholes[0]
+    except DoubtError:
+        part, whole = (pick(words, pages, partial(_is_level, slot=slot)) for words in wanted.topics)
+        if not _may_be_part(part, whole, whole_words, pages):
+            raise
+    check_alike((part, whole), _said(wanted, pages))
+    told = any(one.figure.percent and one.sentence == part.sentence for one in pages.stated)
+    a, b = part.figure, whole.figure
+    if told or a.percent or not 0 < a.value < b.value or years_of(part) != years_of(whole):
+        raise DoubtError
+    return _Result(f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole))
+
+
+def _may_be_part(part: Stated, whole: Stated, words: Sequence[str], pages: Pages) -> bool:
+    """Whether a part stated apart is one of this whole: its sentence divides no other, and it is one of all spending, or its words say of what."""
+    own = frozenset(terms(f"{part.phrase} {part.trail}")) | _ALL | pages.known
+    others = [one for one in pages.stated if one.sentence == part.sentence and one is not whole]
+    divided = any(_WHOLE.match(one.text, one.figure.end) for one in others)
+    return not divided and all(not own.isdisjoint(alike(word)) for word in words)
+
+
+def _said(wanted: Sum, pages: Pages) -> frozenset[str]:
+    """What the question, or the document's name, says: words that narrow nothing further."""
+    return pages.known.union(*(alike(term) for topic in wanted.topics for term in topic))
+
+
+def _divides(one: Stated, pages: Pages, words: Sequence[str]) -> bool:
+    """Whether a sentence goes on from this figure to its parts, and is about what was asked."""
+    head = one.context - frozenset(terms(one.text))
+    about = head | frozenset(terms(one.text[: one.figure.start])) | pages.known
+    return bool(_WHOLE.match(one.text, one.figure.end)) and all(term == "total" or not about.isdisjoint(alike(term)) for term in words)
+
+
+def _total(wanted: Sum, pages: Pages) -> _Result:
+    """The sum of two or three amounts; of one sentence where that has them all."""
+    slot = next(iter(wanted.slots), Slot(None))
+
+    def fits(one: Stated) -> bool:
+        return in_slot(one, slot, named=False) and not one.figure.percent
+
+    operands = _of_one_sentence(wanted, pages, fits) or tuple(pick(words, pages, fits) for words in wanted.topics)
+    check_alike(operands, _said(wanted, pages), least=True)
+    if len({years_of(one) for one in operands}) > 1:
+        raise DoubtError
+    figures = [one.figure for one in operands]
+    total = sum(figure.value for figure in figures)
+    least = [bool(_AT_LEAST.search(one.text, 0, one.figure.start)) for one in operands]
+    result = with_number(with_unit(*figures), total, max(figure.decimals for figure in figures))
+    formula = f"Total{', at least' if any(least) else ''}: {' + '.join(printed(figure) for figure in figures)} = {result}"
+    return _Result(f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.", operands, replace(figures[0], value=total))
+
+
+def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[Stated], bool]) -> tuple[Stated, ...]:
+    """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where several do."""
+    found: list[tuple[Stated, ...]] = []
+    for _, of_sentence in groupby(pages.stated, key=attrgetter("sentence")):
+        own = replace(pages, stated=list(of_sentence))
+        try:
+            found.append(tuple(pick(words, own, fits) for words in wanted.topics))
+        except DoubtError:
+            continue
+    if len({tuple(magnitude(one.figure) for one in operands) for operands in found}) > 1:
+        raise DoubtError
+    return found[0] if found else ()
+
+
+def _part(wanted: Sum, pages: Pages) -> _Result:
+    """The amount that a percentage of a stated amount is: "10 million was allocated, of which 42% was disbursed"."""
+    found = [
+        (amount, share)
+        for one, other in pairwise(pages.stated)
+        for amount, share in ((one, other), (other, one))
+        if one.sentence == other.sentence and share.figure.percent == "percent" and not amount.figure.percent
+        if _is_part_of(share, amount, wanted.topics[1][0]) and _is_asked_part(amount, wanted) and _in_all(amount, wanted.slots)
+    ]
+    if len(found) != 1:
+        raise DoubtError
+    amount, share = found[0]
+    if amount.bound or share.bound:
+        raise DoubtError
+    value = amount.figure.value * share.figure.value / HUNDRED
+    formula = f"Part: {printed(share.figure)} × {printed(amount.figure)} = {with_number(amount.figure, value, PART_DECIMALS)}."
+    return _Result(formula, (amount, share), replace(amount.figure, value=value))
+
+
+def _is_part_of(share: Stated, amount: Stated, verb: str) -> bool:
+    """Whether the sentence says that this share of the amount was used."""
+    text, (one, other) = share.text, sorted((share.figure, amount.figure), key=lambda figure: figure.start)
+    between, after = text[one.end : other.start], text[other.end : other.end + LONGEST_VERB_GAP]
+    if share.figure is one:
+        says, links = between, bool(_FROM_THE.search(between))
+    else:
+        from_it = _OF_THE.search(text, 0, one.start) is not None and "," in between
+        says, links = after, from_it or bool(_OF_WHICH.search(between))
+    return links and not alike(terms(verb)[0]).isdisjoint(terms(says))
+
+
+def _is_asked_part(amount: Stated, wanted: Sum) -> bool:
+    """Whether it is the amount that the question is about: the very amount where it gives one, and its words or their initials."""
+    names = set(re.findall(r"[A-Z]{2,}", amount.text))
+    words = [word for word in re.findall(r"[^\W\d_]+", wanted.question) if terms(word)]
+    initials = {
+        term
+        for first in range(len(words))
+        for last in range(first + 2, min(first + MOST_INITIALS, len(words)) + 1)
+        if "".join(word if word.isupper() else word[0].upper() for word in words[first:last]) in names
+        for term in terms(" ".join(words[first:last]))
+    }
+    known = sum(term in initials or not amount.context.isdisjoint(alike(term)) for term in wanted.topics[0])
+    given = [figure for figure in wanted.figures if figure.unit or figure.scale > 1]
+    if given:
+        return any(same_value(amount.figure, figure) for figure in given) and 2 * known >= len(wanted.topics[0])
+    return known == len(wanted.topics[0])
+
+
+def _in_all(one: Stated, slots: Sequence[Slot]) -> bool:
+    return all(in_slot(one, slot, named=False) for slot in slots)
+
+
+def _before(wanted: Sum, pages: Pages) -> _Result:
+    """The level, or range, before a move of a stated size to a stated level."""
+
+    def fits(one: Stated) -> bool:
+        levels = _levels(one, pages)
+        if not levels or one.figure.percent != "points" or one.bound or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction}):
+            return False
+        return _in_all(replace(one, periods=levels[-1].periods or one.periods), wanted.slots) and _in_month(one, levels[-1], wanted.months)
+
+    move = pick(wanted.topics[0], pages, fits)
+    levels = _levels(move, pages)
+    step = magnitude(move.figure) * -move.moves
+    sign = "-" if step < 0 else "+"
+    results = [with_number(one.figure, one.figure.value + step, RATE_DECIMALS) for one in levels]
+    parts = [f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}" for one, result in zip(levels, results, strict=True)]
+    whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
+    return _Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
+
+
+def _in_month(move: Stated, level: Stated, months: frozenset[str]) -> bool:
+    """Whether a move, told with the level after it, may be of these months."""
+    text = move.text
+    after = next((figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text))
+    named = months_in(text[level.figure.end : after]) or months_in(text[: move.figure.start].rpartition(",")[2]) or months_in(text)
+    return not months or not named or not months.isdisjoint(named)
+
+
+def _levels(move: Stated, pages: Pages) -> tuple[Stated, ...]:
+    """The one or two levels, "to 5 per cent", "to a range of 5 to 5¼ per cent", right after a move."""
+    later = [one for one in pages.stated if one.sentence == move.sentence and one.figure.start > move.figure.start][:2]
+    if not later or not _RANGE.fullmatch(move.text, move.figure.end, later[0].figure.start):
+        return ()
+    if len(later) == 2 and not re.fullmatch(r"\s{0,3}(?:to|and|[-–])\s{0,3}", move.text[later[0].figure.end : later[1].figure.start]):
+        later = later[:1]
+    return tuple(later) if all(one.figure.percent == "percent" for one in later) else ()
+
+
+def _slot_name(slot: Slot) -> str:
+    period = slot.period
+    name = period.text if period else ""
+    if period and not name[-1:].isdigit():  # "the year before"
+        name = str(period.start_year) if period.start_year == period.end_year else f"{period.start_year}-{period.end_year % CENTURY:02}"
+    return f"{name}, {slot.version}" if slot.version else name
+
+
+_KINDS: Mapping[str, Callable[[Sum, Pages], _Result]] = {
+    "growth": _two_times,
+    "change": _two_times,
+    "gap": _gap,
+    "share": _share,
+    "total": _total,
+    "part": _part,
+    "before": _before,
+}

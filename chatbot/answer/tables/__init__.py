@@ -1,0 +1,1 @@
+"""Figures of tables, and ratios and changes worked out from them; reads no running text."""

@@ -1,0 +1,169 @@
+"""Finds the cell of a table that states a measure in a year, among the pages that were found; computes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.quoting.passages import verbatim
+from chatbot.measures import Measure
+from chatbot.numbers import find_figures, passage_scale
+from chatbot.records import Hit
+from chatbot.terms import terms
+from ingestion.page_kinds import PRIMARY_STATEMENTS
+from ingestion.records import Row, Table
+
+__all__ = ["Cell", "Wanted", "find_cell", "newest_year"]
+
+# What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
+LEAST_FIT = 0.45
+# A page found first goes before a later one; the first phrase of a measure says it best, but the question's own word for it better still.
+RANK_COST = 0.05
+PHRASE_COST = 0.03
+ASKED_BONUS = 0.2
+BEGINS_BONUS = 0.1
+# Words that make a label no narrower.
+TOTALS = frozenset(terms("total consolidated note"))
+# Whose a figure is follows this word, and does not make the row another measure's; the others make it another measure.
+OWNER = terms("attributable")[0]
+NARROWER = frozenset(
+    terms(
+        "continuing discontinued noncontrolling minority comprehensive other per non long short portion maturing deferred accumulated restricted pension lease"
+    )
+)
+NARROWER_COST = 0.4
+# A row of "Diluted" or "Basic" is of earnings a share only under such a section; under another it counts shares.
+BARE = frozenset(terms("basic diluted"))
+PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
+# A head of a change, or of two periods, states no amount of one year; one of fewer months is not the year's.
+CHANGE = re.compile(r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE)
+PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE)
+# Rates and shares: how much one changed is in points; "5% notes" is a name.
+PERCENT = re.compile(r"(?<!\d)(?<!\d )(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
+IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
+EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A measure in a year (None for the newest), and the terms of the question that asks for it."""
+
+    measure: Measure
+    year: int | None
+    words: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A stated figure. key: citation key of its page; label, head, text: as printed; row: the whole row, as printed; value: with sign, as
+    printed, without scale; scale: of its row or table, 1 where none is stated; unit: the unit of the heading above the row, else the table's unit
+    line, else its caption's, without its exceptions, "" without one; percent: it is a percentage, by its own sign or by that unit.
+    Citation keys that a document prints are made inert in all texts."""
+
+    key: str
+    label: str
+    head: str
+    text: str
+    row: str
+    value: float
+    scale: float
+    unit: str
+    percent: bool = False
+
+
+def find_cell(wanted: Wanted, sources: Mapping[str, Hit]) -> Cell | None:
+    """The best cell that states the measure; None where no row with that year does, or where two columns of that year may be meant.
+
+    A measure of a primary statement is taken from a page that is that statement where one was found, and never from another statement.
+    """
+    best: tuple[float, Cell] | None = None
+    for rank, (key, hit) in enumerate(_pages(wanted.measure, sources).items()):
+        for table in hit.tables:
+            column = _column(table, wanted.year)
+            for row in table.rows if column is not None else ():
+                fit = _fit(wanted, row)
+                if fit >= LEAST_FIT and column is not None and (best is None or fit - RANK_COST * rank > best[0]):
+                    cell = _cell(key, hit, table, row, column)
+                    best = (fit - RANK_COST * rank, cell) if cell else best
+    return best[1] if best else None
+
+
+def newest_year(sources: Sequence[Hit]) -> int | None:
+    """The newest year that heads a column of these pages' tables, but none after the document's own last one."""
+    years = [year for hit in sources for table in hit.tables for head in table.heads for year in _years(head)]
+    own = [year for hit in sources for year in _years(hit.facts.period or "")]
+    last = max(own, default=None)
+    return max((year for year in years if last is None or year <= last), default=None)
+
+
+def _pages(measure: Measure, sources: Mapping[str, Hit]) -> Mapping[str, Hit]:
+    """The pages that may state a measure."""
+    statements = set(measure.kinds).intersection(PRIMARY_STATEMENTS)
+    if not statements:
+        return sources
+    found = {key: hit for key, hit in sources.items() if not statements.isdisjoint(hit.kinds)}
+    return found or {key: hit for key, hit in sources.items() if set(hit.kinds).isdisjoint(PRIMARY_STATEMENTS)}
+
+
+def _fit(wanted: Wanted, row: Row) -> float:
+    measure = wanted.measure
+    label = [term for term in dict.fromkeys(terms(row.label)) if not term.isdecimal()]
+    if set(label) <= BARE and label and not PER_SHARE.search(row.section):
+        return 0.0
+    narrower = NARROWER_COST * (not (NARROWER & set(label)) <= set(terms(measure.name)))
+    label = label[: label.index(OWNER)] if OWNER in label else label
+    if not label:
+        return 0.0
+    fits = [
+        len(set(phrase)) / len(set(label) - TOTALS | set(phrase))
+        - PHRASE_COST * at
+        + BEGINS_BONUS * (tuple(label[: len(phrase)]) == phrase)
+        + ASKED_BONUS * (set(phrase) <= wanted.words)
+        for at, phrase in enumerate(measure.printed)
+        if set(phrase) <= set(label) or (set(phrase) - TOTALS and set(phrase) - TOTALS <= set(label) and set(label) - set(phrase) <= TOTALS)
+    ]
+    return max(fits, default=0.0) - narrower
+
+
+def _years(text: str) -> list[int]:
+    return [int(term) for term in terms(text) if len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}]
+
+
+def _column(table: Table, year: int | None) -> int | None:
+    """The column whose head names the year, of the newest one where none is asked for; None where no head does, or two alike do."""
+    of_year = {at: found[-1] for at, head in enumerate(table.heads) if (found := _years(head)) and not CHANGE.search(head) and len(set(found)) == 1}
+    wanted = max(of_year.values(), default=None) if year is None else year
+    columns = [at for at, found in of_year.items() if found == wanted]
+    whole = [at for at in columns if not PART_OF_YEAR.search(table.heads[at])] or columns
+    return whole[0] if len(whole) == 1 else None
+
+
+def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | None:
+    found = row.cells[column] if column < len(row.cells) else None
+    figures = find_figures(found.text) if found else []
+    if found is None or not figures:
+        return None
+    figure = figures[0]
+    own = figure.percent is not None or PERCENT.search(row.label) is not None
+    stated = "" if own else _unit(table, row)
+    scale, _ = passage_scale("" if own else stated or table.caption)
+    percent = own or (scale == 1.0 and figure.unit is None and PERCENT.search(stated) is not None)
+    if scale == 1.0 and not percent:
+        scale, _ = passage_scale(hit.page_text)
+    if PER_SHARE.search(f"{row.section} {row.label}"):
+        scale = 1.0
+    texts = (row.label, table.heads[column], found.text, verbatim(row, hit.page_text))
+    label, head, text, whole = map(escape_keys, texts)
+    unit = "" if PER_SHARE.search(f"{row.section} {row.label}") else stated.strip("() ")
+    return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, escape_keys(unit), percent)
+
+
+def _unit(table: Table, row: Row) -> str:
+    """The text that states the unit of a row, nearest first; "" where none does."""
+    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1]]
+    for text in (EXCEPTION.sub("", text) for text in near):
+        if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0):
+            return text
+    return EXCEPTION.sub("", table.unit)

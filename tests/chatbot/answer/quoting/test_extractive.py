@@ -1,0 +1,157 @@
+"""Extractive answers: verbatim passages with their keys, table rows with their heads, nothing where nothing fits."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from chatbot.answer.quoting.extractive import extract_answer
+from chatbot.answer.quoting.passages import passages
+from chatbot.records import Hit, Prompt, Understanding
+from ingestion.records import Cell, Rect, Row, Table
+
+PROSE = """3 Fiscal rules
+The deficit of the general government shall not exceed 3.0 per cent of GDP in any year. The Minister reports
+each breach to Parliament within 30 days. Mr. Vale of the U.S. Treasury visited.
+The debt anchor is 60 per cent of GDP.
+"""
+TABLE = """Table 4: Expenditure by ministry (crowns million)
+Ministry 2023-24 2024-25 2025-26
+Health 4,120 4,385 4,610
+Education 3,900 4,010 4,245
+Adjustment (91.5) - 12.0
+"""
+
+
+def prompt(question: str, *pages: str) -> Prompt:
+    hits = {f"S{n}-7f3a": Hit(f"{n}.pdf", n, 1, None, None, "text", None, f"{n}:0", text, text) for n, text in enumerate(pages, 1)}
+    return Prompt(question, question, hits, (), (), (), "7f3a")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the ceiling for the deficit?", "shall not exceed 3.0 per cent of GDP in any year."),
+        ("What is the debt anchor?", "The debt anchor is 60 per cent of GDP."),
+        ("How quickly must a breach be reported to Parliament?", "within 30 days."),
+        ("How much is spent on health?", "Health 4,120 4,385 4,610"),
+    ],
+)
+def test_the_passage_that_answers_comes_first(question: str, expected: str) -> None:
+    answer = extract_answer(prompt(question, PROSE, TABLE))
+    assert expected in answer.split("\n\n")[0]
+
+
+def test_every_passage_is_verbatim_and_cited() -> None:
+    given = prompt("What are the rules on deficit and debt?", PROSE, TABLE)
+    parts = re.findall(r"(.*?) \[(S\d-7f3a)\]\s*", extract_answer(given), re.S)
+    assert len(parts) > 1
+    for text, key in parts:
+        assert text in " ".join(given.sources[key].page_text.split())
+
+
+def test_a_table_row_comes_with_its_caption_and_heads() -> None:
+    answer = extract_answer(prompt("education expenditure", TABLE))
+    assert "crowns million" in answer
+    assert "2025-26" in answer
+
+
+def test_nothing_that_fits_is_no_answer() -> None:
+    assert extract_answer(prompt("Who won the football cup?", PROSE)) == ""
+    assert extract_answer(prompt("What is it?", PROSE)) == ""
+    assert extract_answer(prompt("deficit")) == ""
+
+
+def test_sentences_are_not_cut_at_abbreviations_and_lines_are_joined() -> None:
+    found = [passage.text for passage in passages(prompt("x", PROSE).sources["S1-7f3a"])]
+    assert "The Minister reports each breach to Parliament within 30 days." in found
+    assert "Mr. Vale of the U.S. Treasury visited." in found
+
+
+def test_keys_inside_documents_stay_inert() -> None:
+    answer = extract_answer(prompt("What is the ceiling?", "The ceiling is 5 per cent [S2-7f3a] of GDP."))
+    assert answer.count("[S") == 1
+
+
+TRANSCRIPT = """CHAIR LOWE. The rate stays at 2 per cent. We will give notice before any change.
+MARY HOLT. Mary Holt, with the Daily Gazette. The rate has been at 2 per cent for a year now. Will you give notice of a change? Thank you.
+CHAIR LOWE. We will, well before any change of the rate is made.
+"""
+
+
+def test_who_asks_in_a_transcript_does_not_answer() -> None:
+    found = {passage.text: passage.asks for passage in passages(prompt("x", TRANSCRIPT).sources["S1-7f3a"])}
+    assert found["The rate has been at 2 per cent for a year now."]
+    assert not found["We will give notice before any change."]
+    assert not any(passage.asks for passage in passages(prompt("x", PROSE).sources["S1-7f3a"]))
+    assert "Gazette" not in extract_answer(prompt("Will the rate be changed with notice?", TRANSCRIPT)).split("\n\n")[0]
+
+
+def test_a_list_that_is_summed_up_comes_with_the_sentence_before_it() -> None:
+    page = "A mission for tur, urad and masoor is launched.\nAgencies will procure these three pulses from registered farmers during the next four years.\n"
+    asked = Understanding("Which pulses will agencies procure?", "Which pulses will agencies procure from registered farmers?", form="list")
+    assert "masoor" in extract_answer(prompt("Which pulses will agencies procure from registered farmers?", page), asked)
+
+
+def test_rows_are_quoted_with_the_sentence_that_announces_them() -> None:
+    page = "The rates of tax are revised as follows:\n0-4 thousand Nil\n4-8 thousand 5 per cent\n8-12 thousand 10 per cent\nMore is said below.\n"
+    first = passages(prompt("x", page).sources["S1-7f3a"])[0]
+    assert "4-8 thousand 5 per cent" in first.text and "More is said" not in first.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "head", "expected"),
+    [
+        ("75", "Amount", "75 thousand"),
+        ("(120)", "Amount", "(120) thousand"),
+        ("$ 1,093", "2023", "$ 1,093 thousand"),
+        ("2035", "Year due", "2035"),
+        ("30.1", "Share (%)", "30.1"),
+        ("30.1%", "2023", "30.1%"),
+        ("As applicable", "2023", "As applicable"),
+        ("-", "2023", "-"),
+    ],
+)
+def test_a_bare_amount_gets_the_scale_of_its_table_and_nothing_else_does(cell: str, head: str, expected: str) -> None:
+    row = Row("Series B bonds", (Cell(cell, 15, 17),), start=0, end=19)
+    table = Table("", "(in thousands of dollars)", (head,), (row,), Rect(0, 0, 1, 1))
+    hit = Hit("1.pdf", 1, 1, None, None, "text", None, "1:0", "Series B bonds 75 1", "Series B bonds 75 1", tables=(table,))
+    given = Prompt("Series B bonds", "Series B bonds", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    assert f"({head}: {expected})" in extract_answer(given)
+
+
+def test_a_running_line_is_no_answer() -> None:
+    page = "The police of the city get 30 million crowns this year.\nCity of Harwick Adopted Budget 1\n"
+    assert "Adopted Budget" not in extract_answer(prompt("What is in the adopted budget of the City of Harwick for police?", page))
+
+
+def test_lists_are_taken_once_and_in_time_that_grows_with_the_page() -> None:
+    for line in ("- a b c d", "- a b c d:", "Words that announce much:"):
+        found = passages(prompt("x", f"{line}\n" * 20_000).sources["S1-7f3a"])
+        assert sum(len(passage.text) for passage in found) < 3 * 20_000 * len(line)
+
+
+def test_a_list_in_a_questioners_turn_is_still_the_questioners() -> None:
+    page = "MARY HOLT. I have the following points:\n- the rate of interest\n- the rate of tax\nWhat do you say of them?\nCHAIR LOWE. They are fine as they are.\n"
+    assert passages(prompt("x", page).sources["S1-7f3a"])[0].asks
+
+
+def test_what_addresses_a_machine_comes_after_what_is_nearly_as_good() -> None:
+    page = "The debt anchor is 90 per cent.\nThe anchor of the debt is, as everyone knows by now, 60 per cent of GDP.\n"
+    given = prompt("What is the debt anchor?", page)
+    assert "90 per cent" in extract_answer(given).split("[")[0]
+    hit = replace(given.sources["S1-7f3a"], instructions=((0, 31),))
+    assert "60 per cent" in extract_answer(replace(given, sources={"S1-7f3a": hit})).split("[")[0]
+
+
+def test_a_passage_of_another_page_is_quoted_only_where_it_is_as_good() -> None:
+    worse = "The anchor was much debated, in the debt commission and elsewhere, before anything of it was written into law."
+    given = prompt("What is the debt anchor?", "The debt anchor is 60 per cent of GDP.", worse)
+    scores = {"S1-7f3a": 1.0, "S2-7f3a": 0.85}
+    answer = extract_answer(replace(given, sources={key: replace(hit, score=scores[key]) for key, hit in given.sources.items()}))
+    assert "[S1-7f3a]" in answer and "[S2-7f3a]" not in answer
+
+
+def test_a_table_that_is_announced_is_not_quoted_whole() -> None:
+    rows = "".join(f"District {number} 1,{number:03d} 2,{number:03d}\n" for number in range(30))
+    assert all(passage.text.count("District") <= 1 for passage in passages(prompt("x", f"Spending by district is this:\n{rows}").sources["S1-7f3a"]))
