@@ -1,4 +1,4 @@
-"""Knows how an answer's citation keys are read and whether the words before them stand on the cited page; knows no model and no store."""
+"""Knows how an answer's citation keys are read, and which of its words each key stands for on the cited page; knows no model and no store."""
 
 from __future__ import annotations
 
@@ -8,28 +8,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
-from chatbot.answer.checks.pages import PageView, view_of
+from chatbot.answer.checks.pages import view_of
 from chatbot.answer.checks.words import (
     MIN_QUOTE_WORDS,
-    STOP_WORDS,
     TELLING_WORDS,
-    Words,
     comparable_words,
-    longest_figure_run,
-    longest_run,
-    span_of,
     telling_words,
 )
 from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citing.locating import locate, located, quoted_passage, unquoted_passage
 from chatbot.answer.citing.printed import printed_row, repeats_order
-from chatbot.numbers import Figure, find_figures
+from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 
-__all__ = ["check_answer", "locate"]
+__all__ = ["check_answer"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
 UNKNOWN_KEY = "no such source was given"
-NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 PARAPHRASED = "paraphrased: no passage of the page could be located"
 NOT_LOCATED = "no passage of the page could be located"
 FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
@@ -68,11 +63,6 @@ def check_answer(text: str, prompt: Prompt) -> tuple[str, tuple[Citation, ...], 
     answer = _Answer(text, marks, prompt)
     citations = [citation for mark in marks for citation in answer.citations(mark)]
     return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, answer.scope, prompt)
-
-
-def locate(page_text: str, quote: str) -> tuple[int, int] | None:
-    """Offsets of a quotation in a page, or None: case, spacing, hyphenation, quotes, dashes and outer punctuation may differ, words may not."""
-    return _locate(page_text, comparable_words(page_text), quote)
 
 
 # ---------------------------------------------------------------- keys
@@ -148,7 +138,7 @@ class _Answer:
         """As _passage, where all that the paragraph says since the key before is copied from the page, a list with its items, say."""
         start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1)
         view = view_of(hit)
-        span = _locate(view.text, view.words, self.blanked[start:end]) if "\n" in self.blanked[start:end].strip() else None
+        span = located(view.text, view.words, self.blanked[start:end]) if "\n" in self.blanked[start:end].strip() else None
         return (span, "", view.text[slice(*span)]) if span else None
 
     def _statement(self, mark: _Mark) -> tuple[int, int]:
@@ -181,9 +171,9 @@ class _Answer:
         if not words.texts:
             return (-1, -1), NOTHING_STATED, ""
         if quoted := [part for part in self._quoted(start, end) if not self._is_name(part, hit)]:
-            return _quoted_passage(quoted, view)
+            return quoted_passage(quoted, view)
         figures = find_figures(statement)
-        if span := _unquoted_passage(words, figures, view):
+        if span := unquoted_passage(words, figures, view):
             quote = view.text[slice(*span)]
             found = comparable_words(quote)
             # A label of one word with two figures after it is a row, which stands nowhere by chance.
@@ -272,65 +262,3 @@ def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
         elif not (following.islower() or _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start() + 1])):
             starts.append(match.end())
     return starts
-
-
-# ---------------------------------------------------------------- where the words stand on a page
-
-
-def _quoted_passage(parts: list[str], view: PageView) -> tuple[tuple[int, int], str, str]:
-    """The longest quoted part, where all of them stand on the page; else the first that does not."""
-    spans = {part: _locate(view.text, view.words, part) for part in parts}
-    if missing := next((part for part, span in spans.items() if span is None), None):
-        return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
-    start, end = max((span for span in spans.values() if span), key=lambda span: span[1] - span[0])
-    return (start, end), "", view.text[start:end]
-
-
-def _locate(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:
-    sought = comparable_words(quote)
-    span = span_of(sought.texts, words)
-    if span is None:
-        return None
-    start, end = span
-    lead, tail = quote[: sought.starts[0]].strip(), quote[sought.ends[-1] :].strip()
-    start -= len(lead) if lead and page_text.endswith(lead, 0, start) else 0
-    return start, end + (len(tail) if tail and page_text.startswith(tail, end) else 0)
-
-
-def _unquoted_passage(words: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
-    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds a figure
-    where the statement has one, else the first of all."""
-    found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
-    found = [_with_whole_figures(view, *span) for span in found]
-    with_figure = [span for span in found if _has_figure(view, *span)]
-    if found:
-        return with_figure[0] if figures and with_figure else found[0]
-    span = longest_figure_run(words, view.words)
-    return _with_whole_figures(view, *span) if span and _has_figure(view, *span) else None
-
-
-def _row(said: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
-    """A table row whose whole label is among the statement's words and which holds one of its figures, as offsets of its line."""
-    for stated in (place for figure in figures for place in figures_stating(figure, view)):
-        start = view.text.rfind("\n", 0, stated.start) + 1
-        end = view.text.find("\n", stated.end)
-        line = view.text[start : end if end >= 0 else len(view.text)]
-        label = [word for word in comparable_words(line).texts if word not in STOP_WORDS and not word[0].isdigit()]
-        if label and set(said.texts).issuperset(label):
-            start += len(line) - len(line.lstrip())
-            return start, start + len(line.strip())
-    return None
-
-
-def _has_figure(view: PageView, start: int, end: int) -> bool:
-    index = bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end)
-    return index < len(view.figures) and view.figures[index].figure.start < end
-
-
-def _with_whole_figures(view: PageView, start: int, end: int) -> tuple[int, int]:
-    """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
-    for placed in view.figures[bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end) :]:
-        if placed.figure.start >= end:
-            break
-        start, end = min(start, placed.figure.start), max(end, placed.figure.end)
-    return start, end

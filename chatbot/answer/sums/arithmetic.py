@@ -5,49 +5,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import attrgetter
 
 from chatbot.answer.citing.keys import escape_keys
-from chatbot.answer.sums.asked import Slot, Sum, asked_sum, months_in
+from chatbot.answer.sums.asked import Slot, Sum, asked_sum
+from chatbot.answer.sums.one_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.sums.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
-from chatbot.answer.sums.statements import DOWN, UP, Stated, find_stated
+from chatbot.answer.sums.statements import Stated, find_stated
 from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
-from chatbot.numbers import Figure, find_figures, magnitude, same_value
+from chatbot.numbers import magnitude, same_value
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import terms
 
 __all__ = ["work_out"]
 
 _WHOLE = re.compile(r"[^.;]{0,60}\b(?:comprising|of which|including|consisting of|made up of|composed of|out of which)\b", re.IGNORECASE)
-_OF_WHICH = re.compile(r"\b(?:of which|of this|of that|of it)\b", re.IGNORECASE)
-_OF_THE = re.compile(r"\b(?:of|from) (?:the|its|this|that|an) (?:total |initial |approved )?\Z", re.IGNORECASE)
-_FROM_THE = re.compile(
-    r"\b(?:of|from) (?:the|its|this|that|an) (?:(?:total |initial |approved )?(?:allocation|budget|amount|fund|sum|envelope) of )?\Z", re.IGNORECASE
-)
 _AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
-_RANGE = re.compile(r"[\s,]{0,3}to (?:a |the )?(?:new )?(?:target )?(?:range (?:of |between )?)?\Z", re.IGNORECASE)
-HUNDRED = 100.0
 # Years of which a span names the last two digits: 2024-25.
 CENTURY = 100
-# Of 99.9 per cent of 2.1 billion all digits are shown; rates go by quarters and eighths.
-PART_DECIMALS, RATE_DECIMALS = 4, 3
-# Characters after a percentage in which it is said what was done; words of a name that may be written by their initials.
-LONGEST_VERB_GAP, MOST_INITIALS = 60, 5
 # What is a part of all that a government or company spends or takes in needs no word of the whole.
 _ALL = frozenset(terms("total overall all government federal central union state country spending expenditure outlay budget revenue receipts income"))
 _PLANNED = frozenset(terms("target forecast projected projection expected expectation estimated estimate planned plan budget budgeted will"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """formula: in printed figures; operands: what it was worked out from; value: what is quoted instead where it stands printed, else None."""
-
-    formula: str
-    operands: tuple[Stated, ...]
-    value: Figure | None = None
 
 
 def work_out(prompt: Prompt, asked: Understanding) -> str:
@@ -86,7 +67,7 @@ def _known(name: str, stated: Sequence[Stated]) -> frozenset[str]:
 # ---------------------------------------------------------------- the kinds of sums
 
 
-def _two_times(wanted: Sum, pages: Pages) -> _Result:
+def _two_times(wanted: Sum, pages: Pages) -> Result:
     """Growth or change from one period to another."""
     topic = wanted.topics[0]
     earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
@@ -98,7 +79,7 @@ def _two_times(wanted: Sum, pages: Pages) -> _Result:
     names = [_slot_name(slot) for slot in wanted.slots]
     change = f"{printed(a)} (in {names[1]}) - {printed(b)} (in {names[0]}) = {as_difference(a, a.value - b.value, max(a.decimals, b.decimals))}"
     parts = [change] if a.percent or not growth else [change, growth]
-    return _Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
+    return Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
 
 
 def _is_level(one: Stated, *, slot: Slot, named: bool = False) -> bool:
@@ -110,7 +91,7 @@ def _is_change_of(one: Stated, wanted: Sum, pages: Pages) -> bool:
     return distance(one, wanted.topics[0], pages) >= 0 and (not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False))
 
 
-def _gap(wanted: Sum, pages: Pages) -> _Result:
+def _gap(wanted: Sum, pages: Pages) -> Result:
     """How much more one thing is, or moved, than another."""
     slot = next(iter(wanted.slots), Slot(None))
 
@@ -122,13 +103,13 @@ def _gap(wanted: Sum, pages: Pages) -> _Result:
     if years_of(left) != years_of(right):
         raise DoubtError
     a, b = left.figure, right.figure
-    return _Result(
+    return Result(
         f"Difference: {printed(a)} - {printed(b)} = {as_difference(with_unit(a, b), a.value - b.value, max(a.decimals, b.decimals))}.",
         (left, right),
     )
 
 
-def _share(wanted: Sum, pages: Pages) -> _Result:
+def _share(wanted: Sum, pages: Pages) -> Result:
     """A part as a percentage of the whole that its sentence divides, or that another one states."""
     slot = next(iter(wanted.slots), Slot(None))
     part_words, whole_words = wanted.topics
@@ -149,7 +130,7 @@ def _share(wanted: Sum, pages: Pages) -> _Result:
     a, b = part.figure, whole.figure
     if told or a.percent or not 0 < a.value < b.value or years_of(part) != years_of(whole):
         raise DoubtError
-    return _Result(f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole))
+    return Result(f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole))
 
 
 def _may_be_part(part: Stated, whole: Stated, words: Sequence[str], pages: Pages) -> bool:
@@ -172,7 +153,7 @@ def _divides(one: Stated, pages: Pages, words: Sequence[str]) -> bool:
     return bool(_WHOLE.match(one.text, one.figure.end)) and all(term == "total" or not about.isdisjoint(alike(term)) for term in words)
 
 
-def _total(wanted: Sum, pages: Pages) -> _Result:
+def _total(wanted: Sum, pages: Pages) -> Result:
     """The sum of two or three amounts; of one sentence where that has them all."""
     slot = next(iter(wanted.slots), Slot(None))
 
@@ -188,7 +169,7 @@ def _total(wanted: Sum, pages: Pages) -> _Result:
     least = [bool(_AT_LEAST.search(one.text, 0, one.figure.start)) for one in operands]
     result = with_number(with_unit(*figures), total, max(figure.decimals for figure in figures))
     formula = f"Total{', at least' if any(least) else ''}: {' + '.join(printed(figure) for figure in figures)} = {result}"
-    return _Result(f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.", operands, replace(figures[0], value=total))
+    return Result(f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.", operands, replace(figures[0], value=total))
 
 
 def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[Stated], bool]) -> tuple[Stated, ...]:
@@ -205,96 +186,6 @@ def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[Stated], bool]) 
     return found[0] if found else ()
 
 
-def _part(wanted: Sum, pages: Pages) -> _Result:
-    """The amount that a percentage of a stated amount is: "10 million was allocated, of which 42% was disbursed"."""
-    found = [
-        (amount, share)
-        for one, other in pairwise(pages.stated)
-        for amount, share in ((one, other), (other, one))
-        if one.sentence == other.sentence and share.figure.percent == "percent" and not amount.figure.percent
-        if _is_part_of(share, amount, wanted.topics[1][0]) and _is_asked_part(amount, wanted) and _in_all(amount, wanted.slots)
-    ]
-    if len(found) != 1:
-        raise DoubtError
-    amount, share = found[0]
-    if amount.bound or share.bound:
-        raise DoubtError
-    value = amount.figure.value * share.figure.value / HUNDRED
-    formula = f"Part: {printed(share.figure)} × {printed(amount.figure)} = {with_number(amount.figure, value, PART_DECIMALS)}."
-    return _Result(formula, (amount, share), replace(amount.figure, value=value))
-
-
-def _is_part_of(share: Stated, amount: Stated, verb: str) -> bool:
-    """Whether the sentence says that this share of the amount was used."""
-    text, (one, other) = share.text, sorted((share.figure, amount.figure), key=lambda figure: figure.start)
-    between, after = text[one.end : other.start], text[other.end : other.end + LONGEST_VERB_GAP]
-    if share.figure is one:
-        says, links = between, bool(_FROM_THE.search(between))
-    else:
-        from_it = _OF_THE.search(text, 0, one.start) is not None and "," in between
-        says, links = after, from_it or bool(_OF_WHICH.search(between))
-    return links and not alike(terms(verb)[0]).isdisjoint(terms(says))
-
-
-def _is_asked_part(amount: Stated, wanted: Sum) -> bool:
-    """Whether it is the amount that the question is about: the very amount where it gives one, and its words or their initials."""
-    names = set(re.findall(r"[A-Z]{2,}", amount.text))
-    words = [word for word in re.findall(r"[^\W\d_]+", wanted.question) if terms(word)]
-    initials = {
-        term
-        for first in range(len(words))
-        for last in range(first + 2, min(first + MOST_INITIALS, len(words)) + 1)
-        if "".join(word if word.isupper() else word[0].upper() for word in words[first:last]) in names
-        for term in terms(" ".join(words[first:last]))
-    }
-    known = sum(term in initials or not amount.context.isdisjoint(alike(term)) for term in wanted.topics[0])
-    given = [figure for figure in wanted.figures if figure.unit or figure.scale > 1]
-    if given:
-        return any(same_value(amount.figure, figure) for figure in given) and 2 * known >= len(wanted.topics[0])
-    return known == len(wanted.topics[0])
-
-
-def _in_all(one: Stated, slots: Sequence[Slot]) -> bool:
-    return all(in_slot(one, slot, named=False) for slot in slots)
-
-
-def _before(wanted: Sum, pages: Pages) -> _Result:
-    """The level, or range, before a move of a stated size to a stated level."""
-
-    def fits(one: Stated) -> bool:
-        levels = _levels(one, pages)
-        if not levels or one.figure.percent != "points" or one.bound or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction}):
-            return False
-        return _in_all(replace(one, periods=levels[-1].periods or one.periods), wanted.slots) and _in_month(one, levels[-1], wanted.months)
-
-    move = pick(wanted.topics[0], pages, fits)
-    levels = _levels(move, pages)
-    step = magnitude(move.figure) * -move.moves
-    sign = "-" if step < 0 else "+"
-    results = [with_number(one.figure, one.figure.value + step, RATE_DECIMALS) for one in levels]
-    parts = [f"{printed(one.figure)} {sign} {printed(move.figure)} = {result}" for one, result in zip(levels, results, strict=True)]
-    whole = f", a range of {' to '.join(results)}" if len(results) > 1 else ""
-    return _Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
-
-
-def _in_month(move: Stated, level: Stated, months: frozenset[str]) -> bool:
-    """Whether a move, told with the level after it, may be of these months."""
-    text = move.text
-    after = next((figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text))
-    named = months_in(text[level.figure.end : after]) or months_in(text[: move.figure.start].rpartition(",")[2]) or months_in(text)
-    return not months or not named or not months.isdisjoint(named)
-
-
-def _levels(move: Stated, pages: Pages) -> tuple[Stated, ...]:
-    """The one or two levels, "to 5 per cent", "to a range of 5 to 5¼ per cent", right after a move."""
-    later = [one for one in pages.stated if one.sentence == move.sentence and one.figure.start > move.figure.start][:2]
-    if not later or not _RANGE.fullmatch(move.text, move.figure.end, later[0].figure.start):
-        return ()
-    if len(later) == 2 and not re.fullmatch(r"\s{0,3}(?:to|and|[-–])\s{0,3}", move.text[later[0].figure.end : later[1].figure.start]):
-        later = later[:1]
-    return tuple(later) if all(one.figure.percent == "percent" for one in later) else ()
-
-
 def _slot_name(slot: Slot) -> str:
     period = slot.period
     name = period.text if period else ""
@@ -303,12 +194,12 @@ def _slot_name(slot: Slot) -> str:
     return f"{name}, {slot.version}" if slot.version else name
 
 
-_KINDS: Mapping[str, Callable[[Sum, Pages], _Result]] = {
+_KINDS: Mapping[str, Callable[[Sum, Pages], Result]] = {
     "growth": _two_times,
     "change": _two_times,
     "gap": _gap,
     "share": _share,
     "total": _total,
-    "part": _part,
-    "before": _before,
+    "part": amount_of_share,
+    "before": level_before,
 }

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.answer.citing.citations import check_answer, locate
+from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.citing.locating import locate
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.records import Cell, Rect, Row, Table
 
