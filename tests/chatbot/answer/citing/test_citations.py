@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.answer.citing.citations import check_answer
-from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.citing.locating import locate
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.records import Cell, Rect, Row, Table
 
@@ -106,85 +104,7 @@ def test_product_codes_and_plain_words_are_no_keys():
     assert check_answer(answer, PROMPT) == (answer, (), check_answer(answer, PROMPT)[2])
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("[S1]", "⟦S1⟧"),
-        ("see [S1-7f3a, S2-7f3a].", "see ⟦S1-7f3a, S2-7f3a⟧."),
-        ("［S1］", "⟦S1⟧"),
-        ("【S1】", "⟦S1⟧"),
-        ("[\u200bS\u200d1]", "⟦\u200bS\u200d1⟧"),
-        ("[**S1**]", "⟦**S1**⟧"),
-        ("[Ｓ１]", "⟦Ｓ１⟧"),
-        ("[Ѕ1]", "⟦Ѕ1⟧"),
-        ("[𝐒𝟏]", "⟦𝐒𝟏⟧"),
-        ("[s1]", "⟦s1⟧"),
-        ("[[S1]]", "[⟦S1⟧]"),
-        ("[S1", "⟦S1"),
-        ("[S1 and [S2]]", "⟦S1 and ⟦S2⟧]"),
-        ("[12] [Section 1] S1", "[12] [Section 1] S1"),
-    ],
-)
-def test_look_alikes_are_made_inert(text, escaped):
-    assert escape_keys(text) == escaped
-    assert escape_keys(escaped) == escaped
-
-
-LOOK_ALIKES = st.lists(
-    st.sampled_from(["[", "［", "【", "]", "］", "S", "Ｓ", "s", "1", "１", "-7f3a", "\u200b", " ", ",", "*", "\u0301", "x", "⟦", "⟧"]), max_size=25
-)
-
-
-@given(st.text() | LOOK_ALIKES.map("".join))
-@example("[S1-7f3a]" * 3)
-@example("[S1" + " " * 300 + "[S2]")
-def test_no_escaped_text_holds_a_key(text):
-    escaped = escape_keys(text)
-    assert KEYS_IN_BRACKETS.search(escaped) is None
-    assert escape_keys(escaped) == escaped
-    assert len(escaped) == len(text)
-    assert escaped.translate({ord("⟦"): None, ord("⟧"): None, ord("["): None, ord("]"): None}) in (
-        escaped,
-        re.sub(r"[\[\]⟦⟧]", "", escaped),
-    )
-
-
 # ---------------------------------------------------------------- quotations
-
-
-@pytest.mark.parametrize(
-    ("quote", "found"),
-    [
-        ("The fiscal deficit is expected to be 4.4 per cent", "The fiscal deficit is\nexpected to be 4.4 per cent"),
-        ("THE  FISCAL deficit is — expected", "The fiscal deficit is\nexpected"),
-        ("“primary deficit” 0.8 per cent.", "“primary deficit” 0.8 per\ncent."),
-        ('"primary deficit" 0.8', "primary deficit” 0.8"),
-        ("self-assessment of 24 municipalities", "self-\nassessment of 24 munici\u00adpalities"),
-        ("$1,577 million", "$1,577 million"),
-        ("deficit", "deficit"),
-    ],
-)
-def test_locate_gives_the_page_s_own_words(quote, found):
-    span = locate(SPEECH, quote)
-    assert span is not None
-    assert SPEECH[slice(*span)] == found
-
-
-@pytest.mark.parametrize("quote", ["the fiscal surplus is", "deficit fiscal", "", "…", "efici", "4.40 per cent", "1,57"])
-def test_locate_finds_whole_words_in_order_or_nothing(quote):
-    assert locate(SPEECH, quote) is None
-
-
-@given(st.text(), st.integers(0, 200), st.integers(0, 200))
-@example("ﬁscal ½ straße ŉ 1\u00ad2", 0, 20)
-def test_whatever_stands_on_a_page_is_located_there(page, start, length):
-    piece = page[start : start + length]
-    span = locate(page, piece)
-    if span is not None:
-        assert 0 <= span[0] < span[1] <= len(page)
-    words = re.findall(r"[a-z]+", "".join(character if character.isascii() else " " for character in piece.lower()))
-    if piece == page and words:
-        assert span is not None
 
 
 def test_a_quotation_in_marks_is_what_is_looked_for():

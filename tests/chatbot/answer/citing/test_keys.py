@@ -1,0 +1,54 @@
+"""Whatever could be taken for a citation key is made inert, and nothing else is changed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("[S1]", "⟦S1⟧"),
+        ("see [S1-7f3a, S2-7f3a].", "see ⟦S1-7f3a, S2-7f3a⟧."),
+        ("［S1］", "⟦S1⟧"),
+        ("【S1】", "⟦S1⟧"),
+        ("[\u200bS\u200d1]", "⟦\u200bS\u200d1⟧"),
+        ("[**S1**]", "⟦**S1**⟧"),
+        ("[Ｓ１]", "⟦Ｓ１⟧"),
+        ("[Ѕ1]", "⟦Ѕ1⟧"),
+        ("[𝐒𝟏]", "⟦𝐒𝟏⟧"),
+        ("[s1]", "⟦s1⟧"),
+        ("[[S1]]", "[⟦S1⟧]"),
+        ("[S1", "⟦S1"),
+        ("[S1 and [S2]]", "⟦S1 and ⟦S2⟧]"),
+        ("[12] [Section 1] S1", "[12] [Section 1] S1"),
+    ],
+)
+def test_look_alikes_are_made_inert(text, escaped):
+    assert escape_keys(text) == escaped
+    assert escape_keys(escaped) == escaped
+
+
+LOOK_ALIKES = st.lists(
+    st.sampled_from(["[", "［", "【", "]", "］", "S", "Ｓ", "s", "1", "１", "-7f3a", "\u200b", " ", ",", "*", "\u0301", "x", "⟦", "⟧"]), max_size=25
+)
+
+
+@given(st.text() | LOOK_ALIKES.map("".join))
+@example("[S1-7f3a]" * 3)
+@example("[S1" + " " * 300 + "[S2]")
+def test_no_escaped_text_holds_a_key(text):
+    escaped = escape_keys(text)
+    assert KEYS_IN_BRACKETS.search(escaped) is None
+    assert escape_keys(escaped) == escaped
+    assert len(escaped) == len(text)
+    assert escaped.translate({ord("⟦"): None, ord("⟧"): None, ord("["): None, ord("]"): None}) in (
+        escaped,
+        re.sub(r"[\[\]⟦⟧]", "", escaped),
+    )
