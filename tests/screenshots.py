@@ -63,7 +63,7 @@ def make_gallery(target: Path, folder: Path) -> None:
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
             for theme in ("light", "dark"):
-                page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+                page.emulate_media(color_scheme=theme)
                 page.wait_for_timeout(700)
                 page.screenshot(path=target / f"{state}-{width}-{theme}.png")
         page.emulate_media(color_scheme="light")

@@ -26,6 +26,8 @@ FIGURES = {
 FINE = frozenset({"supported", "derived"})
 # Characters of what is said of a figure.
 LONGEST_TIP = 300
+# Words in the last columns of a row of figures: "Yes", "not met".
+MOST_WORDS_BEHIND = 2
 
 # (start, end, HTML in the place of what stands there)
 _Mark = tuple[int, int, str]
@@ -150,8 +152,13 @@ def _pairs(text: str, start: int, end: int) -> list[tuple[int, int, int, int]]:
 
 
 def _label(row: str, cells: Sequence[str]) -> str:
-    """The row without its cells: the figures at its end, and before them the words of those that are read out."""
+    """The row without its cells: the figures at its end, with a word or two behind several of them, as "Yes" of a rule that is met; and before them the words
+    of those that are read out."""
     words = row.split()
+    figures = [FIGURE.fullmatch(word) is not None for word in words]
+    last = max((at for at in range(1, len(words)) if figures[at] and figures[at - 1]), default=-1)
+    if len(words) - 1 - last <= MOST_WORDS_BEHIND:
+        words = words[: last + 1] if last > 0 else words
     while words and FIGURE.fullmatch(words[-1]):
         words.pop()
     label = " ".join(words)

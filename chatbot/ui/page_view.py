@@ -101,8 +101,7 @@ def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", horizontal_alignment="distribute"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-pages"):
             _small("Previous page", "page-previous", "chevron_left", panel.turn_page, -1, disabled=opened.page <= 1, shortcut="Left")
-            dark = " dark" if st.context.theme.type == "dark" else ""
-            st.html(f'<p class="leaf{dark}">{_named(stored)} of {pages:,}</p>', width="content")
+            st.html(f'<p class="leaf">{_named(stored)} of {pages:,}</p>', width="content")
             _small("Next page", "page-next", "chevron_right", panel.turn_page, 1, disabled=opened.page >= pages, shortcut="Right")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-size"):
             at = ZOOMS.index(panel.zoom())

@@ -145,6 +145,13 @@ def test_a_quoted_row_is_a_table_with_its_heads_its_figures_and_its_citation() -
     assert read.of("key")[0]["data-press"] == "cite-2-1"
 
 
+def test_a_row_loses_the_word_behind_its_figures() -> None:
+    said = "Compliance: Deficit ceiling (of GDP) 3.0 2.6 0.4 Yes (Limit: 3.0) [S1]"
+    assert Read(answer_html(said, [FIRST])).text.split() == "Compliance 1 Limit Deficit ceiling (of GDP) 3.0".split()
+    said = "Limits: Growth of 2 to 3 years ahead of plan 4.5 (2026: 4.5) [S1]"
+    assert "Growth of 2 to 3 years ahead of plan" in Read(answer_html(said, [FIRST])).text
+
+
 def test_a_row_of_words_loses_the_cells_that_are_read_out() -> None:
     said = "Drawings: May 2024 Storm damage, Northern Isles (240) (Purpose: Storm damage, Northern Isles; Amount: (240)) [S1]"
     read = Read(answer_html(said, [FIRST]))
