@@ -19,6 +19,8 @@ from tests.pdfs import make_pdf
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
 
 AXE = ROOT / ".venv" / "axe-core" / "axe.min.js"
+# Pictures of all that is judged, and the reports.
+ARTEFACTS = ROOT / ".artefacts"
 RULES = [
     "The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.",
     "The main objectives are low debt and stable prices.",
@@ -53,10 +55,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class Judge:
-    """Collects what axe-core finds in each state of the pages."""
+    """Collects what axe-core finds in each state of the pages, and a picture of each."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
+    def __init__(self, page: Page, name: str) -> None:
+        self._page, self._name = page, name
+        ARTEFACTS.mkdir(exist_ok=True)
         self._source = AXE.read_text("utf-8")
         self.found: list[dict[str, Any]] = []
 
@@ -66,11 +69,18 @@ class Judge:
             self._page.emulate_media(color_scheme=theme)
             settled(self._page)
             self._page.wait_for_timeout(300)
+            self._page.screenshot(path=ARTEFACTS / f"{self._name}, {state}, {theme}.png")
             self._page.evaluate(f"if (!window.axe) {{ {self._source} }}")
             for one in self._page.evaluate(JUDGE):
                 known = any(one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count() for rule, of, _ in KNOWN)
                 if not known:
                     self.found.append({"state": f"{state}, {theme}", **one})
+
+    def report(self) -> None:
+        """Write down what was found, which must be nothing."""
+        report = ARTEFACTS / f"axe, {self._name}.json"
+        report.write_text(json.dumps(self.found, indent=1), "utf-8")
+        assert not self.found, report.read_text("utf-8")
 
 
 def go(page: Page, server: Server, name: str) -> None:
@@ -81,33 +91,50 @@ def go(page: Page, server: Server, name: str) -> None:
 
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
-def test_no_page_has_a_serious_fault(browser: Browser, server: Server, tmp_path: Path) -> None:
+def test_the_chat_has_no_serious_fault(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
-        judge = Judge(page)
+        judge = Judge(page, "chat")
         settled(page)
-        judge("Chat, empty")
+        judge("empty")
         message = ask(page, BOTH)
         settled(page)
         message.get_by_role("button", name="Helpful", exact=True).click()
         page.get_by_text("Rated helpful").wait_for()
-        judge("Chat, an answer that is rated")
+        judge("an answer that is rated")
         message.get_by_text("How this was answered").click()
-        judge("Chat, how it was answered")
+        judge("how it was answered")
         message.locator("button.key").first.click()
         page.get_by_role("dialog").locator("img").wait_for()
-        judge("Chat, a page open")
+        judge("a page open")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         message.get_by_role("button", name="See what a model would be sent").click()
         page.get_by_role("dialog").locator(".kept").first.wait_for()
-        judge("Chat, the prompt")
+        judge("the prompt")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         ask(page, "Who won the football match?")
-        judge("Chat, not in the documents")
+        judge("not in the documents")
         page.locator("[class*=st-key-menu-open-] button").first.click()
         page.get_by_test_id("stPopoverBody").get_by_label("Title").wait_for()
-        judge("Chat, the menu of a conversation")
+        judge("the menu of a conversation")
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name="Delete").click()
+        page.get_by_text("Deleted (1)").click()
+        page.get_by_role("button", name="Erase now").click()
+        page.get_by_role("dialog").wait_for()
+        judge("what is erased for good")
+        judge.report()
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
+def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        judge = Judge(page, "others")
+        message = ask(page, BOTH)
+        settled(page)
+        message.get_by_role("button", name="Helpful", exact=True).click()
+        page.get_by_text("Rated helpful").wait_for()
         for name in ("Documents", "Compare", "Memory", "Settings"):
             go(page, server, name)
             judge(name)
@@ -120,19 +147,26 @@ def test_no_page_has_a_serious_fault(browser: Browser, server: Server, tmp_path:
             page.get_by_role("dialog").wait_for()
             judge(f"Documents, {label}")
             page.keyboard.press("Escape")
-    report = tmp_path / "axe.json"
-    report.write_text(json.dumps(judge.found, indent=1), "utf-8")
-    assert not judge.found, report.read_text("utf-8")
+        go(page, server, "Memory")
+        page.get_by_role("button", name="Correct", exact=True).first.click()
+        page.get_by_role("dialog").wait_for()
+        judge("Memory, a correction")
+        page.goto(f"{server.url}/compare?q=What+is+the+deficit+ceiling%3F&d=Rules.pdf&y=2023&y=2024")
+        page.get_by_role("heading", name="Compare", exact=True).wait_for()
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.get_by_role("link", name="Download as CSV").wait_for()
+        judge("Compare, answers side by side")
+        judge.report()
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="there is no axe-core (bash .ci/browser.sh fetches it by npm)")
 def test_pages_without_documents_have_no_serious_fault(browser: Browser, tmp_path: Path) -> None:
     with Server(tmp_path / "empty") as server, Visitor(browser, server.url) as page:
-        judge = Judge(page)
+        judge = Judge(page, "nothing")
         for name in ("Chat", "Documents", "Memory"):
             go(page, server, name)
             judge(f"{name}, without documents")
-    assert not judge.found, json.dumps(judge.found, indent=1)
+        judge.report()
 
 
 def focused(page: Page) -> str:
