@@ -178,6 +178,7 @@ def settled(page: Page) -> None:
 
 def go(page: Page, name: str) -> None:
     """Go to a page by the navigation."""
+    settled(page)
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
     page.get_by_role("heading", name=name, exact=True).wait_for()
     settled(page)
@@ -185,7 +186,7 @@ def go(page: Page, name: str) -> None:
 
 def open_page(browser: Browser, url: str, *, heading: str = "Chat") -> Page:
     """A page in a browser of its own, at 1280 x 900, once its heading is there."""
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce").new_page()
     page.set_default_timeout(20_000)
     page.goto(url, timeout=FIRST_PAGE)
     page.get_by_role("heading", name=heading, exact=True).wait_for(timeout=FIRST_PAGE)

@@ -68,7 +68,8 @@ look();
 }"""
 # Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
 # of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
-# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it; a file to take away opens no tab. "/" goes to the
+# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it, again
+# where the field was just being drawn anew; a file to take away opens no tab. "/" goes to the
 # question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from
 # wherever the focus is.
 HANDS = """{
@@ -136,12 +137,15 @@ if (!window.finpolicyHands) {
   };
   document.addEventListener('click', (event) => {
     const cell = event.target.closest ? event.target.closest('.strip [data-page]') : null;
-    const field = cell && document.querySelector('.st-key-report-open input');
-    if (!field) return;
-    field.focus();
-    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, cell.dataset.page);
-    field.dispatchEvent(new Event('input', {bubbles: true}));
-    field.blur();
+    const put = (tries) => {
+      const field = document.querySelector('.st-key-report-open input');
+      if (!field || field.value || !tries) return;
+      field.focus();
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, cell.dataset.page);
+      field.dispatchEvent(new Event('input', {bubbles: true}));
+      setTimeout(() => { field.blur(); setTimeout(put, 800, tries - 1); }, 30);
+    };
+    if (cell) put(5);
   });
   document.addEventListener('click', (event) => {
     const link = event.target.closest ? event.target.closest('a[href*="download/"]') : null;
