@@ -34,8 +34,8 @@ run: samples ## set everything up, index the samples and open the chat on 127.0.
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
 
-# Twice as many workers as these tests have cores, for much of what browser tests do is waiting. tests/conftest.py deals the tests out.
-WORKERS ?= 4
+# Three workers for two cores, for much of what browser tests do is waiting. tests/conftest.py deals the tests out.
+WORKERS ?= 3
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)

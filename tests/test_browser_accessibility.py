@@ -194,7 +194,7 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
             else:
                 mark.click()
             page.get_by_role("dialog").locator("img").wait_for()
-            page.wait_for_function("document.querySelector('[role=\"dialog\"]').contains(document.activeElement)")
+            page.wait_for_function("() => document.querySelector('[role=\"dialog\"]').contains(document.activeElement)")
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
             expect(mark).to_be_focused()

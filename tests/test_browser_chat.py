@@ -84,6 +84,17 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(browser
         expect(page.get_by_label("Ask about the documents")).to_be_focused()
 
 
+def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        settled(page)
+        expect(page.get_by_role("button", name="Draw the page again")).to_have_count(0)
+        page.evaluate("() => document.querySelector('.st-key-wake button').addEventListener('click', () => { window.woken = true; })")
+        page.wait_for_timeout(2_500)
+        assert not page.evaluate("() => window.woken")
+        page.evaluate("() => { document.querySelector('[data-testid=stChatInput] textarea').disabled = true; }")
+        page.wait_for_function("() => window.woken")
+
+
 def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])

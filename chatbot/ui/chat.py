@@ -65,6 +65,7 @@ def show(house: House) -> None:
         file_type="pdf",
         submit_mode="stop",
     )
+    st.button("Draw the page again", key="wake")  # never shown: pressed where the field stays locked
     if typed:  # who could type has closed the page; that may still be on its way
         panel.close_page()
     show_open_page(house)

@@ -42,13 +42,16 @@ def show_open_page(house: House, *, part: bool = False, shown: Callable[[OpenPag
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width=WIDTH, position="right", on_dismiss=panel.close_page)(_page)(house, shown)
+    st.dialog(title, width=WIDTH, position="right", on_dismiss=panel.close_page)(_page)(house, shown, opened.document)
 
 
-def _page(house: House, shown: Callable[[OpenPage], None]) -> None:
+def _page(house: House, shown: Callable[[OpenPage], None], titled: str) -> None:
+    """titled: the document that the dialog is titled with, which only a run of the whole page can change."""
     opened = panel.lying_open()
     if opened is None:
         return
+    if opened.document != titled:
+        st.rerun()
     shown(opened)
     catalog = house.chatbot.library.catalog
     around = catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])

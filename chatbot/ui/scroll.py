@@ -71,7 +71,8 @@ look();
 # what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it, again
 # where the field was just being drawn anew; a file to take away opens no tab. "/" goes to the
 # question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from
-# wherever the focus is.
+# wherever the focus is. A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit 1.67 misses the end of the run
+# that answered where a part of the page is drawn just then.
 HANDS = """{
 if (!window.finpolicyHands) {
   window.finpolicyHands = true;
@@ -107,6 +108,13 @@ if (!window.finpolicyHands) {
     wasOpen = !!panel;
   };
   new MutationObserver(look).observe(document.body, {childList: true});
+  let stuck = 0;
+  setInterval(() => {
+    const box = document.querySelector('[data-testid="stChatInput"] textarea'), wake = document.querySelector('.st-key-wake button');
+    const rests = document.querySelector('[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]');
+    stuck = box && box.disabled && rests && wake ? stuck + 1 : 0;
+    if (stuck > 2) { stuck = 0; wake.click(); }
+  }, 500);
   let free = !matchMedia('(hover: hover)').matches;
   for (const begun of ['keydown', 'pointerdown']) document.addEventListener(begun, () => { free = true; }, {once: true, capture: true});
   const begin = (tries) => {
