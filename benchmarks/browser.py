@@ -12,7 +12,8 @@ window runs on the same machine and takes its share of it; all times but "ready"
 - citation: from the click on an answer's mark until the page's image is loaded, in the next frame. Each citation's page is opened for the first
   time: no image is kept.
 - sessions at once: as many browser profiles, each asking an own question; "same moment": all press Enter in one instant, "in turn": spread evenly over so many
-  half seconds. Times are those of whole answers; p95 is the value that 95 of 100 keep.
+  half seconds. Times are those of whole answers; p95 is the value that 95 of 100 keep. What the server's and the browser's processes computed meanwhile
+  is told apart: with as many people as sessions, each would bring the browser's share on a machine of their own.
 - memory: what the server's processes take (PSS) with the sessions open and idle, less what they took before, for each session.
 
 The peer is a bare Streamlit page with one st.write, by the same interpreter: what any page on Streamlit takes. Load is os.getloadavg()[0] after the measurement.
@@ -40,7 +41,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, Page  # noqa: E402
 
-from benchmarks.processes import process_tree, proportional_bytes  # noqa: E402
+from benchmarks.processes import process_tree, processor_seconds, proportional_bytes  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402
 from tests.browser import Server, add, chromium, open_browser  # noqa: E402
@@ -228,7 +229,12 @@ def measure_many(home: Path, root: Path, browser: Browser, into: Measurements, s
         time.sleep(IDLE_SECONDS)
         into.take("memory", (server_bytes(server) - before) / sessions / MEGABYTE, unit="MB")
         for name, apart in (("in turn", 0.5), ("same moment", 0.0)):
+            whole, ours = (processor_seconds(process_tree(root)) for root in (os.getpid(), server.process.pid))
             into.take(f"{sessions} at once, {name}", *many_times(pages, apart))
+            by_server = processor_seconds(process_tree(server.process.pid)) - ours
+            by_browser = processor_seconds(process_tree(os.getpid())) - whole - by_server
+            into.take(f"processor time of an answer, {name}: server", 1000 * by_server / sessions)
+            into.take(f"processor time of an answer, {name}: browser", 1000 * by_browser / sessions)
         into.take("memory, each with 2 answers", (server_bytes(server) - before) / sessions / MEGABYTE, unit="MB")
         for page in pages:
             page.context.close()

@@ -13,7 +13,7 @@ from benchmarks.ingest import Compared, Measured, Point, compared_ratios, draw, 
 from benchmarks.made_pdfs import make_pdf
 from benchmarks.odd_pdfs import PROCESS, Verdict, link_files, read_outcomes, read_table, truth_words
 from benchmarks.odd_pdfs import report as report_odd
-from benchmarks.processes import Sampler, high_water_bytes, process_tree, proportional_bytes
+from benchmarks.processes import Sampler, high_water_bytes, process_tree, processor_seconds, proportional_bytes
 from benchmarks.tables import Panel, markdown_table, plot, ratios, spread
 from benchmarks.verdicts import MOST_BYTES, Observed, Outcome, Row, judge, judge_batch, judge_refusal, observed
 
@@ -256,6 +256,16 @@ def test_a_tree_of_processes_is_measured_whole() -> None:
         process.stdin.close()
     assert sampler.peak > 60_000_000
     assert proportional_bytes([process.pid]) == 0
+
+
+def test_what_a_process_computed_is_told() -> None:
+    works = "import time\nwhile time.process_time() < 0.5: pass\nprint('done', flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", works], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        assert process.stdout.readline() == b"done\n"
+        assert 0.45 < processor_seconds([process.pid]) < 1.0
+        process.stdin.close()
+    assert processor_seconds([process.pid]) == 0.0
 
 
 def test_made_pdfs_are_the_same_for_a_seed_and_have_the_text_of_real_pages(tmp_path: Path) -> None:
