@@ -311,3 +311,9 @@ def test_what_measures_time_or_memory_runs_alone() -> None:
         if not any(ast.unparse(decorator) == "pytest.mark.alone" for decorator in node.decorator_list)
     ]
     assert not wrong, f"Give them @pytest.mark.alone: {wrong}"
+
+
+def test_no_time_of_the_pages_is_in_words() -> None:
+    """Streamlit reads "300ms" with pandas, which takes a second and 60 MB at the first page that has one."""
+    for path in (ROOT / "chatbot" / "ui").rglob("*.py"):
+        assert not re.search(r"""\b(?:live|run_every|ttl)=f?["']""", path.read_text("utf-8")), path

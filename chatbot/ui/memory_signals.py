@@ -15,6 +15,7 @@ from chatbot.memory.signals.records import Health, Imported, Row, TimelinePoint
 from chatbot.memory.signals.sources import read_news
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import session
+from chatbot.ui.lists import search_box
 from chatbot.ui.memory_dialogs import draw_changes
 from chatbot.ui.memory_files import lines_html
 from chatbot.ui.shared import House
@@ -33,8 +34,6 @@ EMPTY = (
 )
 SWITCHED_OFF = "News signals are switched off: none is recalled, and what was imported stays."
 NOTHING_FOUND = "No news hold all of these words."
-# The search waits until typing pauses.
-PAUSE = "300ms"
 CHANGED_THERE = " The Settings page changes confidence and age for you."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
@@ -60,7 +59,7 @@ def draw_signals(house: House) -> None:
         if health.read:
             _draw_recallable(health)
         _draw_chart(signals.timeline(_least_confidence()), datetime.now(UTC))
-        wanted = _search_box()
+        wanted = search_box("Search news", key="find-signals")
         _draw_rows(signals.listed(ROWS, search=wanted), wanted)
     _draw_import(house)
 
@@ -73,19 +72,6 @@ def health_line(health: Health) -> str:
 
 def _draw_recallable(health: Health) -> None:
     st.html(quiet_html(f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"))
-
-
-def _search_box() -> str:
-    typed: str | None = st.text_input(
-        "Search news",
-        key="find-signals",
-        type="search",
-        placeholder="Search news",
-        label_visibility="collapsed",
-        icon=":material/search:",
-        live=PAUSE,
-    )
-    return (typed or "").strip()
 
 
 def _switch(house: House) -> None:
