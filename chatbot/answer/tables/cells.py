@@ -15,7 +15,7 @@ from chatbot.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["Cell", "Wanted", "find_cell", "newest_year"]
+__all__ = ["PERCENT", "Cell", "Wanted", "find_cell", "newest_year"]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -40,8 +40,8 @@ PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
 # A head of a change, or of two periods, states no amount of one year; one of fewer months is not the year's.
 CHANGE = re.compile(r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE)
 PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE)
-# Rates and shares: how much one changed is in points; "5% notes" is a name.
-PERCENT = re.compile(r"(?<!\d)(?<!\d )(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
+# Rates and shares: how much one changed is in points; "5% notes" is a name, "Targets, 2024 to 2028 Per cent of GDP" is a unit.
+PERCENT = re.compile(r"(?<!\d)(?:(?<!\d )|(?<=\b19\d\d )|(?<=\b20\d\d ))(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
 IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
 

@@ -10,7 +10,7 @@ from chatbot.answer.prompt import Request, build_prompt
 from chatbot.comparing import Entry, Place, question_in
 from chatbot.records import Answer, Hit, PageRef
 from chatbot.search.questions import understand
-from ingestion.records import DocumentFacts
+from ingestion.records import Cell, DocumentFacts, Rect, Row, Table
 
 PAGE = """Consolidated statements of income
 (In millions, except per share data)
@@ -26,10 +26,19 @@ Inflation slowed, though core inflation stood at 4.4 per cent in 2024.
 Real growth for 2025-26 is put at 7.3 per cent."""
 
 
-def entry(question: str, text: str, year: str = "", *, period: str | None = None, model: str = "extractive", page: str = PAGE) -> Entry:
+def entry(
+    question: str,
+    text: str,
+    year: str = "",
+    *,
+    period: str | None = None,
+    model: str = "extractive",
+    page: str = PAGE,
+    tables: tuple[Table, ...] = (),
+) -> Entry:
     """The entry that an answer of this text gives, its keys written as [S1]."""
     asked = question_in(question, year)
-    hit = Hit("A.pdf", 7, 3, "1", "printed", "text", None, "7-3-0", page, page, page, facts=DocumentFacts(period, None))
+    hit = Hit("A.pdf", 7, 3, "1", "printed", "text", None, "7-3-0", page, page, page, facts=DocumentFacts(period, None), tables=tables)
     prompt = build_prompt(Request(asked, asked, [hit], (), (), "7f3a", 12_000))
     key = next(iter(prompt.sources))
     shown, citations, numbers = check_answer(text.replace("[S1]", f"[{key}]"), prompt)
@@ -75,6 +84,26 @@ def test_the_row_of_a_part_is_not_the_measure() -> None:
 def test_a_page_scales_a_row_that_states_no_unit_itself() -> None:
     quantity = entry("What was total revenue?", "Total revenue 17,606 15,785 (2022: 17,606) [S1]", "2022").quantity
     assert quantity is not None and quantity.scale == 1e6
+
+
+TARGETS = "Total revenue 31.0 30.9\nIn crowns million\nTotal revenue 127,850 139,750\n"
+
+
+@pytest.mark.parametrize(
+    ("section", "unit", "caption", "expected"),
+    [
+        ("", "", "Table 3: Fiscal targets, 2024 to 2026 Per cent of GDP, unless stated otherwise", "%"),
+        ("", "Per cent of GDP", "Table 3: Fiscal targets", "%"),
+        ("Per cent of GDP", "In crowns million", "Table 3: Fiscal targets", "%"),
+        ("", "Crowns million and per cent of GDP", "Table 3: Fiscal targets", "crowns"),
+        ("", "", "Table 3: Fiscal targets", "crowns"),
+    ],
+)
+def test_a_row_has_the_unit_of_its_part_of_the_table(section: str, unit: str, caption: str, expected: str) -> None:
+    row = Row("Total revenue", (Cell("31.0", 14, 18), Cell("30.9", 19, 23)), section, 0, 23)
+    table = Table(caption, unit, ("2024", "2026"), (row,), Rect(0.0, 0.0, 1.0, 1.0))
+    found = entry("What was total revenue?", "Total revenue 31.0 30.9 (2024: 31.0) [S1]", "2024", page=TARGETS, tables=(table,)).quantity
+    assert found is not None and (found.value, found.unit) == (31.0, expected)
 
 
 def test_an_amount_for_each_share_is_not_scaled() -> None:
