@@ -243,7 +243,7 @@ def _follow(asking: Asking, house: House, *, stop: str) -> None:
 
 def _stop_html(asking: Asking) -> str:
     """A button that stops an answer whatever the page does: the one of the question's field is there only where it was typed, and in that tab."""
-    return f'<p><button type="button" class="copy" data-stop="{stop_address(asking.number)}">Stop</button></p>'
+    return f'<p><button type="button" class="copy" data-stop="{stop_address(asking.number, session.browser())}">Stop</button></p>'
 
 
 def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str) -> None:

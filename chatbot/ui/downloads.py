@@ -11,11 +11,13 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from chatbot.ui.guard import OWNER_COOKIE
 
 __all__ = ["Download", "Downloads", "draw_download"]
 
@@ -25,11 +27,13 @@ MOST_OFFERS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file to take away. make: its bytes, called in a thread that has no session; raises ProjectError. mime: its type."""
+    """A file to take away. make: its bytes, called in a thread that has no session; raises ProjectError. mime: its type. browser: the mark of the browser
+    that may have it, "" where that takes no cookie."""
 
     make: Callable[[], bytes]
     name: str
     mime: str
+    browser: str = ""
 
 
 class Downloads:
@@ -67,7 +71,7 @@ class Downloads:
 def draw_download(label: str, downloads: Downloads, key: str, download: Download, *, icon: str | None = None, said: str | None = None) -> None:
     """A link in the manner of a quiet button. key: unique on the page. said: the help on it."""
     context = get_script_run_ctx()
-    mark = downloads.offer(context.session_id if context else "", key, download)
+    mark = downloads.offer(context.session_id if context else "", key, replace(download, browser=st.context.cookies.get(OWNER_COOKIE, "")))
     with st.container(key=key, width="content"):
         st.link_button(label, f"download/{mark}", type="tertiary", icon=icon, help=said)
 

@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from chatbot.errors import ProjectError
+from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
 from chatbot.ui.shared import House, opening
 
@@ -34,9 +35,9 @@ def image_address(house: House, version: int, image: PageImage) -> str:
     return f"image/{house.images.lend(version, image)}.png"
 
 
-def stop_address(number: int) -> str:
-    """Where a question on its way is stopped, by POST. number: of the question in this process."""
-    return f"stop/{_marked('stop', number)}"
+def stop_address(number: int, browser: str) -> str:
+    """Where a question on its way is stopped, by POST from the browser of this mark. number: of the question in this process."""
+    return f"stop/{_marked(f'stop {browser}', number)}"
 
 
 async def _original(request: Request) -> Response:
@@ -62,7 +63,7 @@ async def _image(request: Request) -> Response:
 async def _download(request: Request) -> Response:
     house = opening().house
     download = None if house is None else house.downloads.offered(request.path_params["mark"])
-    if download is None:
+    if download is None or not hmac.compare_digest(download.browser.encode(), _browser(request).encode()):
         return PlainTextResponse(GONE, 404)
     try:
         data = await asyncio.to_thread(download.make)
@@ -73,7 +74,7 @@ async def _download(request: Request) -> Response:
 
 
 async def _stop(request: Request) -> Response:
-    number, house = _number("stop", request), opening().house
+    number, house = _number(f"stop {_browser(request)}", request), opening().house
     if house is None or number is None:
         return PlainTextResponse(GONE, 404)
     await asyncio.to_thread(house.asked.stop_numbered, number)
@@ -84,6 +85,11 @@ async def _ready(_: Request) -> Response:
     """Whether questions can be asked: for who starts or watches the server. Streamlit's own health is good long before."""
     ready = opening().house is not None
     return PlainTextResponse("ready\n" if ready else "opening\n", 200 if ready else 503, headers={"cache-control": "no-store"})
+
+
+def _browser(request: Request) -> str:
+    """The mark of the browser that asks, "" where it sends none."""
+    return request.cookies.get(OWNER_COOKIE, "")
 
 
 def _marked(kind: str, number: int) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "begin_edit",
     "begin_private",
     "begin_run",
+    "browser",
     "connected",
     "conversation",
     "delete_conversation",
@@ -73,6 +74,12 @@ def owner() -> str:
     if given and is_owner(given):
         return given
     return _own_mark()
+
+
+def browser() -> str:
+    """The mark of this browser, whoever is signed in; "" where it takes no cookie."""
+    found: str = st.context.cookies.get(OWNER_COOKIE, "")
+    return found
 
 
 def _own_mark() -> str:

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from chatbot.errors import StoreError
 from chatbot.ui import downloads
 from chatbot.ui.downloads import Download, Downloads
+from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
 from chatbot.ui.shared import House
 
@@ -38,7 +39,14 @@ def test_a_file_is_given_for_the_address_that_a_page_made(house: House, client: 
     assert client.get(address).content == house.chatbot.library.file(version).read_bytes()
     marked = address.split("/")[1]
     number, mark = marked.split("-")
-    for wrong in (f"{version + 1}-{mark}", number, f"{number}-", f"{number}-{mark[:-1]}", f"{number}-{'é' * 8}", stop_address(version).split("/")[1]):
+    for wrong in (
+        f"{version + 1}-{mark}",
+        number,
+        f"{number}-",
+        f"{number}-{mark[:-1]}",
+        f"{number}-{'é' * 8}",
+        stop_address(version, "").split("/")[1],
+    ):
         assert client.get(f"original/{wrong}/Rules.pdf").status_code == 404
 
 
@@ -62,6 +70,15 @@ def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(house: Hou
     assert client.get(address).status_code == 404
 
 
+def test_what_is_somebodys_own_is_given_to_their_browser_alone(house: House, client: TestClient) -> None:
+    address = f"download/{house.downloads.offer('mine', 'audit', Download(lambda: b'mine', 'x', 'text/csv', 'a' * 22))}"
+    stopping = stop_address(7, "a" * 22)
+    for cookies, given in (({}, 404), ({OWNER_COOKIE: "b" * 22}, 404), ({OWNER_COOKIE: "a" * 22}, 200)):
+        client.cookies = cookies
+        assert client.get(address).status_code == given
+        assert client.post(stopping).status_code == (204 if given == 200 else 404)
+
+
 def test_a_file_that_cannot_be_made_says_why(house: House, client: TestClient) -> None:
     def make() -> bytes:
         raise StoreError("The disk is full.", hint="Free some space.")
@@ -78,9 +95,9 @@ def test_few_files_are_offered_at_a_time(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_no_question_is_stopped_by_a_guess(house: House, client: TestClient) -> None:
-    assert client.post(stop_address(7)).status_code == 204
+    assert client.post(stop_address(7, "")).status_code == 204
     assert client.post("stop/7-0").status_code == 404
-    assert client.get(stop_address(7)).status_code == 405
+    assert client.get(stop_address(7, "")).status_code == 405
 
 
 def test_the_server_says_when_it_is_ready(house: House, client: TestClient) -> None:
