@@ -74,7 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
     ask = _command(commands, "ask", questions.ask, "ask a question")
     ask.add_argument("query", nargs="?", metavar="QUESTION")
-    ask.add_argument("--conversation", metavar="ID", help="remember this exchange, and use those before it")
+    ask.add_argument(
+        "--conversation", metavar="ID", help="remember this exchange, and use what is remembered: those before it, rated answers, advice, news"
+    )
     ask.add_argument("--audit", metavar="FILE", type=Path, help="write the answer with all it rests on as one HTML file, for `verify`")
     verify = _command(commands, "verify", audit.verify, "check audit files anew against the documents' own bytes")
     verify.add_argument("files", nargs="+", metavar="FILE", type=Path)
@@ -119,14 +121,12 @@ def _add_memory(commands: Any) -> None:
         "texts", nargs="*", metavar="TEXT", help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in memories.ACTIONS.items() if t)
     )
     kept.add_argument("-k", type=_row_count, help="how many at most (default 10; of rated answers `list` shows all)")
-    kept.add_argument("--scope", default="", help="the name, symbol or topic that a situation belongs to")
-    kept.add_argument(
-        "--strategy", choices=STRATEGIES, default="per_chunk", help="how the pieces of a long situation are searched (default per_chunk)"
-    )
-    kept.add_argument("--not-helpful", action="store_true", help="add the answer as one to avoid")
-    kept.add_argument("--source", default="added by hand", help="whom the news that is added is from")
-    kept.add_argument("--date", default="", help="when the news that is added was published, in UTC (default now)")
-    kept.add_argument("--link", default="", help="the address of the news that is added")
+    kept.add_argument("--scope", help="the name, symbol or topic that a situation belongs to; `list` and `search` keep to it")
+    kept.add_argument("--strategy", choices=STRATEGIES, help="how the pieces of a long situation are searched (default per_chunk)")
+    kept.add_argument("--not-helpful", action="store_true", default=None, help="add the answer as one to avoid")
+    kept.add_argument("--source", help="whom the news that is added is from")
+    kept.add_argument("--date", metavar="TIME", help="when the news that is added was published; for `signals search`: as of when (UTC, default now)")
+    kept.add_argument("--link", help="the address of the news that is added")
 
 
 def _add_compress(commands: Any) -> None:

@@ -43,6 +43,17 @@ ACTIONS = {
 }
 # Where a memory's action takes something else.
 TAKES = {("signals", "add"): "TEXT"}
+# What each option is for, and what it is where nobody gives it; with another action it is wrong usage, for it would be ignored.
+SEARCHED, LISTED = [(one, "search") for one in MEMORIES], [(one, "list") for one in MEMORIES]
+OPTIONS: dict[str, tuple[object, list[tuple[str, str]]]] = {
+    "k": (None, [*SEARCHED, *LISTED]),
+    "scope": ("", [("situations", "add"), ("situations", "list"), ("situations", "search")]),
+    "strategy": ("per_chunk", [("situations", "search")]),
+    "not_helpful": (False, [("cases", "add")]),
+    "source": ("added by hand", [("signals", "add")]),
+    "date": ("", [("signals", "add"), ("signals", "search")]),
+    "link": ("", [("signals", "add")]),
+}
 # Lines that are shown where nobody says how many, and unreadable ones that are named one by one.
 FEW, MOST_PROBLEMS = 10, 20
 # What a file holds that is imported.
@@ -64,6 +75,13 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
     if len(options.texts) != len(takes.split()):
         takes = takes or "nothing more"
         raise UsageError(f"`memory {options.memory} {options.action}` takes {takes}.", hint="Put texts of several words in quotation marks.")
+    for name, (default, where) in OPTIONS.items():
+        if getattr(options, name) is None:
+            setattr(options, name, default)
+        elif (options.memory, options.action) not in where:
+            shown = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+            takers = ", ".join(f"`memory {memory} {action}`" for memory, action in where)
+            raise UsageError(f"`memory {options.memory} {options.action}` takes no {shown}.", hint=f"It belongs to {takers}.")
     if options.k is None:
         options.k = sys.maxsize if run in (_list_cases, _list_situations) else FEW
     with open_chatbot(settings) as chatbot:
@@ -184,9 +202,10 @@ def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _list_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    rows = chatbot.situations.listed(OWNER)
+    every = chatbot.situations.listed(OWNER)
+    rows = [one for one in every if not options.scope or one.scope.casefold() == options.scope.casefold()]
     if not rows:
-        note(NONE_ADVISED)
+        note(Notice(f"No advice is recorded on {options.scope}.") if every else NONE_ADVISED)
     for one in rows[: options.k]:
         line = {"key": one.key, "scope": one.scope, "situation": one.situation, "recommendations": list(one.recommendations), "at": one.at}
         of = f" [{one.scope}]" if one.scope else ""

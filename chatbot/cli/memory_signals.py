@@ -61,7 +61,7 @@ def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 
 def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:
-    from chatbot.memory.signals.wording import imported_text
+    from chatbot.memory.signals.wording import imported_text, recallable_text
 
     for reason in done.refused:
         print(printable(f"Not read: {reason}"), file=sys.stderr)
@@ -72,17 +72,24 @@ def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:
                 "News signals are switched off: what is imported is kept, and not recalled.", "Switch them on: python -m chatbot memory signals on"
             )
         )
+    elif done.events and (health := chatbot.signals.health(chatbot.signal_options(OWNER))).recallable < health.read:
+        note(Notice(recallable_text(health), MORE_RECALLED))
     return FAILED if done.problem or done.refused else DONE
 
 
 def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.signals.sources import time_told
     from chatbot.memory.signals.wording import recallable_text
 
     if _off(chatbot):
         return DONE
     query, wanted = options.texts[0], chatbot.signal_options(OWNER)
-    results = chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k, options=wanted)
-    if not results:
+    as_of = time_told(options.date) if options.date else None
+    results = chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k, as_of=as_of, options=wanted)
+    if not results and as_of is not None:
+        before = f"in the {wanted.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as {wanted.confidence:.2f}"
+        note(Notice(f"No news like this was published {before}.", MORE_RECALLED))
+    elif not results:
         note(Notice(f"No news that can be recalled is like this. {recallable_text(chatbot.signals.health(wanted))}".strip(), MORE_RECALLED))
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import BinaryIO
 
 from chatbot.errors import NotFoundError, UsageError
 
-__all__ = ["ImportedLines", "LineProblem", "Progress", "read_whole"]
+__all__ = ["ImportedLines", "LineProblem", "Progress", "open_file", "read_whole"]
 
 # Told how many of how many are prepared.
 Progress = Callable[[int, int], None]
@@ -32,6 +35,16 @@ class ImportedLines:
     problems: tuple[LineProblem, ...] = ()
 
 
+def open_file(path: Path) -> BinaryIO:
+    """A file to be read. Raises OSError also for a folder, a pipe or a device, which would be waited for or read without end."""
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    mode = os.fstat(opened).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(opened, "rb")
+    os.close(opened)
+    raise OSError(errno.EINVAL, "Is a directory" if stat.S_ISDIR(mode) else "It is not a file")
+
+
 def read_whole(file: Path | BinaryIO, shown: str, *, most: int, hint: str) -> bytes:
     """All bytes of a file or stream. shown: what it is called. most: bytes. hint: what to give instead.
 
@@ -39,7 +52,7 @@ def read_whole(file: Path | BinaryIO, shown: str, *, most: int, hint: str) -> by
     """
     try:
         if isinstance(file, Path):
-            with file.open("rb") as opened:
+            with open_file(file) as opened:
                 data = opened.read(most + 1)
         else:
             data = file.read(most + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from chatbot import service
 from chatbot.cli import main
-from chatbot.memory.signals.records import Health, Imported, Row
+from chatbot.memory.signals.records import Found, Health, Imported, Row
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State
 from chatbot.memory.signals.store import Signals
@@ -137,6 +138,44 @@ def test_news_of_the_future_and_news_while_off_are_marked(run: Run, tmp_path: Pa
     assert code == 0 and out and "switched off: what is imported is kept" in err
 
 
+def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def find(self: Signals, text: str, vector: object, n: int, *, as_of: object = None, options: object = None) -> list[Found]:
+        asked.append(as_of)
+        return []
+
+    monkeypatch.setattr(Signals, "find", find)
+    monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
+    code, _, told = run("signals", "search", "rates", "--date", "2024-12-26")
+    assert (code, asked) == (0, [datetime(2024, 12, 26, tzinfo=UTC)]) and "in the 168 hours before 2024-12-26 00:00" in told
+    code, _, told = run("signals", "search", "rates", "--date", "garbage")
+    assert code == 2 and "'garbage' is no time." in told and len(asked) == 1
+
+
+@pytest.mark.parametrize("memory", ["cases", "situations", "signals"])
+def test_what_is_no_file_is_not_waited_for(run: Run, tmp_path: Path, memory: str) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for path in (tmp_path / "pipe.jsonl", Path("/dev/zero")):
+        code, _, told = run(memory, "import", str(path))
+        assert code == 1 and "It is not a file" in told
+
+
+def test_an_option_of_another_action_is_wrong_usage(run: Run) -> None:
+    for given in (
+        ["cases", "list", "--date", "5"],
+        ["signals", "list", "--scope", "x"],
+        ["cases", "export", "-k", "1"],
+        ["situations", "list", "--not-helpful"],
+    ):
+        code, _, told = run(*given)
+        assert code == 2 and "takes no -" in told and "It belongs to `memory " in told
+    run("situations", "add", "inflation rises", "shorten duration", "--scope", "Valmora")
+    assert "shorten duration" in run("situations", "list", "--scope", "valmora")[1]
+    code, listed, told = run("situations", "list", "--scope", "elsewhere")
+    assert (code, listed) == (0, "") and "No advice is recorded on elsewhere." in told
+
+
 def test_signals_are_off_until_something_is_imported(run: Run) -> None:
     health = lines(run("signals", "health", "--json"))[0]
     assert health["state"] == "off" and "No news has been imported" in health["message"]
@@ -175,7 +214,7 @@ def test_a_search_that_finds_nothing_says_what_there_is(run: Run, monkeypatch: p
     )
     health = Health("normal", database="d", events=2, signals=2, read=2, unsure=2, confidence=0.6, hours=168)
     monkeypatch.setattr(Signals, "health", lambda self, options=None: health)
-    monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, options: [])
+    monkeypatch.setattr(Signals, "find", lambda self, text, vector, n, as_of, options: [])
     code, out, err = run("signals", "search", "pumpkins", "--json")
     assert (code, out) == (0, "") and "0 of 2 events with a signal can be recalled now: 2 are less sure than 0.60. MEMORY_MIN_CONFIDENCE" in err
     code, out, _ = run("signals", "health")

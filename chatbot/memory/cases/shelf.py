@@ -18,7 +18,7 @@ from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.locked_files import LockedFile
 from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, edited_line, read_case
 from chatbot.memory.cases.vectors import BATCH, VectorFile, question_vectors, vector_key
-from chatbot.memory.import_files import LineProblem
+from chatbot.memory.import_files import LineProblem, open_file
 from chatbot.store.embedders import Embedder
 
 __all__ = ["Shelf", "ShelfView", "read_cases"]
@@ -210,7 +210,7 @@ def read_cases(path: Path) -> tuple[list[Case], list[LineProblem]]:
     """
     cases, problems, now = list[Case](), list[LineProblem](), time.time()
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             for number, line in enumerate(_cut_lines(file), 1):
                 try:
                     if line.strip():

@@ -19,7 +19,7 @@ from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.tokens import encodable
 
-__all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news"]
+__all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_told"]
 
 # A year of a busy channel with all its formatting is some 50 MB.
 MOST_BYTES = 200 * 2**20
@@ -88,6 +88,14 @@ def one_news(text: str, *, source: str, at: str = "", link: str = "") -> News:
     if not any(map(str.isalnum, item.text)):
         raise UsageError("The news has no words.", hint="Write what happened.")
     return News((item,))
+
+
+def time_told(text: str) -> datetime:
+    """A time as somebody writes it, for UTC where it names no zone. Raises UsageError."""
+    try:
+        return _time(text)
+    except _UnreadableError as error:
+        raise UsageError(f"{text[:40]!r} is no time.", hint="Write it as 2026-01-31 or 2026-01-31T09:30.") from error
 
 
 def news_hash(text: str) -> str:

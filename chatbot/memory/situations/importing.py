@@ -16,6 +16,8 @@ __all__ = ["ReadSituation", "SituationsRead", "read_situations"]
 MOST_BYTES = 64 * 2**20
 NO_JSON = "it is no JSON"
 ARRAY = "the file is one JSON array over several lines; each situation needs a line of its own"
+# More than anybody reads of one situation; each is a row of its own.
+MOST_RECOMMENDATIONS = 100
 HINT = 'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, recommendation].'
 
 
@@ -72,6 +74,8 @@ def _entry(fields: object, now: float) -> ReadSituation:
         raise ValueError("its scope is no text")
     if not isinstance(given, list) or not given or not all(isinstance(one, str) and one.strip() for one in given) or not situation.strip():
         raise ValueError("it has no situation with what is advised in it")
+    if len(given) > MOST_RECOMMENDATIONS:
+        raise ValueError(f"it has more than {MOST_RECOMMENDATIONS} recommendations")
     if len(situation) > LONGEST_SITUATION or any(len(one) > LONGEST_RECOMMENDATION for one in given):
         raise ValueError(f"it is too long: a situation has at most {LONGEST_SITUATION:,} characters, a recommendation {LONGEST_RECOMMENDATION:,}")
     # A time that is none, or one to come, would be the newest for ever.
