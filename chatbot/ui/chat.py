@@ -272,6 +272,7 @@ def _draw_end(asking: Asking, house: House) -> None:
         return
     if asking.stopped:
         st.html(stopped_html(asking.text))
+        draw_ask_again(asking.question, -asking.number)
         return
     draw_notices(asking.notices)
     if asking.text:

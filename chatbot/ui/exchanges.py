@@ -107,6 +107,7 @@ def stopped_html(text: str) -> str:
 def _draw_answer(one: Said, house: House) -> None:
     if one.state == "stopped":
         st.html(stopped_html(one.assistant))
+        draw_ask_again(one.user, one.number)
     elif one.state != "complete":
         if one.assistant:
             st.html(answer_html(one.assistant))

@@ -85,7 +85,7 @@ def test_each_state_is_told_and_what_has_no_answer_can_be_asked_again(store: Con
     assert text.count("Stopped. What had come is kept, unchecked.") == 1
     assert text.count("No answer was given: an error came instead.") == 1
     assert text.count("Interrupted: the server stopped while this was written.") == 2
-    assert keys(app, "again-") == ["again-2", "again-3", "again-4"]
+    assert keys(app, "again-") == ["again-1", "again-2", "again-3", "again-4"]
     click(app, "again-3")
     assert asked(app)[-1] == f"{CEILING} interrupted"
     assert store.said("states", ME)[-1].state == "complete"
