@@ -86,6 +86,7 @@ def endlessly(_: object) -> list[str]:
 
 def opens_its_page(page: Page) -> None:
     """The first citation there is opens the page it names."""
+    settled(page)
     page.locator("[class*=st-key-cite-] button").first.click()
     expect(page.get_by_role("dialog").locator("img")).to_be_visible()
     page.keyboard.press("Escape")
