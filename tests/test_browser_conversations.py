@@ -87,8 +87,12 @@ def endlessly(_: object) -> list[str]:
 def opens_its_page(page: Page) -> None:
     """The first citation there is opens the page it names."""
     settled(page)
-    page.locator("[class*=st-key-cite-] button").first.click()
-    expect(page.get_by_role("dialog").locator("img")).to_be_visible()
+    mark, dialog = page.locator("[class*=st-key-cite-] button").first, page.get_by_role("dialog")
+    mark.click()
+    page.wait_for_timeout(3_000)
+    if not dialog.count():  # a page that follows its server's start is drawn twice, and what is clicked between is lost
+        mark.click()
+    expect(dialog.locator("img")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
