@@ -11,14 +11,16 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-__all__ = ["FIRST_PAGE", "Listener", "Server", "Visitor", "add", "ask", "chromium", "go", "open_browser", "open_page", "settled"]
+__all__ = ["FIRST_PAGE", "Listener", "Server", "Visitor", "add", "ask", "at_once", "chromium", "go", "open_browser", "open_page", "settled"]
 
 # A busy machine draws a page in seconds; what never comes is told just as well a little later.
 expect.set_options(timeout=15_000)
@@ -171,14 +173,38 @@ class Visitor:
             assert not faults, faults
 
 
+# How Streamlit marks a page that it does not draw just now.
+DRAWN = '[data-test-script-state="notRunning"]'
+
+
 def settled(page: Page) -> None:
     """Wait until the page is drawn: what is clicked before may be lost."""
-    page.locator('[data-test-script-state="notRunning"]').wait_for()
+    page.locator(DRAWN).wait_for()
+
+
+def at_once(what: Locator) -> None:
+    """Click although the page is being drawn, as on a stop button."""
+    CLICK(what)
+
+
+def _once_drawn(act: Callable[..., None]) -> Callable[..., None]:
+    """Do it when the page is drawn, as a person would who sees it move; a page without Streamlit is always drawn."""
+
+    @wraps(act)
+    def patient(of: Locator, *values: Any, **options: Any) -> None:
+        of.page.locator(f"{DRAWN}, html:not(:has([data-test-script-state]))").first.wait_for()
+        act(of, *values, **options)
+
+    return patient
+
+
+CLICK = Locator.click
+for name in ("click", "fill", "press", "check", "set_input_files", "select_option"):
+    setattr(Locator, name, _once_drawn(getattr(Locator, name)))
 
 
 def go(page: Page, name: str) -> None:
     """Go to a page by the navigation."""
-    settled(page)
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
     page.get_by_role("heading", name=name, exact=True).wait_for()
     settled(page)

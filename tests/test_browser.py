@@ -22,7 +22,7 @@ from pypdfium2 import PdfDocument
 from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
 from chatbot.ui.text import JOINER
-from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, chromium, open_page, settled
+from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, at_once, chromium, open_page, settled
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key
 
@@ -311,11 +311,9 @@ def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     page.get_by_role("button", name="Add this file").click()
     field = page.get_by_label("Password for Tax Ruling pdf")
     field.wait_for()
-    settled(page)
     field.fill("sesame")
     field.press("Enter")
     expect(page.get_by_text("That password does not open it")).to_be_visible()
-    settled(page)
     field.fill(PASSWORD)
     field.press("Enter")
     expect(page.get_by_text(f"✓ {PROTECTED}: added, 1 page")).to_be_visible(timeout=30_000)
@@ -323,7 +321,6 @@ def test_a_protected_file_asks_for_its_password_and_keeps_it_nowhere(
     dialog = open_ruling(page)
     expect(dialog.get_by_text("This file is protected")).to_be_visible()
     dialog.get_by_role("button", name="Show the page").wait_for()
-    settled(page)
     dialog.get_by_label("Password", exact=True).fill("sesame")
     dialog.get_by_label("Password", exact=True).press("Enter")
     expect(dialog.get_by_text("The given password is wrong.")).to_be_visible()
@@ -438,11 +435,10 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         expect(message.locator(".answer")).to_contain_text("S9-000000: no such source")
         expect(message.locator("img, a:not([href^=download]), .katex")).to_have_count(0)
         assert len(provider.requests) == 1
-        settled(page)  # what is asked while the page is drawn has no stop button of the field's
         box.fill("What is the debt anchor?")
         box.press("Enter")
         page.get_by_text("word3").nth(1).wait_for()
-        page.get_by_test_id("stChatInputStopButton").click()
+        at_once(page.get_by_test_id("stChatInputStopButton"))
         expect(page.get_by_text("Stopped. What had come is kept, unchecked.")).to_be_visible()
         assert provider.hung_up.wait(5)
         last = ask(page, "By when must the debt anchor be met?")

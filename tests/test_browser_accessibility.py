@@ -97,7 +97,6 @@ def test_the_chat_has_no_serious_fault(browser: Browser, server: Server) -> None
         settled(page)
         judge("empty")
         message = ask(page, BOTH)
-        settled(page)
         message.get_by_role("button", name="Helpful", exact=True).click()
         page.get_by_text("Rated helpful").wait_for()
         judge("an answer that is rated")
@@ -132,7 +131,6 @@ def test_no_other_page_has_a_serious_fault(browser: Browser, server: Server) -> 
     with Visitor(browser, server.url) as page:
         judge = Judge(page, "others")
         message = ask(page, BOTH)
-        settled(page)
         message.get_by_role("button", name="Helpful", exact=True).click()
         page.get_by_text("Rated helpful").wait_for()
         for name in ("Documents", "Compare", "Memory", "Settings"):

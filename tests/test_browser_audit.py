@@ -14,7 +14,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import ROOT, Server, Visitor, add, ask, chromium, settled
+from tests.browser import ROOT, Server, Visitor, add, ask, at_once, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -34,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def take(page: Page, message: Locator, folder: Path) -> Path:
     """Press the button; the file, under the name that the browser gives it."""
     with page.expect_download() as download:
-        message.get_by_role("link", name="Audit file").click()
+        at_once(message.get_by_role("link", name="Audit file"))
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path
@@ -90,7 +90,6 @@ def test_taking_a_file_disturbs_no_answer_on_its_way(browser: Browser, home: Pat
         settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret-key", "OPENAI_BASE_URL": provider.url}
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
             ask(page, "What does debt service come to?")
-            settled(page)
             page.get_by_label("Ask about the documents").fill("What is the debt anchor?")
             page.keyboard.press("Enter")
             second = page.get_by_test_id("stChatMessage").nth(3)

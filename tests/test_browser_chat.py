@@ -12,7 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import Server, Visitor, add, ask, chromium, settled
+from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -103,7 +103,6 @@ def test_an_answer_is_copied_and_its_question_asked_otherwise(browser: Browser, 
         expect(message.get_by_text("Copied")).to_be_visible()
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith(CEILING) and "three per cent of output. (Rules.pdf, p. 1)" in copied
-        settled(page)
         page.get_by_role("button", name="Change this question and ask it again").click()
         field = page.get_by_label("Question", exact=True)
         expect(field).to_have_value(CEILING)
@@ -128,7 +127,7 @@ def test_what_was_asked_by_a_button_is_stopped_from_another_tab(browser: Browser
             other = page.context.new_page()
             other.goto(page.url)
             other.get_by_text("word5").wait_for()
-            other.locator("[data-stop]").click()
+            at_once(other.locator("[data-stop]"))
             for tab in (page, other):
                 expect(tab.get_by_text("Stopped. What had come is kept, unchecked.")).to_be_visible()
 
@@ -137,7 +136,6 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
     pdf = make_pdf(folder / "Levies.pdf", [LEVY])
     with Server(folder / "empty") as server, Visitor(browser, server.url) as page:
         expect(page.get_by_text("There are no documents yet")).to_be_visible()
-        settled(page)
         page.locator("[data-testid=stChatInput] input[type=file]").set_input_files(pdf)
         box = page.get_by_label("Attach a PDF and ask about it")
         box.fill("What is the harbour levy?")

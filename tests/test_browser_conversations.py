@@ -16,7 +16,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from chatbot.ui.text import JOINER
-from tests.browser import Server, Visitor, add, ask, chromium, settled
+from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Behaviour, Provider, Say, first_key
 
@@ -62,14 +62,12 @@ def listed(page: Page) -> Locator:
 
 def go(page: Page, question: str) -> None:
     """Open a conversation from the list; as the list is drawn anew, a row may stand in it twice for a moment."""
-    settled(page)
     listed(page).filter(has_text=question).click()
     expect(page.locator(".question")).to_have_text([question])
 
 
 def open_menu(page: Page) -> Locator:
     """The open conversation's menu."""
-    settled(page)
     page.locator("[class*=st-key-menu-open-] button").click()
     inside = page.get_by_test_id("stPopoverBody")
     inside.get_by_label("Title").wait_for()
@@ -115,7 +113,7 @@ def test_an_answer_outlives_refresh_stop_and_server(browser: Browser, home: Path
             page.get_by_label("Ask about the documents").fill(RESERVE)
             page.keyboard.press("Enter")
             messages(page).nth(5).get_by_text("word3").wait_for()
-            page.get_by_test_id("stChatInputStopButton").click()
+            at_once(page.get_by_test_id("stChatInputStopButton"))
             expect(page.get_by_text("Stopped. What had come is kept, unchecked.")).to_be_visible()
             settled(page)
             page.reload()
@@ -162,7 +160,6 @@ def test_one_browser_does_not_open_what_another_asked_and_two_tabs_share_it(brow
                 page.evaluate("() => { window.open(location.href); }")
             second = opened.value
             expect(messages(second)).to_have_count(2)
-            settled(second)
             page.get_by_label("Ask about the documents").fill(ANCHOR)
             page.keyboard.press("Enter")
             messages(page).nth(3).get_by_text("word2").wait_for()
@@ -241,7 +238,6 @@ def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> 
         ask(page, SECRET)
         page.reload()
         expect(page.locator(".question")).to_have_text([SECRET])
-        settled(page)
         page.get_by_role("button", name="New conversation").click()
         expect(messages(page)).to_have_count(0)
         ask(page, CEILING)

@@ -12,7 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import Server, Visitor, add, chromium, go, settled
+from tests.browser import Server, Visitor, add, chromium, go
 from tests.pdfs import make_pdf
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
@@ -78,7 +78,6 @@ def test_a_page_of_the_strip_opens_at_an_address_that_can_be_shared(page: Page, 
     row = page.locator(".st-key-documents [data-testid=stHorizontalBlock]").filter(has=page.get_by_text("Rules.pdf", exact=True)).first
     row.get_by_role("button", name="Details").click()
     page.get_by_role("dialog").locator(".cells span").nth(1).wait_for()
-    settled(page)
     page.get_by_role("dialog").locator(".cells span").nth(1).click()
     expect(page.get_by_role("dialog").get_by_text("Page 2 of 3")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/documents\?document=Rules\.pdf&page=2$"))

@@ -11,7 +11,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser import Server, Visitor, add, ask, chromium, go, settled
+from tests.browser import Server, Visitor, add, ask, at_once, chromium, go
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -40,13 +40,11 @@ def slowly(body: dict[str, object]) -> list[str]:
 def test_what_is_rated_is_remembered_seen_corrected_and_deleted(browser: Browser, home: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         message = ask(page, CEILING)
-        settled(page)
         thumb(message, "Helpful").click()
         expect(message.locator(".verdict").get_by_text("Rated helpful")).to_be_visible()
         again = ask(page, CEILING)
         expect(again).to_contain_text("Remembered: you rated this answer helpful on")
         expect(again.locator(".verdict").get_by_text("Rated helpful")).to_be_visible()
-        settled(page)
         thumb(again, "Not helpful").click()
         expect(again.locator(".verdict").get_by_text("Rated not helpful")).to_be_visible()
         again.get_by_placeholder("Why? (optional)").fill("Too <b>short</b>")
@@ -83,19 +81,17 @@ def test_a_rating_does_not_disturb_an_answer_on_its_way(browser: Browser, home: 
         settings = {"FINPOLICY_CHAT_MODEL": "stand-in", "OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": provider.url}
         with Server(home, settings) as server, Visitor(browser, server.url) as page:
             first = ask(page, CEILING)
-            settled(page)
             page.get_by_label("Ask about the documents").fill(ANCHOR)
             page.keyboard.press("Enter")
             second = page.get_by_test_id("stChatMessage").nth(3)
             second.get_by_text("word3").wait_for()
             first = page.get_by_test_id("stChatMessage").nth(1)
-            thumb(first, "Helpful").click()
+            at_once(thumb(first, "Helpful"))
             expect(first.locator(".verdict").get_by_text("Rated helpful")).to_be_visible()
             expect(second).not_to_contain_text("word24")  # it was still coming
             second.get_by_text("How this was answered").wait_for()
             expect(second.locator(".answer")).to_contain_text(re.compile("word0 .* word24 "))
             expect(second).not_to_contain_text("Stopped")
             assert len(provider.requests) == 2
-            settled(page)
             thumb(second, "Not helpful").click()
             expect(second.locator(".verdict").get_by_text("Rated not helpful")).to_be_visible()

@@ -54,7 +54,6 @@ def visit(browser: Browser, server: Server, path: str = "") -> tuple[Page, list[
 
 
 def sign_in(page: Page, person: str) -> None:
-    settled(page)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("link", name=person, exact=True).click()
 
