@@ -25,6 +25,12 @@ UNIT = re.compile(
 )
 IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
 BARE_UNIT = re.compile(rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
+# A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless stated otherwise"; the end of a
+# sentence, "millions, except per share data):", begins small.
+UNIT_LINE = re.compile(
+    rf"(?![^\W\d_A-Z])(?i:{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?|(?:[^\W\d_]+ ){{1,2}}(?:million|thousand|billion|trillion|crore|lakh)s?)"
+    r"(?:[,;] [^.:\d]{2,80})?"
+)
 OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
 INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<=[a-z\d)”’%])\.\s+(?=[A-Z(“])")
@@ -38,7 +44,7 @@ MOST_CAPTION_LINES = 4
 MOST_CAPTION_WORDS = 22
 LONGEST_INTRODUCTION = 400
 MOST_UNIT_WORDS = 16
-LONGEST_BARE_UNIT = 60
+LONGEST_BARE_UNIT = 120
 LONGEST_UNIT = 160
 
 
@@ -51,7 +57,7 @@ def is_unit(text: str) -> bool:
 
 def is_bare_unit(text: str) -> bool:
     """Whether a text is nothing but a unit, which may be the head of a single column: "Per cent", "$m"."""
-    return bool(BARE_UNIT.fullmatch(text[:LONGEST_BARE_UNIT]))
+    return len(text) <= LONGEST_BARE_UNIT and bool(BARE_UNIT.fullmatch(text) or UNIT_LINE.fullmatch(text))
 
 
 def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, list[str], int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ingestion.records import Cell, Row, Word
-from ingestion.table_captions import NOTE
+from ingestion.table_captions import NOTE, is_unit
 from ingestion.table_columns import Column, label_of
 from ingestion.table_lines import Piece, VisualLine
 from ingestion.table_words import is_period, printed, words_kind
@@ -190,23 +190,27 @@ class _Joiner:
         return line.x0 - self._left > CENTRED * self._letter or line.x1 > self._edge
 
     def _open(self, heading: _Item, row: _Item) -> None:
-        """Put a heading over the rows that follow; it ends those that are no further out."""
+        """Put a heading over the rows that follow; it ends those that are no further out, but a group ends no unit that stands where it does."""
         indent = -1.0 if self._is_centred(heading) else heading.x0
         step = INDENT * self._letter
-        self._sections = [entry for entry in self._sections if entry[0] < indent - step or (entry[0] == -1.0 and indent >= 0)]
+        over = [entry for entry in self._sections if entry[0] < indent - step or (entry[0] == -1.0 and indent >= 0)]
+        if not is_unit(heading.label):
+            over = [entry for entry in self._sections if entry in over or (entry[2] and is_unit(entry[1]) and entry[0] < indent + step)]
+        self._sections = over
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
         if flat and indent >= 0 and not heading.label.endswith(":") and any(not entry[2] for entry in self._sections):
             return  # a row that has no figures, among others of an indented group
         self._sections.append((indent, heading.label.rstrip(": "), flat))
 
     def _section(self, row: _Item) -> str:
-        """The headings over a row; a heading over indented rows ends at one that is not, one over rows at its own indent at a total."""
+        """The headings over a row; a heading over indented rows ends at one that is not, one over rows at its own indent at a total, but for a unit."""
         if row.label:
             step = INDENT * self._letter
             self._sections = [entry for entry in self._sections if entry[2] or entry[0] < row.x0 - step]
         section = SEPARATOR.join(text for _, text, _ in self._sections)
         if TOTAL.match(row.label):
-            self._sections = [entry for entry in self._sections if not (entry[2] and abs(entry[0] - row.x0) < INDENT * self._letter)]
+            near = INDENT * self._letter
+            self._sections = [entry for entry in self._sections if not entry[2] or abs(entry[0] - row.x0) >= near or is_unit(entry[1])]
         return section
 
 

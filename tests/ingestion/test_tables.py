@@ -217,6 +217,14 @@ def test_sections_nest_by_indentation_and_end_with_it(tmp_path: Path) -> None:
     assert sections == ["Current assets", "Current assets > Securities", "Current assets", ""]
 
 
+def test_a_total_ends_a_group_but_no_unit(tmp_path: Path) -> None:
+    groups = [["Revenue", "31.0", "30.9"], ["Total revenue", "31.0", "30.9"], ["Balance", "(3.2)", "(2.9)"]]
+    money = [["In crowns million"], ["Total revenue", "130,200", "139,360"], ["Balance", "(13,440)", "(13,079)"]]
+    kinds = [["Taxes"], ["Income", "9", "8"], ["Total taxes", "9", "8"], ["Fees", "1", "1"]]
+    sections = [row.section for row in one(tmp_path, grid(100, [["", "2024", "2025"], *groups, *money, *kinds])).rows]
+    assert sections == [*[""] * 3, *["In crowns million"] * 2, *["In crowns million > Taxes"] * 2, "In crowns million"]
+
+
 def test_stacked_heads_join_and_spanning_heads_come_first(tmp_path: Path) -> None:
     heads = [(330, 80, "|2022"), (490, 80, "|2021")]
     heads += [(x, y, text) for x, (y, text) in product((290, 450), ((95, ">Gross"), (106, ">amount")))]
@@ -420,6 +428,11 @@ def test_periods(text: str, period: bool) -> None:
         ("per cent of GDP", True),
         ("US$ thousand", True),
         ("(shares in thousands)", True),
+        ("Crowns million", True),
+        ("Per cent of GDP, unless stated otherwise; deficits in parentheses", True),
+        ("$ in millions, except per share amounts (unaudited)", True),
+        ("are in millions, except per share data.", False),
+        ("millions, except per share amounts):", False),
         ("Percent Change", False),
         ("(Unaudited)", False),
         ("In summary", False),

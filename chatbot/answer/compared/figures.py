@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.compared.words import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
-from chatbot.answer.tables.cells import PERCENT
+from chatbot.answer.tables.cells import PERCENT, stated_unit
 from chatbot.comparing import FINE, Quantity
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks
 from chatbot.numbers.grammar import MONEY
@@ -136,8 +136,8 @@ def _with_unit(quantity: Quantity, hit: Hit | None, part: Part, label: str) -> Q
     """A row's figure with the scale and unit that its table or its page states."""
     if quantity.unit == "%" or "%" in label or re.search(r"\bper ?cent\b", label, re.IGNORECASE):
         return replace(quantity, unit="%")
-    stated = _stated_unit(hit, part)
-    if PERCENT.search(stated) and quantity.scale == 1.0 and not quantity.unit:
+    stated = _unit_of_row(hit, part)
+    if PERCENT.search(stated) and passage_scale(stated)[0] == quantity.scale == 1.0 and not quantity.unit:
         return replace(quantity, unit="%")
     scale, unit = passage_scale(quantity.heading)
     mark = _mark(hit, part) if not quantity.heading and quantity.scale == 1.0 else None
@@ -153,17 +153,12 @@ def _with_unit(quantity: Quantity, hit: Hit | None, part: Part, label: str) -> Q
     )
 
 
-def _stated_unit(hit: Hit | None, part: Part) -> str:
-    """What the table of the cited row says of its unit: the last section above it that names one, else the table's unit, else its caption; "" for nothing."""
+def _unit_of_row(hit: Hit | None, part: Part) -> str:
+    """What the table of the cited row says of its unit; "" for nothing."""
     if hit is None or part.citation is None:
         return ""
-    for table in hit.tables:
-        for at, row in enumerate(table.rows):
-            if row.start <= part.citation.start < row.end:
-                above = [one.section for one in reversed(table.rows[: at + 1])]
-                texts = (text for text in (*above, table.unit, table.caption) if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0))
-                return next(texts, "")
-    return ""
+    at = part.citation.start
+    return next((stated_unit(table, row) for table in hit.tables for row in table.rows if row.start <= at < row.end), "")
 
 
 def _mark(hit: Hit | None, part: Part) -> ScaleMark | None:

@@ -15,7 +15,7 @@ from chatbot.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["PERCENT", "Cell", "Wanted", "find_cell", "newest_year"]
+__all__ = ["PERCENT", "Cell", "Wanted", "find_cell", "newest_year", "stated_unit"]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -147,8 +147,8 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
         return None
     figure = figures[0]
     own = figure.percent is not None or PERCENT.search(row.label) is not None
-    stated = "" if own else _unit(table, row)
-    scale, _ = passage_scale("" if own else stated or table.caption)
+    stated = "" if own else stated_unit(table, row)
+    scale, _ = passage_scale(stated)
     percent = own or (scale == 1.0 and figure.unit is None and PERCENT.search(stated) is not None)
     if scale == 1.0 and not percent:
         scale, _ = passage_scale(hit.page_text)
@@ -160,9 +160,10 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
     return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, escape_keys(unit), percent)
 
 
-def _unit(table: Table, row: Row) -> str:
-    """The text that states the unit of a row, nearest first; "" where none does."""
-    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1]]
+def stated_unit(table: Table, row: Row) -> str:
+    """The text that states the unit of a row, without its exceptions: the nearest heading above it that does, else the table's unit line, else its
+    caption's brackets, else its caption; the table's unit line, "" without one, where none says percentages or a scale."""
+    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1], table.caption]
     for text in (EXCEPTION.sub("", text) for text in near):
         if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0):
             return text
