@@ -201,6 +201,7 @@ class EmbeddedServer:
                 raise SignalsError(
                     message, kind="newer-schema", hint="Install the version they were made with, or move the folder away and import again."
                 )
+            _give_whole(self._data, user)
             return
         fresh = self._folder / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
@@ -289,6 +290,16 @@ def _give(folder: Path, user: str) -> None:
     if user:
         entry = pwd.getpwnam(user)
         os.chown(folder, entry.pw_uid, entry.pw_gid)
+
+
+def _give_whole(folder: Path, user: str) -> None:
+    """What was copied or restored as root belongs to root, and the server would not open it."""
+    if user and folder.stat().st_uid != pwd.getpwnam(user).pw_uid:
+        for parent, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                entry = pwd.getpwnam(user)
+                os.chown(Path(parent) / name, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
+        _give(folder, user)
 
 
 def _end(watcher: subprocess.Popen[bytes]) -> None:

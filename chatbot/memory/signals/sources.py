@@ -38,6 +38,8 @@ NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
 # Kinds of Bot API update that bring a post; edits come with the number of the post they change.
 UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")
 HINT = "It takes a Telegram Desktop result.json, Bot API updates, a JSON list or lines of {text, link, date}, or a CSV with such columns."
+# How Python keeps bytes that are not UTF-8.
+BROKEN = re.compile("[\udc80-\udcff]")
 Fields = Mapping[str, object]
 
 
@@ -62,19 +64,26 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     name = name or (file.stem if isinstance(file, Path) else "stdin")
     data, shown = _bytes(file)
     try:
-        text = data.decode("utf-8-sig")
+        text, whole = data.decode("utf-8-sig"), True
     except UnicodeDecodeError as error:
-        raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT) from error
+        # One broken byte costs the item that it stands in.
+        text, whole = data.decode("utf-8-sig", "surrogateescape"), False
+        if "\0" in text:  # another encoding, or no text at all
+            raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT) from error
     items: list[NewsItem] = []
     refused: list[str] = []
     try:
         for number, row in enumerate(_rows(text, shown), 1):
             try:
+                if not whole and BROKEN.search(json.dumps(row, ensure_ascii=False)):
+                    raise _UnreadableError("it is not UTF-8 text")
                 items.append(_item(row, name))
             except _UnreadableError as error:
                 refused.append(f"{shown}, item {number}: {error}")
     except RecursionError as error:
         raise QuestionError(f"{shown} is nested too deep.", hint=HINT) from error
+    if not whole and not items:
+        raise QuestionError(f"{shown} is not UTF-8 text.", hint=HINT)
     more = [f"{shown}: {len(refused) - MOST_REFUSED} more"] if len(refused) > MOST_REFUSED else []
     return News(tuple(items), (*refused[:MOST_REFUSED], *more), len(refused))
 

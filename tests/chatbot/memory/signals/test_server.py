@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,25 @@ def test_data_survive_a_stop_and_a_kill(reachable: Path) -> None:
             assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
     finally:
         server.stop()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files to another user")
+def test_data_that_root_copied_are_given_to_the_servers_user(reachable: Path) -> None:
+    server = EmbeddedServer(reachable / "first")
+    with connect(server.address()) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 1 AS one")
+    server.stop()
+    outside = reachable / "outside"
+    outside.write_text("mine")
+    shutil.copytree(reachable / "first", reachable / "copy", symlinks=True)
+    (reachable / "copy" / "data" / "stray").symlink_to(outside)
+    copy = EmbeddedServer(reachable / "copy")
+    try:
+        with connect(copy.address()) as connection:
+            assert connection.execute("SELECT one FROM kept").fetchone() == (1,)
+    finally:
+        copy.stop()
+    assert outside.stat().st_uid == 0
 
 
 @pytest.mark.alone

@@ -169,3 +169,23 @@ def test_the_same_news_with_other_line_breaks_is_the_same() -> None:
 def test_the_development_export_is_read_whole(shared: Path) -> None:
     found = read_news(shared / "news" / "telegram_messages_nasonov.json")
     assert (len(found.items), len({one.text for one in found.items}), found.refused) == (699, 662, ())
+
+
+@pytest.mark.parametrize("form", ["lines", "list", "csv"])
+def test_a_byte_that_is_not_utf8_costs_its_item_alone(form: str) -> None:
+    texts = [b"First", b"Broken \xff here", "Третья".encode()]
+    stamp = STAMP.encode()
+    if form == "csv":
+        data = b"\n".join([b"text,date", *(b"%b,%b" % (text, stamp) for text in texts)])
+    else:
+        rows = [b'{"text": "%b", "date": "%b"}' % (text, stamp) for text in texts]
+        data = b"\n".join(rows) if form == "lines" else b"[%b]" % b",".join(rows)
+    found = read(data)
+    assert [item.text for item in found.items] == ["First", "Третья"]
+    assert found.refused == ("The input, item 2: it is not UTF-8 text",)
+
+
+def test_a_file_of_another_encoding_is_refused_whole() -> None:
+    for data in ("text,date\nЦены,2024-01-01".encode("cp1251"), json.dumps([{"text": "News", "date": STAMP}]).encode("utf-16")):
+        with pytest.raises(QuestionError, match="not UTF-8"):
+            read(data)
