@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chatbot.answer.checks.pages import forget_pages
 from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.prompt import NOT_THERE
-from chatbot.answer.quoting.extractive import Likeness, extract_answer
+from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.quoting.passages import passages
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer
@@ -30,19 +30,21 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["Answering", "Asked"]
+__all__ = ["SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
 # Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
 CALIBRATED = "minilm-"
+# What is said where a rating changed an answer in the documents' own words.
+SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
-    reason: a key of refusal.REASONS, None where the pages may answer."""
+    reason: a key of refusal.REASONS, None where the pages may answer. avoid: the text of an answer that was rated not helpful, "" for none."""
 
     prompt: Prompt
     understanding: Understanding
@@ -50,6 +52,7 @@ class Asked:
     computed: str
     known: Callable[[str], bool]
     reason: str | None = None
+    avoid: str = ""
 
 
 class Answering:
@@ -66,12 +69,19 @@ class Answering:
         self._sentences.forget()
 
     def judged(
-        self, prompt: Prompt, understanding: Understanding, vector: NDArray[np.float32] | None, names: Sequence[str], *, remembered: str = ""
+        self,
+        prompt: Prompt,
+        understanding: Understanding,
+        vector: NDArray[np.float32] | None,
+        names: Sequence[str],
+        *,
+        remembered: str = "",
+        avoid: str = "",
     ) -> Asked:
         """The question with what its pages state, and whether they may answer. names: of the documents that are asked, () for all. remembered: an answer
-        that was given before and still stands. Raises KeyError or IndexError where a page was erased meanwhile."""
+        that was given before and still stands. avoid: one that was rated not helpful. Raises KeyError or IndexError where a page was erased meanwhile."""
         computed = remembered or self._computed(prompt, understanding)
-        asked = Asked(prompt, understanding, vector, computed, known_terms(self._library, understanding, names))
+        asked = Asked(prompt, understanding, vector, computed, known_terms(self._library, understanding, names), avoid=avoid)
         return asked if remembered else replace(asked, reason=self._why_not(asked))
 
     def answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
@@ -172,7 +182,13 @@ class Answering:
 
     def _extractive(self, asked: Asked) -> Generator[Event, None, Answer]:
         prompt = asked.prompt
-        text = asked.computed or extract_answer(prompt, asked.understanding, likeness=self._likeness(asked.vector))
+        extracted = partial(extract_answer, prompt, asked.understanding, likeness=self._likeness(asked.vector))
+        text = asked.computed or extracted()
+        if asked.avoid and says_again(text, asked.avoid):
+            other = extracted(avoid=asked.avoid)
+            if not says_again(other, asked.avoid):
+                yield Notice(SET_ASIDE)
+                text = other
         if not text:
             return self._refusal(asked, "not_in_excerpts")
         yield Token(text)

@@ -69,7 +69,7 @@ class Asker:
             )
             try:
                 remembered = self._remembered(rated, prompt)
-                asked = self.answering.judged(prompt, understanding, vector, ask.names, remembered=remembered)
+                asked = self.answering.judged(prompt, understanding, vector, ask.names, remembered=remembered, avoid=rated.avoid)
                 yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
                 break
             except (KeyError, IndexError):

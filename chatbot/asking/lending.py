@@ -65,7 +65,8 @@ class Lending:
         except ProjectError:  # the layer tells of it
             return Rated()
         older = partial(is_older, listed(self._library) if weights else {})
-        return Rated(weights, self._library.catalog.digest_of, same.case if same else None, older)
+        case, bad = (same.case if same else None), same is not None and not same.case.reward
+        return Rated(weights, self._library.catalog.digest_of, None if bad else case, older, avoid=case.plan if case and bad else "")
 
     def advice(self, ask: Ask) -> Iterator[Event] | None:
         """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and where situations are switched off."""

@@ -63,7 +63,7 @@ FORMS = {
 }
 Run = Callable[["Chatbot", argparse.Namespace], int]
 NONE_RATED = Notice("No answer is rated yet.", 'Rate one on the Chat page, or add one: python -m chatbot memory cases add "QUESTION" "ANSWER"')
-NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration". A browser has its own.')
+NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration"')
 
 
 def memory(options: argparse.Namespace, settings: Settings) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_title
 from chatbot.answer.quoting.passages import Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
@@ -15,7 +15,7 @@ from chatbot.records import Prompt, Understanding
 from chatbot.terms import content_terms, terms
 from ingestion.records import Row, Table
 
-__all__ = ["Likeness", "embedded", "extract_answer"]
+__all__ = ["Likeness", "embedded", "extract_answer", "says_again"]
 
 Likeness = Callable[[Sequence[str]], Sequence[float]]
 # An answer is at most this many passages and words; a list may take more.
@@ -40,6 +40,8 @@ NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
 ORDER_COST = 4.0
+# Log-odds that a passage loses that its reader rated not helpful: nearly all that any other of the pages lacks, so that another comes first.
+AVOIDED_COST = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
 SHORTEST_ORDER = 20
 SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
@@ -59,10 +61,10 @@ class _Candidate:
     score: float = 0.0
 
 
-def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None) -> str:
+def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None, avoid: str = "") -> str:
     """The passages that answer best, each with its citation key; "" where none carries any of the question's words.
 
-    likeness: gives the cosine of each of some texts to the question; without it words decide alone.
+    likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid: what stands in this text comes last.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
     places = [(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page if not _is_title(passage)]
@@ -76,9 +78,22 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
     scored = [_Candidate(*place, score) for place, score in zip(places, score_passages(question, found), strict=True)]
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
     scored = [replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored]
+    if avoid:
+        avoid = _evened(avoid)
+        scored = [replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid)) for one in scored]
     if not likeness:
         scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
     return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant))
+
+
+def says_again(text: str, other: str) -> bool:
+    """Whether all that an answer says stands in another, whatever pages the two name."""
+    other = _evened(other)
+    return all(part in other for part in map(_evened, KEYS_IN_BRACKETS.split(text)) if any(map(str.isalnum, part)))
+
+
+def _evened(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _is_title(passage: Passage) -> bool:

@@ -36,12 +36,14 @@ def _none_older(hit: Hit, other: Hit) -> bool:
 @dataclass(frozen=True, slots=True)
 class Rated:
     """weights: by SHA-256 and page, what ratings say of it. digest_of: SHA-256 of a version's file. case: the verified answer to this very question.
-    is_older(hit, other): whether a page is of an older document of the other's series, which no rating puts before that one."""
+    is_older(hit, other): whether a page is of an older document of the other's series, which no rating puts before that one.
+    avoid: the text of an answer to this very question that was rated not helpful, "" where none was."""
 
     weights: Mapping[tuple[str, int], PageWeight] = field(default_factory=dict)
     digest_of: Callable[[int], str] = _no_digest
     case: Case | None = None
     is_older: Callable[[Hit, Hit], bool] = _none_older
+    avoid: str = ""
 
     @property
     def why(self) -> str:

@@ -84,16 +84,18 @@ class Cases:
         return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: max(0, wanted.k)], 1)]
 
     def of_question(self, owner: str, question: str, vector: Vector, asked_of: Sequence[str] = ()) -> Recalled | None:
-        """The verified answer that was rated helpful for this very question to these documents, () for all, in whatever words; None where there is none, or a
-        newer verdict on it is bad. What was asked of all is an answer of some too, where all that it stands on is theirs."""
+        """The newest verdict on this very question to these documents, () for all, in whatever words: a verified answer that was rated helpful, or one
+        that its owner rated not helpful after that; None where there is none. What was asked of all is an answer of some too, where all that it stands
+        on is theirs."""
         near = self.recall(owner, vector, Wanted(ALL, least=self.thresholds.same))
         names = frozenset(asked_of)
         inside = (
             one for one in near if names == set(one.case.asked_of) or (not one.case.asked_of and {page.document for page in one.case.pages} <= names)
         )
         same = [one for one in inside if same_matter(question, one.case.question)]
-        bad_at = max((one.case.at for one in same if not one.case.reward), default=-1.0)
-        return next((one for one in same if one.case.reward and one.case.verified and one.case.at > bad_at), None)
+        bad = max((one for one in same if not one.case.reward), key=lambda one: one.case.at, default=None)
+        good = next((one for one in same if one.case.reward and one.case.verified and (bad is None or one.case.at > bad.case.at)), None)
+        return good or (bad if bad and not bad.case.by else None)
 
     def weighed_pages(self, owner: str, vector: Vector) -> list[PageWeight]:
         """The pages that ratings of similar questions raise or lower, each with the cases that do; made anew each time, so that a case that is deleted or turned

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.quoting.extractive import extract_answer
+from chatbot.answer.quoting.extractive import extract_answer, says_again
 from chatbot.answer.quoting.passages import passages
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.records import Cell, Rect, Row, Table
@@ -40,6 +40,15 @@ def prompt(question: str, *pages: str) -> Prompt:
 def test_the_passage_that_answers_comes_first(question: str, expected: str) -> None:
     answer = extract_answer(prompt(question, PROSE, TABLE))
     assert expected in answer.split("\n\n")[0]
+
+
+def test_what_is_to_be_avoided_comes_last() -> None:
+    other = "The ceiling for the deficit of the regions is 0.5 per cent of their revenue."
+    given = prompt("What is the ceiling for the deficit?", PROSE, other)
+    first = extract_answer(given)
+    assert says_again(first, first.replace("S1-7f3a", "S9-0000")) and not says_again(first, "Something else.")
+    second = extract_answer(given, avoid=first)
+    assert second and not says_again(second, first) and second.split(" [")[0] not in first
 
 
 def test_every_passage_is_verbatim_and_cited() -> None:

@@ -245,7 +245,9 @@ def test_a_verified_answer_to_the_same_question_is_found_again(cases: Cases, ask
     assert cases.of_question("her", QUESTION, vector) is None
     cases.rate("me", answer("Valmora deficit ceiling: what is it?", "Wrong."), 0)
     cases.thresholds = replace(UNKNOWN, same=0.5)
-    assert cases.of_question("me", QUESTION, vector) is None, "the newer verdict on the same in other words"
+    found = cases.of_question("me", QUESTION, vector)
+    assert found is not None and (found.case.reward, found.case.plan) == (0, "Wrong."), "the newer verdict on the same in other words"
+    assert cases.of_question("her", QUESTION, vector) is None
 
 
 @pytest.mark.parametrize(

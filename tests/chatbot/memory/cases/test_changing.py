@@ -296,7 +296,8 @@ def test_a_newer_bad_verdict_beyond_the_nearest_eight_counts(cases: Cases, embed
     for number in range(12):
         cases.add("me", checked(QUESTION + " of" * (number % 3) + f" {number % 2} {'xy'[number % 2]}" * number, at=100.0 + number))
     cases.add("me", checked("Something else entirely, far away", reward=0, at=500.0))
-    assert cases.of_question("me", QUESTION, question_vectors(embedder, [QUESTION])[0]) is None
+    found = cases.of_question("me", QUESTION, question_vectors(embedder, [QUESTION])[0])
+    assert found is not None and found.case.reward == 0
 
 
 def test_only_so_many_bytes_of_cases_are_kept_ready(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:

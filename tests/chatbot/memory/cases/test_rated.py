@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.answering import SET_ASIDE
 from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
@@ -250,6 +251,22 @@ def test_a_shared_answer_is_remembered_as_somebody_elses(make: Make) -> None:
     chatbot.rate(talk, 1, "me", helpful=False)
     _, events = ask(chatbot, QUESTION, hers, "her")
     assert not any(isinstance(event, Notice) and event.text.startswith("Remembered") for event in events)
+
+
+def test_what_an_answer_rated_not_helpful_quoted_comes_after_other_passages(make: Make) -> None:
+    chatbot, question = make(), "What is the deficit ceiling of the regions?"
+    talk, other = chatbot.conversations.begin("me"), chatbot.conversations.begin("me")
+    first, _ = ask(chatbot, question, talk)
+    chatbot.rate(talk, 1, "me", helpful=False)
+    again, events = ask(chatbot, question.lower(), other)
+    assert again.text != first.text and again.citations and all(one.verified for one in again.citations)
+    assert first.citations[0].quote not in again.text.split("[")[0]
+    assert SET_ASIDE in [event.text for event in events if isinstance(event, Notice)]
+    assert ask(chatbot, question, chatbot.conversations.begin("her"), "her")[0].text == first.text
+    assert SET_ASIDE not in [event.text for event in ask(chatbot, "What is the debt anchor?", other)[1] if isinstance(event, Notice)]
+    (row,) = chatbot.cases.listed("me")
+    chatbot.cases.delete("me", row.case.id)
+    assert ask(chatbot, question, talk)[0].text == first.text
 
 
 def test_a_rating_brings_no_page_of_another_than_the_question_names(make: Make, tmp_path: Path) -> None:
