@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from chatbot.records import Hit, Understanding
 from chatbot.search.named import name_words, named_together, topic_of
 from chatbot.search.newer import Listed
 from chatbot.search.refusal import Likeness, likeness_of
-from chatbot.search.routing import document_parts, named_share
+from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
 from chatbot.terms import terms
@@ -43,18 +43,26 @@ def known_terms(library: Library, asked: Understanding, names: Sequence[str]) ->
 def named_documents(library: Library, asked: Understanding, names: Sequence[str]) -> dict[str, frozenset[int]]:
     """name -> versions, among these documents (all for none), of those that are about it; of those that mention it where none is.
 
-    Only the names that call a file, where there are such: beside "Norland", "Treasury" tells no document from another. {} for one document.
+    Only the names that call a file, where there are such: beside "Norland", "Treasury" tells no document from another; and of files those that say most
+    of a name: "rbi" says all of "Reserve Bank of India", "india" a third. {} for one document.
     """
     called = [name for group in named_together(asked) for name in group]
     scope = library.scope(names) if called else {}
     if len(scope) < 2:
         return {}
-    of_files = {name: frozenset(version for version, file in scope.items() if named_share(document_parts(file), name) > 0) for name in called}
+    of_files = {name: _called(scope, name) for name in called}
     about = {
         name: files or frozenset(version for version in scope if is_about(library, version, name)) or _mentioning(library, scope, name)
         for name, files in of_files.items()
     }
     return {name: versions for name, versions in about.items() if of_files[name]} or about
+
+
+def _called(scope: Mapping[int, str], name: str) -> frozenset[int]:
+    """The versions whose file's name says most of a name; none where none says any."""
+    parts = {version: document_parts(file) for version, file in scope.items()}
+    shares = {version: name_share(of, name) for version, of in parts.items() if named_share(of, name) > 0}
+    return frozenset(version for version, share in shares.items() if share == max(shares.values()))
 
 
 def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozenset[int]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from chatbot.numbers import find_periods
 from chatbot.records import Understanding
 from ingestion.records import DocumentFacts
 
-__all__ = ["document_parts", "named_share", "route", "years_of"]
+__all__ = ["document_parts", "name_share", "named_share", "route", "years_of"]
 
 # Letters and digits that stand together in a file's name: "ACME_2021_10K", "AcmeCorp-2021", "budget speech 2025-26".
 _PART = re.compile(r"[^\W\d_]+|\d+")
@@ -22,6 +22,10 @@ _COMMON = frozenset(
     minutes bulletin speech chapter part volume ch vol medium term update framework government public""".split()
 )
 _FEWEST_LETTERS = 3
+_SURE_INITIALS = 4
+# Words of which initials are made, at most, and small ones that may stand between them.
+MOST_INITIALS = 7
+_LINKS = frozenset("of the and for on in to".split())
 # What a document's initials count of its whole name.
 BY_INITIALS = 0.9
 
@@ -33,26 +37,57 @@ def document_parts(name: str) -> tuple[str, ...]:
 
 
 def named_share(parts: Sequence[str], question: str) -> float:
-    """0-1: the share of a document's name that the question says, whole ("Best Buy" for "bestbuy") or by initials ("JnJ" for "johnson johnson")."""
+    """0-1: the share of a document's name that the question says, whole ("Best Buy" for "bestbuy") or by initials ("JnJ" for "johnson johnson", and
+    "Reserve Bank of India" for "rbi")."""
     if not parts:
         return 0.0
-    said, short = _said(question)
+    said, short, initials = _said(question)
     letters = sum(len(part) for part in parts)
-    share = sum(len(part) for part in parts if part in said) / max(letters, 1)
-    initials = "".join(part[0] for part in parts)
-    return max(share, BY_INITIALS if len(initials) > 1 and initials in short else 0.0)
+    share = sum(len(part) for part in parts if part in said or _begins(part, initials)) / max(letters, 1)
+    return max(share, BY_INITIALS if len(own := "".join(part[0] for part in parts)) > 1 and own in short else 0.0)
+
+
+def name_share(parts: Sequence[str], name: str) -> float:
+    """0-1: the share of a name that a document's name says, 1 where it says all of it in one word or by initials."""
+    words = [word.casefold() for word in _WORD.findall(name) if word.casefold() not in _LINKS]
+    said, short, initials = _said(name)
+    if "".join(words) in parts or "".join(part[0] for part in parts) in short or any(_begins(part, initials) for part in parts):
+        return 1.0
+    return sum(word in parts for word in words) / max(len(words), 1) if said else 0.0
+
+
+def _begins(part: str, initials: frozenset[str]) -> bool:
+    """Whether a part is such initials, or begins with some that are too long to be met by chance: "fomcpresconf"."""
+    return part in initials or any(len(short) >= _SURE_INITIALS and part.startswith(short) for short in initials)
 
 
 @lru_cache(maxsize=16)  # the same for every document in reach
-def _said(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What a question says that may be names: its words, and two or three of them as one; and its short forms, "JnJ" as "jj"."""
+def _said(question: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """What a question says that may be names: its words, and two or three of them as one; its short forms, "JnJ" as "jj"; and the initials of what it
+    writes in capitals, "Bank of England" as "boe"."""
     found = _WORD.findall(question)
     words = [word.casefold().replace("'s", "").replace("’s", "") for word in found]
     said = {word for word, written in zip(words, found, strict=True) if len(word) >= _FEWEST_LETTERS or (len(word) > 1 and written.isupper())}
     said |= {"".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1)}
     # Capitals alone need three letters: "AI" and "US" are words.
     short = {capitals.casefold() for word in found if len(capitals := re.sub(r"[^A-Z]", "", word)) > (1 if capitals != word else 2)}
-    return frozenset(said), frozenset(short)
+    return frozenset(said), frozenset(short), frozenset(_initials(found))
+
+
+def _initials(words: Sequence[str]) -> Iterator[str]:
+    """Of runs of words in capitals, with and without the small words between them, of three letters and more."""
+    for first, word in enumerate(words):
+        letters = [word[0]] if word[:1].isupper() else []
+        for following in words[first + 1 : first + MOST_INITIALS] if letters else ():
+            if following.casefold() in _LINKS:
+                letters.append(following[0].lower())
+            elif following[:1].isupper():
+                letters.append(following[0])
+                yield from (
+                    "".join(one).casefold() for one in (letters, [letter for letter in letters if letter.isupper()]) if len(one) >= _FEWEST_LETTERS
+                )
+            else:
+                break
 
 
 def years_of(name: str, facts: DocumentFacts) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 import pytest
 
 from chatbot.search.questions import understand
-from chatbot.search.routing import document_parts, named_share, route, years_of
+from chatbot.search.routing import document_parts, name_share, named_share, route, years_of
 from ingestion.records import NO_FACTS, DocumentFacts
 
 
@@ -13,12 +13,23 @@ from ingestion.records import NO_FACTS, DocumentFacts
         ("BESTBUY_2024Q2_10Q.pdf", "How many Best Buy stores are there?", 1.0),
         ("General_Mills_2022.pdf", "What did General Mills pay?", 1.0),
         ("JOHNSON_JOHNSON_2022Q4_EARNINGS.pdf", "How did JnJ's sales grow?", 0.9),
+        ("rbi_monetary_policy_report.pdf", "What did the Reserve Bank of India decide?", 1.0),
+        ("FOMCpresconf20210616.pdf", "What did the Federal Open Market Committee say?", 1.0),
+        ("BoE_2024.pdf", "Why did the Bank of England raise rates?", 1.0),
+        ("bop_2024.pdf", "What is the balance of payments?", 0.0),
         ("NIKE_2018_10K.pdf", "What did Adidas sell?", 0.0),
         ("2024.pdf", "What is the rule?", 0.0),
     ],
 )
 def test_names(name: str, question: str, share: float) -> None:
     assert named_share(document_parts(name), question) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("file", "share"), [("rbi_report.pdf", 1.0), ("india_budget_speech.pdf", 1 / 3), ("ReserveBankIndia.pdf", 1.0), ("Nike_2018.pdf", 0.0)]
+)
+def test_how_much_of_a_name_a_file_says(file: str, share: float) -> None:
+    assert name_share(document_parts(file), "Reserve Bank of India") == pytest.approx(share)
 
 
 def test_years_are_those_stated_else_those_of_the_name() -> None:
