@@ -1,4 +1,5 @@
-"""Questions that the documents answer, for people who do not know yet what to ask; made from the rows of their tables, asks nothing itself."""
+"""Questions that the documents answer, for people who do not know yet what to ask; made from the rows of their tables and what their
+sentences give figures for; asks nothing itself."""
 
 from __future__ import annotations
 
@@ -7,22 +8,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from chatbot.measures import find_measures
+from chatbot.terms import terms
 from ingestion.records import Row, Table
 
-__all__ = ["Example", "candidates", "in_turn"]
+__all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]
 
 # A row's label that reads as what somebody would ask for: two to five words, none of which leans on the rows around it.
 LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,20}(?: [A-Za-z'’-]{2,20}){1,4}")
 LEANING = re.compile(r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I)
 YEAR = re.compile(r"\b(?:19|20)[0-9]{2}(?:[-–/][0-9]{2,4})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
+# Where a sentence ends, and that it says how much.
+SENTENCE_END = re.compile(r"(?<=[a-z\d)%])[.;]\s+")
+AMOUNT = re.compile(r"\d(?:\.\d+)? ?(?:%|per ?cent|percent|percentage points|basis points|million|billion|trillion|crore|lakh|bps)", re.IGNORECASE)
+# What is said once may be said by the way; a longer sentence is a table's text.
+FEWEST_SENTENCES, LONGEST_SENTENCE = 2, 400
+MOST_OF_PROSE = 3
+# Measures that are spoken of with an article: "the policy rate", but "inflation".
+COUNTED = re.compile(r"\b(?:rate|deficit|balance|account|bill|rule|yield|ratio|margin)$")
 # Of one table; further rows bring more of the same.
 MOST_OF_A_TABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question, and where its answer stands. page: physical, 1-based."""
+    """A question, and where its answer stands. page: physical, 1-based; 0 for any."""
 
     question: str
     document: str
@@ -40,6 +51,37 @@ def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator
                 yield Example(f"What figure is given for {_in_a_sentence(row.label)} in {years[column]}?", document, page)
 
 
+def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]:
+    """measure -> (how many sentences give a figure for it, the page of the first one), those of most sentences first. passages: (page, text)."""
+    found: dict[str, tuple[int, int]] = {}
+    for page, text in passages:
+        for sentence in SENTENCE_END.split(text):
+            if AMOUNT.search(sentence) and len(sentence) < LONGEST_SENTENCE:
+                for measure in find_measures(tuple(terms(sentence))):
+                    count, first = found.get(measure.name, (0, page))
+                    found[measure.name] = (count + 1, first)
+    often = {name: said for name, said in found.items() if said[0] >= FEWEST_SENTENCES}
+    return dict(sorted(often.items(), key=lambda pair: (-pair[1][0], pair[1][1])))
+
+
+def spoken_candidates(document: str, spoken: Mapping[str, tuple[int, int]]) -> Iterator[Example]:
+    """Questions after what a document without tables speaks of most. spoken: see spoken_of."""
+    for name in list(spoken)[:MOST_OF_PROSE]:
+        yield Example(f"What is said about {_with_article(name)}?", document, 0)
+
+
+def shared_question(spoken: Mapping[str, Mapping[str, tuple[int, int]]]) -> tuple[str, tuple[str, ...]]:
+    """(a question that most of the documents give figures for, these documents); ("", ()) where no two speak of one thing. spoken: by document."""
+    documents: dict[str, list[str]] = {}
+    for document, found in spoken.items():
+        for name in found:
+            documents.setdefault(name, []).append(document)
+    name = max(documents, key=lambda one: (len(documents[one]), sum(spoken[of][one][0] for of in documents[one])), default="")
+    if len(documents.get(name, ())) < 2:
+        return "", ()
+    return f"What figure is given for {_with_article(name)}?", tuple(documents[name])
+
+
 def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
     """One of each document, then a second of each, and so on; no question twice, for it could be answered from either."""
     asked = set[str]()
@@ -47,6 +89,10 @@ def in_turn(documents: Sequence[Iterable[Example]]) -> Iterator[Example]:
         if one is not None and one.question not in asked:
             asked.add(one.question)
             yield one
+
+
+def _with_article(measure: str) -> str:
+    return f"the {measure}" if COUNTED.search(measure) else measure
 
 
 def _askable(row: Row, column: int) -> bool:

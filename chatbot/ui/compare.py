@@ -53,7 +53,7 @@ def show(house: House) -> None:
         st.html(notice_html(problem.message, problem.hint))
     if comparison is None:
         if problem is None:
-            _invite(rows)
+            _invite(rows, house)
         return
     running = house.comparisons.find(comparison, session.owner())
     if running is None:
@@ -149,9 +149,9 @@ def _teach() -> None:
     st.page_link("documents.py", label="Add documents", icon=":material/upload_file:")
 
 
-def _invite(rows: Sequence[DocumentRow]) -> None:
+def _invite(rows: Sequence[DocumentRow], house: House) -> None:
     st.html(paragraphs_html(WHAT))
-    question, names, years = example(rows)
+    question, names, years = example(rows, house.examples.shared(rows))
     if len(names) * max(1, len(years)) < 2:
         return
     st.caption("For example:")
@@ -159,8 +159,13 @@ def _invite(rows: Sequence[DocumentRow]) -> None:
     st.button(plain_markdown(label), key="compare-example", on_click=compare_session.fill, args=(question, names, years))
 
 
-def example(rows: Sequence[DocumentRow]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """A question, documents and years to begin with: the largest series, else the first documents."""
+def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = ("", ())) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """A question, documents and years to begin with: what several give figures for, else the largest series, else the first documents.
+
+    shared: a question to several documents, and which; ("", ()) for none.
+    """
+    if shared[0]:
+        return shared[0], shared[1][:MOST_IN_EXAMPLE], ()
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
     found = max((series_of(row.name, listed) for row in rows), key=len, default=[])
     if len(found) > 1:

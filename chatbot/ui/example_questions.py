@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
-from chatbot.search.examples import Example, candidates, in_turn
+from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from chatbot.service import Chatbot
 
 __all__ = ["ExampleQuestions"]
@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 WANTED = 3
 # Documents that questions are taken from, the newest; candidates that are tried. Three are found within a second.
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
+# Passages of a document that are looked through for what it speaks of: some twenty pages.
+MOST_PASSAGES = 60
 
 _Key = tuple[tuple[str, str], ...]
 
@@ -29,11 +31,12 @@ class ExampleQuestions:
         self._chatbot = chatbot
         self._lock = threading.Lock()
         self._found: dict[_Key, tuple[str, ...]] = {}
+        self._shared: tuple[str, tuple[str, ...]] = ("", ())
         self._looking: _Key | None = None
         self._closing = False
 
     def of(self, documents: Sequence[DocumentRow]) -> tuple[str, ...] | None:
-        """Up to three questions that these documents answer, none where they have no tables to ask about; None while they are looked for."""
+        """Up to three questions that these documents answer, none where they give no figures to ask about; None while they are looked for."""
         key = tuple(sorted((row.name, row.id) for row in documents))
         with self._lock:
             if key in self._found or self._closing:
@@ -43,6 +46,15 @@ class ExampleQuestions:
                 threading.Thread(target=self._look, args=(key, list(documents)), name="examples", daemon=True).start()
             return None
 
+    def shared(self, documents: Sequence[DocumentRow]) -> tuple[str, tuple[str, ...]]:
+        """A question to several of these documents, and which; ("", ()) where they speak of nothing in common, or it is still looked for."""
+        if not self.of(documents):
+            return "", ()
+        there = {row.name for row in documents}
+        with self._lock:
+            question, names = self._shared
+        return (question, names) if there.issuperset(names) else ("", ())
+
     def close(self) -> None:
         """Stop looking."""
         self._closing = True
@@ -51,7 +63,10 @@ class ExampleQuestions:
         found: tuple[str, ...] = ()
         try:
             newest = sorted(documents, key=lambda row: -row.added_at)[:MOST_DOCUMENTS]
-            found = self._good([list(self._candidates(row)) for row in newest])
+            spoken = {row.name: self._spoken(row) for row in newest}
+            with self._lock:
+                self._shared = shared_question(spoken)
+            found = self._good([[*self._candidates(row), *spoken_candidates(row.name, spoken[row.name])] for row in newest])
         except ProjectError as error:  # a store that is being closed, or damaged; the chat says so by itself
             log.warning("looking for example questions: %s", error)
         finally:
@@ -63,6 +78,12 @@ class ExampleQuestions:
         version = catalog.find(row.name)
         return list(candidates(row.name, catalog.tables(version.id))) if version is not None else []
 
+    def _spoken(self, row: DocumentRow) -> dict[str, tuple[int, int]]:
+        catalog = self._chatbot.library.catalog
+        version = catalog.find(row.name)
+        chunks = catalog.chunks(version.id, limit=MOST_PASSAGES) if version is not None else []
+        return spoken_of((chunk.page, chunk.text) for chunk in chunks)
+
     def _good(self, documents: Sequence[Sequence[Example]]) -> tuple[str, ...]:
         good: list[str] = []
         for tried, one in enumerate(in_turn(documents)):
@@ -73,8 +94,8 @@ class ExampleQuestions:
         return tuple(good)
 
     def _is_found(self, one: Example) -> bool:
-        """Whether the search puts the row's own page first. Where a chat model orders the pages it is not asked for this."""
+        """Whether the search puts the row's own page first, or the document that speaks of it. Where a chat model orders the pages it is not asked for this."""
         if self._chatbot.settings.rerank:
             return True
         hits = self._chatbot.search(one.question, k=1)
-        return bool(hits) and (hits[0].document, hits[0].page) == (one.document, one.page)
+        return bool(hits) and hits[0].document == one.document and one.page in {0, hits[0].page}

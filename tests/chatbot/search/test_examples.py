@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.examples import Example, candidates, in_turn
+from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from ingestion.records import Cell, Rect, Row, Table
 
 
@@ -59,3 +59,26 @@ def test_documents_take_turns_and_no_question_comes_twice() -> None:
         "d?",
         "c?",
     ]
+
+
+def test_what_sentences_give_figures_for_is_asked_where_no_table_does() -> None:
+    spoken = spoken_of(
+        [
+            (3, "Inflation fell to 2.1 per cent. The policy rate is 4.5 per cent; unemployment was discussed."),
+            (5, "Inflation is expected at 2.0% next year. A levy raises 3 million. The policy rate stays at 4.5 per cent."),
+            (6, "Inflation of 3 per cent came as no surprise. Unemployment stood at 5 per cent."),
+        ]
+    )
+    assert spoken == {"inflation": (3, 3), "policy rate": (2, 3)}, "unemployment is given once"
+    assert list(spoken_candidates("Report.pdf", spoken)) == [
+        Example("What is said about inflation?", "Report.pdf", 0),
+        Example("What is said about the policy rate?", "Report.pdf", 0),
+    ]
+
+
+def test_a_question_to_several_documents_is_of_what_most_give_figures_for() -> None:
+    both = {"inflation": (2, 1), "policy rate": (9, 1)}
+    spoken = {"A.pdf": both, "B.pdf": {"inflation": (2, 1)}, "C.pdf": {"inflation": (5, 2)}, "D.pdf": {}}
+    assert shared_question(spoken) == ("What figure is given for inflation?", ("A.pdf", "B.pdf", "C.pdf"))
+    assert shared_question({"A.pdf": both, "D.pdf": {}}) == ("", ())
+    assert shared_question({}) == ("", ())

@@ -204,6 +204,11 @@ def test_years_come_from_the_documents_own_periods() -> None:
 def test_the_example_is_of_the_largest_series() -> None:
     rows = [row("Other.pdf", None), row("Budget Narnia 2023.pdf", "2023"), row("Budget Narnia 2024.pdf", "2024")]
     assert example(rows)[1] == ("Budget Narnia 2023.pdf", "Budget Narnia 2024.pdf")
+    assert example(rows, ("What figure is given for inflation?", ("A.pdf", "B.pdf"))) == (
+        "What figure is given for inflation?",
+        ("A.pdf", "B.pdf"),
+        (),
+    )
 
 
 def test_foreign_text_in_an_entry_takes_no_effect() -> None:
