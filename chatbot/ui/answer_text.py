@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.records import Citation, NumberCheck, PageRef
 from chatbot.ui.text import page_text, plain_html, visible
 
-__all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key"]
+__all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # What a cell of figures holds, in brackets, with a currency or a per cent, or a dash for none.
 FIGURE = re.compile(r"[(\[]?[-–—+]?[$€£₹¥]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[$€£₹¥]")
+TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
 FIGURES = {
     "supported": "✓ stands on the cited page",
@@ -52,17 +54,33 @@ def press_key(exchange: int, number: int) -> str:
     return f"cite-{exchange}-{number}"
 
 
-def answer_html(text: str, citations: Sequence[Citation] | None = None, numbers: Sequence[NumberCheck] = (), *, exchange: int | None = None) -> str:
+def answer_html(
+    text: str,
+    citations: Sequence[Citation] | None = None,
+    numbers: Sequence[NumberCheck] = (),
+    *,
+    exchange: int | None = None,
+    best_first: bool = False,
+) -> str:
     """An answer in its paragraphs. citations, numbers: as in Answer; no citations while it is being written and nothing is judged yet.
 
-    exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press.
+    exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press. best_first: its first paragraph is
+    the answer, what follows came next near.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
     marks = sorted([*keys, *_figures(shown, numbers, keys)])
     keyed = {start for start, _, _ in keys}
-    blocks = "".join(_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown))
-    return f'<div class="answer">{blocks}</div>'
+    blocks = [_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown)]
+    if best_first and len(blocks) > 1:
+        blocks[1:] = ['<div class="further">', *blocks[1:], "</div>"]
+    return f'<div class="answer">{"".join(blocks)}</div>'
+
+
+def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
+    """The checks of figures that a reader sees in the answer, and of all that are in doubt; a quoted row's other cells are left to the page."""
+    seen = unescape(TAG.sub(" ", html))
+    return [check for check in dict.fromkeys(numbers) if check.status not in FINE or check.text in seen]
 
 
 def citation_text(citation: Citation) -> str:

@@ -10,7 +10,7 @@ from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel
 from chatbot.ui.account import draw_account
-from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key
+from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.asking import Given
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.panel import OpenPage
@@ -35,9 +35,10 @@ def draw_given(given: Given, house: House) -> None:
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
-        st.html(answer_html(answer.text, answer.citations, answer.numbers, exchange=given.number))
+        html = answer_html(answer.text, answer.citations, answer.numbers, exchange=given.number, best_first=_is_best_first(answer))
+        st.html(html)
         _draw_citations(given, house)
-        _draw_numbers(answer, given.number)
+        _draw_numbers(shown_figures(html, answer.numbers), answer.citations, given.number)
     else:
         _draw_refusal(given, house)
     if answer.search_query.strip() != answer.question.strip():
@@ -46,6 +47,12 @@ def draw_given(given: Given, house: House) -> None:
         st.html(recalled)
     _draw_shortened(given)
     draw_account(given, house)
+
+
+def _is_best_first(answer: Answer) -> bool:
+    """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a list, a sum, or a model's words."""
+    is_list = answer.understanding is not None and answer.understanding.form == "list"
+    return answer.model == "extractive" and not is_list and not any(check.formula for check in answer.numbers)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
@@ -145,8 +152,7 @@ def order_remarks(citation: Citation, number: int) -> list[str]:
 # --- figures --------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_numbers(answer: Answer, number: int) -> None:
-    checks = list(dict.fromkeys(answer.numbers))
+def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], number: int) -> None:
     if not checks:
         return
     doubtful = [check for check in checks if check.status not in FINE]
@@ -155,7 +161,7 @@ def _draw_numbers(answer: Answer, number: int) -> None:
     else:
         heading = "Figures: the one figure is confirmed" if len(checks) == 1 else f"Figures: all {len(checks)} are confirmed"
     with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
-        keys = _numbers_by_key(answer.citations)
+        keys = _numbers_by_key(citations)
         rows = [(check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks]
         st.html(table_html("Figures of the answer, looked for in the cited pages", ("Figure", "Found", "Where"), rows))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chatbot.records import Citation, Hit, Note, NumberCheck
 from chatbot.ui.account import scores_html
-from chatbot.ui.answer_text import answer_html, figure_text, passages_of
+from chatbot.ui.answer_text import answer_html, figure_text, passages_of, shown_figures
 from chatbot.ui.answers import recalled_html
 from tests.chatbot.ui.test_text import HOSTILE
 
@@ -181,3 +181,18 @@ def test_what_was_recalled_stands_apart_with_its_source_and_takes_no_effect() ->
     assert "not from these documents" in read.text and "<b>hedge</b>" in read.text and "similarity 0.81" in read.text
     assert "ceiling" not in read.text and {name for name, _ in read.elements} == {"section", "p"}
     assert recalled_html([said]) == ""
+
+
+def test_the_likeliest_passage_stands_apart_from_the_further_ones() -> None:
+    html = answer_html("First one.\n\nSecond one.\n\nThird one.", best_first=True)
+    assert html == '<div class="answer"><p>First one.</p><div class="further"><p>Second one.</p><p>Third one.</p></div></div>'
+    assert "further" not in answer_html("First one.", best_first=True) + answer_html("First one.\n\nSecond one.")
+
+
+def test_figures_that_are_not_shown_are_not_counted_unless_in_doubt() -> None:
+    def check(text: str, status: str) -> NumberCheck:
+        return NumberCheck(text, 1.0, None, 1, None, status)
+
+    html = '<div><p class="x 9">It is 3.0 per&nbsp;cent &amp; 5.</p></div>'
+    numbers = [check("3.0", "supported"), check("& 5", "supported"), check("9", "supported"), check("8", "unsupported"), check("3.0", "supported")]
+    assert [one.text for one in shown_figures(html, numbers)] == ["3.0", "& 5", "8"]
