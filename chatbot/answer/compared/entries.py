@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.compared.figures import Part, stated, worked_out
-from chatbot.answer.compared.words import Wanted, fits, names
+from chatbot.answer.compared.words import EXACT, Wanted, fits, names
 from chatbot.comparing import Entry, Nearest, Place
 from chatbot.measures import measure_named
 from chatbot.numbers import Period, find_figures, find_periods, periods_agree
@@ -19,6 +19,8 @@ __all__ = ["read_entry"]
 LONGEST_PASSAGE = 280
 # Pages that are offered where a document does not answer.
 NEAREST = 2
+# Periods of a passage that are named where the one asked for is none of them.
+MOST_PERIODS = 3
 # A question for what is said asks for no figure.
 ASKS_WORDS = re.compile(r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view|opinion|stance)\b", re.IGNORECASE)
 NO_FIGURE = "No single figure is stated; this passage comes nearest."
@@ -43,7 +45,7 @@ def read_entry(answer: Answer, place: Place) -> Entry:
     if best is None:
         return Entry(place, "absent", nearest=_nearest(answer, cited=True), reason=_why_absent(wanted), model=answer.model)
     cited = tuple(filter(None, [best.citation]))
-    return Entry(place, "passage", None, _short(best.text), cited, reason=NO_FIGURE if _wants_figure(wanted) else "", model=answer.model)
+    return Entry(place, "passage", None, _short(best.text), cited, reason=_why_no_figure(best.text, wanted), model=answer.model)
 
 
 def _parts(answer: Answer) -> Iterator[Part]:
@@ -61,6 +63,16 @@ def _parts(answer: Answer) -> Iterator[Part]:
 
 def _wants_figure(wanted: Wanted) -> bool:
     return wanted.understanding.form == "figure"
+
+
+def _why_no_figure(text: str, wanted: Wanted) -> str:
+    """Why a passage stands in the place of a figure, and which of its periods the year asked for may mean; "" where no figure was asked for."""
+    if not _wants_figure(wanted):
+        return ""
+    asked = wanted.period
+    near = [one.text for one in find_periods(text) if asked and 0 < periods_agree(asked, one) < EXACT] if asked else []
+    meant = list(dict.fromkeys(near))[:MOST_PERIODS]
+    return f"It has figures of {' and '.join(meant)}, not of {asked.text} as such: ask for one of these." if asked and meant else NO_FIGURE
 
 
 def _passage(parts: Sequence[Part], wanted: Wanted, *, strict: bool) -> Part | None:

@@ -176,3 +176,12 @@ def test_a_refusal_gives_the_nearest_pages() -> None:
 def test_a_figure_that_the_page_does_not_have_is_shown_as_that() -> None:
     found = entry("What was total revenue?", "Total revenue in 2022 was $19,999 million. [S1]", "2022", model="some-model").quantity
     assert found is not None and found.value == 19_999 and found.status not in {"supported", "derived"}
+
+
+def test_a_year_that_two_fiscal_years_share_is_told_of_both() -> None:
+    page = "Total revenue 450 480 510"
+    text = "Total revenue 450 480 510 (2023-24: 450; 2024-25: 480) [S1]"
+    found = entry("What was total revenue?", text, "2024", page=page)
+    assert found.state == "passage"
+    assert found.reason == "It has figures of 2023-24 and 2024-25, not of 2024 as such: ask for one of these."
+    assert entry("What was total revenue?", text, "2024-25", page=page).reason == ""
