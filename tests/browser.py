@@ -188,10 +188,11 @@ def at_once(what: Locator) -> None:
 
 
 def _once_drawn(act: Callable[..., None]) -> Callable[..., None]:
-    """Do it when the page is drawn, as a person would who sees it move; a page without Streamlit is always drawn."""
+    """Do it when it is there and the page is drawn, as a person would who sees it move; a page without Streamlit is always drawn."""
 
     @wraps(act)
     def patient(of: Locator, *values: Any, **options: Any) -> None:
+        of.first.wait_for(state="attached")  # which may come while the page is being drawn
         of.page.locator(f"{DRAWN}, html:not(:has([data-test-script-state]))").first.wait_for()
         act(of, *values, **options)
 

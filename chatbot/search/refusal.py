@@ -48,7 +48,7 @@ BY_WORDS: Mapping[str, float] = {
 UNNAMED = "The pages quoted do not name {names}."
 REASONS = {
     "no_documents": "No documents have been added yet.",
-    "no_page": "No page of these documents is about this.",
+    "no_page": "No page was found that answers this.",
     "no_entity": "These documents do not mention {names}.",
     "entity_without_period": "These documents say nothing about {years}.",
     "period_elsewhere": "The pages that come near to this do not speak of {years}.",

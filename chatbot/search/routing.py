@@ -23,6 +23,8 @@ _COMMON = frozenset(
 )
 _FEWEST_LETTERS = 3
 _SURE_INITIALS = 4
+# "Indian" is of India, "Japanese" of Japan, "Malaysian" of Malaysia.
+_OF_COUNTRIES = ("n", "an", "ian", "ese", "ish")
 # Words of which initials are made, at most, and small ones that may stand between them.
 MOST_INITIALS = 7
 _LINKS = frozenset("of the and for on in to".split())
@@ -68,10 +70,21 @@ def _said(question: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]
     found = _WORD.findall(question)
     words = [word.casefold().replace("'s", "").replace("’s", "") for word in found]
     said = {word for word, written in zip(words, found, strict=True) if len(word) >= _FEWEST_LETTERS or (len(word) > 1 and written.isupper())}
+    said |= {
+        word[: -len(ending)]
+        for word, written in zip(words, found, strict=True)
+        for ending in _OF_COUNTRIES
+        if written[0].isupper() and _is_of(word, ending)
+    }
     said |= {"".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1)}
     # Capitals alone need three letters: "AI" and "US" are words.
     short = {capitals.casefold() for word in found if len(capitals := re.sub(r"[^A-Z]", "", word)) > (1 if capitals != word else 2)}
-    return frozenset(said), frozenset(short), frozenset(_initials(found))
+    initials = {*_initials(found), *(word.casefold() for word in found if word.isupper() and len(word) >= _FEWEST_LETTERS)}
+    return frozenset(said), frozenset(short), frozenset(initials)
+
+
+def _is_of(word: str, ending: str) -> bool:
+    return word.endswith(ending) and len(word) - len(ending) >= _SURE_INITIALS
 
 
 def _initials(words: Sequence[str]) -> Iterator[str]:

@@ -42,6 +42,8 @@ WEIGHTS: Mapping[str, float] = {
     "fragment": -2.0,
     "length": -1.0,
 }
+# "How long" asks for a time: what answers is not called long.
+_HOW = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
 _SHARES = re.compile(r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE)
 _PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage points?)", re.IGNORECASE)
 
@@ -62,7 +64,7 @@ class Question:
     def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "") -> None:
         """follow_up: what was asked, where the query has an earlier question before it."""
         self.asked = asked
-        self.words = content_terms(asked.subject) or content_terms(asked.query)
+        self.words = content_terms(_HOW.sub("how", asked.subject)) or content_terms(asked.query)
         self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
         self.years = frozenset(map(str, asked.years))
         self.wants_share = bool(_SHARES.search(asked.subject))

@@ -42,6 +42,12 @@ def test_the_passage_that_answers_comes_first(question: str, expected: str) -> N
     assert expected in answer.split("\n\n")[0]
 
 
+def test_how_long_asks_for_a_time_and_not_for_something_long() -> None:
+    rule = "The deficit ceiling may be suspended for one year if output falls."
+    long = "Long deficit ceiling tables of 12 pages are in the annex of the year."
+    assert extract_answer(prompt("For how long may the deficit ceiling be suspended?", long, rule)).startswith(rule)
+
+
 def test_what_is_to_be_avoided_comes_last() -> None:
     other = "The ceiling for the deficit of the regions is 0.5 per cent of their revenue."
     given = prompt("What is the ceiling for the deficit?", PROSE, other)
