@@ -53,12 +53,12 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
     words = sum(row.state != "ready" for row in rows)
     more = f" {coming:,} more {'is' if coming == 1 else 'are'} being added." if coming else ""
     if not count:
-        return more.strip() or "There are no documents to search."
+        return more.strip().replace(" more ", " ", 1) or "There are no documents to search."
     all_of = "The document" if count == 1 else f"All {count:,} documents"
     said = f"✓ {all_of} can be searched." if not lost else f"⚠ {count - lost:,} of {count:,} can be searched; in the rest no text was found."
     if words:
-        left = "it" if count == 1 else f"{words:,} of them" if words < count else "they"
-        said = f"{said[:-1]}, {left} by words only until the search by meaning is prepared."
+        left = "for now" if words == count else f"{words:,} of them"
+        said = f"{said[:-1]}, {left} by words alone until the search by meaning is ready."
     return said + more
 
 

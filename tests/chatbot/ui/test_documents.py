@@ -104,10 +104,11 @@ ROW = DocumentRow("Rules.pdf", "ab", None, "ready", 2, 2, 2, 0, 0, 1_000.0)
         (
             [ROW, replace(ROW, state="keyword")],
             0,
-            "✓ All 2 documents can be searched, 1 of them by words only until the search by meaning is prepared.",
+            "✓ All 2 documents can be searched, 1 of them by words alone until the search by meaning is ready.",
         ),
+        ([replace(ROW, state="keyword")] * 3, 0, "✓ All 3 documents can be searched, for now by words alone until the search by meaning is ready."),
         ([ROW, replace(ROW, chunks=0)], 0, "⚠ 1 of 2 can be searched; in the rest no text was found."),
-        ([], 1, "1 more is being added."),
+        ([], 1, "1 is being added."),
         ([], 0, "There are no documents to search."),
     ],
 )
