@@ -200,7 +200,7 @@ def _once_drawn(act: Callable[..., None]) -> Callable[..., None]:
 
 
 CLICK = Locator.click
-for name in ("click", "fill", "press", "check", "set_input_files", "select_option"):
+for name in ("click", "hover", "fill", "press", "check", "set_input_files", "select_option"):
     setattr(Locator, name, _once_drawn(getattr(Locator, name)))
 
 

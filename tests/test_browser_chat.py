@@ -86,7 +86,7 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(browser
 
 def test_a_field_that_stays_locked_is_freed(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
-        settled(page)
+        page.locator(".st-key-wake button").wait_for(state="attached")
         expect(page.get_by_role("button", name="Draw the page again")).to_have_count(0)
         page.evaluate("() => document.querySelector('.st-key-wake button').addEventListener('click', () => { window.woken = true; })")
         page.wait_for_timeout(2_500)

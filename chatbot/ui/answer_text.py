@@ -73,7 +73,7 @@ def answer_html(
     keyed = {start for start, _, _ in keys}
     blocks = [_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown)]
     if best_first and len(blocks) > 1:
-        blocks[1:] = ['<div class="further">', *blocks[1:], "</div>"]
+        blocks[1:] = ['<div class="further" role="group" aria-label="Further passages">', *blocks[1:], "</div>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
 
 
