@@ -24,12 +24,12 @@ UNIT = re.compile(
     rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))", re.IGNORECASE
 )
 IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
-BARE_UNIT = re.compile(rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
+_BARE = rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?"
+BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
 # A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless stated otherwise"; the end of a
 # sentence, "millions, except per share data):", begins small.
 UNIT_LINE = re.compile(
-    rf"(?![^\W\d_A-Z])(?i:{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?|(?:[^\W\d_]+ ){{1,2}}(?:million|thousand|billion|trillion|crore|lakh)s?)"
-    r"(?:[,;] [^.:\d]{2,80})?"
+    rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}(?:million|thousand|billion|trillion|crore|lakh)s?)(?:[,;] [^.:\d]{{2,80}})?"
 )
 OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
 INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)

@@ -193,14 +193,19 @@ class _Joiner:
         """Put a heading over the rows that follow; it ends those that are no further out, but a group ends no unit that stands where it does."""
         indent = -1.0 if self._is_centred(heading) else heading.x0
         step = INDENT * self._letter
-        over = [entry for entry in self._sections if entry[0] < indent - step or (entry[0] == -1.0 and indent >= 0)]
-        if not is_unit(heading.label):
-            over = [entry for entry in self._sections if entry in over or (entry[2] and is_unit(entry[1]) and entry[0] < indent + step)]
-        self._sections = over
+        text = heading.label.rstrip(": ")
+        group = not is_unit(text)
+        self._sections = [
+            entry
+            for entry in self._sections
+            if entry[0] < indent - step
+            or (entry[0] == -1.0 and indent >= 0)
+            or (group and entry[2] and is_unit(entry[1]) and entry[0] < indent + step)
+        ]
         flat = indent < 0 or (bool(row.label) and row.x0 <= heading.x0 + step)
         if flat and indent >= 0 and not heading.label.endswith(":") and any(not entry[2] for entry in self._sections):
             return  # a row that has no figures, among others of an indented group
-        self._sections.append((indent, heading.label.rstrip(": "), flat))
+        self._sections.append((indent, text, flat))
 
     def _section(self, row: _Item) -> str:
         """The headings over a row; a heading over indented rows ends at one that is not, one over rows at its own indent at a total, but for a unit."""

@@ -67,12 +67,11 @@ def _wants_figure(wanted: Wanted) -> bool:
 
 def _why_no_figure(text: str, wanted: Wanted) -> str:
     """Why a passage stands in the place of a figure, and which of its periods the year asked for may mean; "" where no figure was asked for."""
-    if not _wants_figure(wanted):
-        return ""
     asked = wanted.period
-    near = [one.text for one in find_periods(text) if asked and 0 < periods_agree(asked, one) < EXACT] if asked else []
-    meant = list(dict.fromkeys(near))[:MOST_PERIODS]
-    return f"It has figures of {' and '.join(meant)}, not of {asked.text} as such: ask for one of these." if asked and meant else NO_FIGURE
+    if not _wants_figure(wanted) or asked is None:
+        return NO_FIGURE if _wants_figure(wanted) else ""
+    near = list(dict.fromkeys(one.text for one in find_periods(text) if 0 < periods_agree(asked, one) < EXACT))[:MOST_PERIODS]
+    return f"It has figures of {' and '.join(near)}, not of {asked.text} as such: ask for one of these." if near else NO_FIGURE
 
 
 def _passage(parts: Sequence[Part], wanted: Wanted, *, strict: bool) -> Part | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.compared.words import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
-from chatbot.answer.tables.cells import PERCENT, stated_unit
+from chatbot.answer.tables.cells import stated_unit, states_percent
 from chatbot.comparing import FINE, Quantity
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks
 from chatbot.numbers.grammar import MONEY
@@ -136,8 +136,7 @@ def _with_unit(quantity: Quantity, hit: Hit | None, part: Part, label: str) -> Q
     """A row's figure with the scale and unit that its table or its page states."""
     if quantity.unit == "%" or "%" in label or re.search(r"\bper ?cent\b", label, re.IGNORECASE):
         return replace(quantity, unit="%")
-    stated = _unit_of_row(hit, part)
-    if PERCENT.search(stated) and passage_scale(stated)[0] == quantity.scale == 1.0 and not quantity.unit:
+    if quantity.scale == 1.0 and not quantity.unit and states_percent(_unit_of_row(hit, part)):
         return replace(quantity, unit="%")
     scale, unit = passage_scale(quantity.heading)
     mark = _mark(hit, part) if not quantity.heading and quantity.scale == 1.0 else None

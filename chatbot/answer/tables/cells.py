@@ -15,7 +15,7 @@ from chatbot.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["PERCENT", "Cell", "Wanted", "find_cell", "newest_year", "stated_unit"]
+__all__ = ["Cell", "Wanted", "find_cell", "newest_year", "stated_unit", "states_percent"]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -149,7 +149,7 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
     own = figure.percent is not None or PERCENT.search(row.label) is not None
     stated = "" if own else stated_unit(table, row)
     scale, _ = passage_scale(stated)
-    percent = own or (scale == 1.0 and figure.unit is None and PERCENT.search(stated) is not None)
+    percent = own or (figure.unit is None and states_percent(stated))
     if scale == 1.0 and not percent:
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
@@ -168,3 +168,8 @@ def stated_unit(table: Table, row: Row) -> str:
         if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0):
             return text
     return EXCEPTION.sub("", table.unit)
+
+
+def states_percent(unit: str) -> bool:
+    """Whether a text of a unit makes bare figures percentages: it names them, and no scale."""
+    return PERCENT.search(unit) is not None and passage_scale(unit)[0] == 1.0
