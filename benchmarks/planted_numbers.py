@@ -27,7 +27,7 @@ from chatbot.records import Hit, NumberCheck, Prompt  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.records import Page  # noqa: E402
 
-__all__ = ["Judged", "judged", "plant_errors", "report", "statements_of"]
+__all__ = ["FINE", "Judged", "judged", "paths_of", "plant_errors", "prompt_of", "report", "statements_of"]
 
 FINE = ("supported", "derived")
 OTHER_PAGES = 2
@@ -62,11 +62,16 @@ def judged(document: str, pages: Sequence[Page], statements: Iterable[tuple[str,
     """Each (kind, statement) checked, its text or its text with that error."""
     for kind, statement in statements:
         text = statement.text if kind == TRUE else statement.errors[kind]
-        others = chance.sample([page for page in pages if page.number != statement.page.number], min(OTHER_PAGES, len(pages) - 1))
-        sources = {f"S{rank}-7f3a": _hit(document, page) for rank, page in enumerate((statement.page, *others), 1)}
-        prompt = Prompt(statement.question, statement.question, sources, (), (), (), "7f3a")
+        prompt = prompt_of(document, statement.page, pages, statement.question, chance)
         _, _, checks = check_answer(f"{text} [S1-7f3a]", prompt)
         yield Judged(kind, statement.form, text, document, statement.page.number, checks)
+
+
+def prompt_of(document: str, page: Page, pages: Sequence[Page], question: str, chance: random.Random) -> Prompt:
+    """A prompt with a page as its first source, S1-7f3a, and others of the document."""
+    others = chance.sample([other for other in pages if other.number != page.number], min(OTHER_PAGES, len(pages) - 1))
+    sources = {f"S{rank}-7f3a": _hit(document, one) for rank, one in enumerate((page, *others), 1)}
+    return Prompt(question, question, sources, (), (), (), "7f3a")
 
 
 def plant_errors(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int) -> list[Judged]:
@@ -121,7 +126,8 @@ def _hit(document: str, page: Page) -> Hit:
     return Hit(*where, text=page.text[:1000], page_text=page.text, body=page.text, tables=page.tables, kinds=page.kinds)
 
 
-def _paths(data: Path) -> list[Path]:
+def paths_of(data: Path) -> list[Path]:
+    """The sample documents, and the PDFs of the folder's policy/ and financebench/."""
     return [*sorted((ROOT / "documents" / "samples").glob("*.pdf")), *sorted(data.glob("policy/*.pdf")), *sorted(data.glob("financebench/*.pdf"))]
 
 
@@ -135,7 +141,7 @@ def main() -> int:
     chosen = parser.parse_args()
     if not chosen.data.is_dir():
         print(f"There is no {chosen.data}: only the project's own sample documents are read. Name another folder with --data.", file=sys.stderr)
-    documents = {path.name: read_document(path, Circumstances(processes=1)).pages for path in _paths(chosen.data)}
+    documents = {path.name: read_document(path, Circumstances(processes=1)).pages for path in paths_of(chosen.data)}
     results = plant_errors(documents, seed=chosen.seed, most=chosen.most)
     print(report(results))
     for result in results:

@@ -1,6 +1,6 @@
 """Knows how amounts are written in financial prose and tables; knows no page, question or answer, and not what an amount is about.
 
-Only ASCII digits are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million") or within a
+Of digits only ASCII ones are read. Plain spaces group thousands only beside a currency or a scale word ("RM 1 234 567", "9 905 million") or within a
 sentence ("of 9 300 nurses"), because "136 218 263" is more often three cells than one number; no-break and thin spaces always group.
 "1.234.567" is taken for a section number. The file is longer than 300 lines because sign, brackets, currency, scale and unit are one decision.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from chatbot.numbers.grammar import (
 )
 from chatbot.numbers.not_amounts import masked
 from chatbot.numbers.periods import Period, find_periods
+from chatbot.numbers.spelled import find_spelled
 
 __all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
@@ -134,7 +136,10 @@ class Figure:
 
 
 def find_figures(text: str) -> list[Figure]:
-    """All amounts and counts in order, without overlap. Years, dates, references, list numbers and citation keys are not amounts. Never raises."""
+    """All amounts and counts in order, without overlap. Years, dates, references, list numbers and citation keys are not amounts. Never raises.
+
+    Of what is written out in words, amounts with a unit, durations and fractions: "four per cent", "nine years", "three fifths".
+    """
     amounts = masked(text)
     letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if letter in amounts and sure.search(amounts))
     found: list[Figure] = []
@@ -144,6 +149,8 @@ def find_figures(text: str) -> list[Figure]:
         if figure is not None:
             found.append(figure)
             floor = figure.end
+    if spelled := list(_spelled(text, amounts)):
+        found = sorted([*found, *spelled], key=lambda figure: figure.start)
     return _with_periods(_sharing_units(found, text), text)
 
 
@@ -187,6 +194,14 @@ def _shown_step(figure: Figure) -> float:
 
 def _names_its_dollar(figure: Figure) -> bool:
     return re.search(r"[A-Z]\.?\$|[A-Z]{3}|[A-Z][a-z.S]* ?[A-Z]?[a-z]* dollar", figure.text) is not None
+
+
+def _spelled(text: str, amounts: str) -> Iterator[Figure]:
+    """The amounts in words. amounts: the text with what is none blanked out."""
+    for one in find_spelled(amounts):
+        unit, scale, percent, end = _unit_after(amounts, one.end, False) if one.measured else (None, 1.0, None, one.end)
+        end = end if unit or scale != 1.0 else one.end
+        yield Figure(text[one.start : end], one.start, end, one.value, unit, scale, None, percent, one.decimals)
 
 
 # ---------------------------------------------------------------- reading one figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import replace
 
@@ -467,3 +468,71 @@ def test_a_note_in_brackets_at_the_start_of_a_line_is_no_amount() -> None:
 
 def test_a_scale_may_be_followed_by_more() -> None:
     assert [mark.scale for mark in scale_marks("Crowns million, nominal value\nBonds 450")] == [1e6]
+
+
+# ---------------------------------------------------------------- written out in words
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "value", "unit", "scale"),
+    [
+        ("a limit of nine per cent of assets", "nine per cent", 9, "%", 1),
+        ("no more than four per\ncent", "four per\ncent", 4, "%", 1),
+        ("some seven billion crowns a year", "seven billion crowns", 7, "crowns", 1e9),
+        ("a hundred and twenty million euros", "a hundred and twenty million euros", 120, "EUR", 1e6),
+        ("by twenty-five basis points", "twenty-five basis points", 25, "basis points", 1),
+        ("half a percentage point lower", "half a percentage point", 0.5, "percentage points", 1),
+        ("three quarters of a percentage point", "three quarters of a percentage point", 0.75, "percentage points", 1),
+        ("one and a half per cent", "one and a half per cent", 1.5, "%", 1),
+        ("one lakh crore rupees", "one lakh crore rupees", 1, "INR", 1e12),
+        ("lapses after nine years", "nine", 9, None, 1),
+        ("within fifteen working days", "fifteen", 15, None, 1),
+        ("three fifths of the members", "three fifths", 0.6, None, 1),
+        ("a two-thirds majority", "two-thirds", 2 / 3, None, 1),
+        ("a third of the revenue", "a third", 1 / 3, None, 1),
+    ],
+)
+def test_amounts_durations_and_fractions_in_words_are_figures(text: str, shown: str, value: float, unit: str | None, scale: float):
+    figure = only(text)
+    assert (figure.text, figure.unit, figure.scale) == (shown, unit, scale)
+    assert figure.value == pytest.approx(value)
+    assert text[figure.start : figure.end] == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the two pillars", "one of them", "one year", "the third quarter of the year", "a third party", "the first half of the year", "two euro area members",
+     "two quarters of growth", "Article Four", "everyone paid", "often per cent"],
+)  # fmt: skip
+def test_counts_ordinals_and_names_in_words_are_none(text: str):
+    assert find_figures(text) == []
+
+
+def test_a_range_in_words_shares_its_unit_and_a_figure_in_words_equals_one_in_digits():
+    four, five = find_figures("four to five per cent")
+    assert (four.unit, five.unit) == ("%", "%")
+    assert same_value(only("four per cent"), only("4.0 per cent"))
+    assert not same_value(only("nine per cent"), only("4.0 per cent"))
+
+
+def test_digits_beside_words_are_read_once_each():
+    assert values("cut from five per cent to 4.25 per cent over two years") == [5, 4.25, 2]
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"one two nine ten twenty hundred half third per cent and a of the million years quarters -".split(), " ", "\n"]),
+        max_size=30,
+    )
+)
+def test_no_text_of_number_words_breaks_the_reading(words: list[str]):
+    text = " ".join(words)
+    figures = find_figures(text)
+    assert all(text[one.start : one.end] == one.text for one in figures)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(figures))
+
+
+def test_a_long_text_of_number_words_is_read_in_time_that_grows_with_it():
+    began = time.perf_counter()
+    find_figures("twenty one hundred and five " * 20_000)
+    assert time.perf_counter() - began < 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,7 +13,8 @@ from typing import NamedTuple
 from chatbot.answer.checks.table_cells import Place, TablesOfPage, forget_tables, read_tables
 from chatbot.answer.checks.words import Words, comparable_words
 from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
-from chatbot.numbers.grammar import LETTERS, MINUS, YEAR, either, scale_of
+from chatbot.numbers.grammar import LETTERS, MINUS, YEAR, either
+from chatbot.numbers.spelled import NUMBER_WORDS
 from chatbot.records import Hit
 from ingestion.records import Table
 
@@ -23,9 +24,6 @@ NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a r
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 LONGEST_LINE = 300  # characters of a line that are looked at before a figure
 _PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
-_NUMBER_WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)) | {
-    "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
-}  # fmt: skip
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]{0,20}\n")
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
 _LETTER_MONEY = re.compile(
@@ -33,10 +31,7 @@ _LETTER_MONEY = re.compile(
 )
 _SPACED_DASH = re.compile(f"[{MINUS}] ")
 _YEAR_CELL = re.compile(rf"(?<![\w.,/-]){YEAR}(?![\w/-]|[.,][0-9])")
-_WORD_NUMBER = re.compile(
-    rf"\b(?P<word>{either(_NUMBER_WORDS)})(?:[ -](?P<scale>thousand|million|billion|trillion|lakh|crore)|[ \n](?P<percent>per ?cent))?\b",
-    re.IGNORECASE,
-)
+_WORD_NUMBER = re.compile(rf"\b(?:{either(NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,9 @@ def _view(text: str, context: str, found_tables: tuple[Table, ...]) -> PageView:
     tables = read_tables(found_tables)
     figures = find_figures(text)
     others = [
-        figure for figure in _other_readings(text) if not (found_tables and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
+        figure
+        for figure in _other_readings(text, figures)
+        if not (found_tables and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
     ]
     placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)
@@ -167,18 +164,21 @@ def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, Table
     return OnPage(figure, tuple(readings), before, after, scale if figure.bare else None, counts, cell, percent, line, on_line, place)
 
 
-def _other_readings(text: str) -> list[Figure]:
-    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "R560", "twelve", "one lakh". May overlap."""
+def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:
+    """What find_figures does not claim but a page can mean: "9 905" as 9905, a year-like cell "2042", "R560", "twelve". May overlap.
+
+    figures: those it claims, in order.
+    """
     found = [_plain(text, start, end) for start, end in _spaced_windows(text)]
     found += [_plain(text, match.start(), match.end()) for match in _YEAR_CELL.finditer(text)]
     for match in _LETTER_MONEY.finditer(text):
         value = float(f"{match['whole']}.{match['cents'] or 0}")
         found.append(Figure(match[0], match.start(), match.end(), value, LETTERS[match["letter"]], decimals=len(match["cents"] or "")))
+    ends = [figure.end for figure in figures]
     for match in _WORD_NUMBER.finditer(text):
-        scale = scale_of(match["scale"]) if match["scale"] else 1.0
-        kind = "percent" if match["percent"] else None
-        unit = "%" if kind else None
-        found.append(Figure(match[0], match.start(), match.end(), float(_NUMBER_WORDS[match["word"].lower()]), unit, scale, None, kind))
+        claimed = bisect_left(ends, match.end())
+        if claimed == len(figures) or figures[claimed].start > match.start():
+            found.append(Figure(match[0], match.start(), match.end(), float(NUMBER_WORDS[match[0].lower()])))
     return found
 
 

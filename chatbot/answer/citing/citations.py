@@ -15,6 +15,7 @@ from chatbot.answer.checks.words import (
     comparable_words,
     telling_words,
 )
+from chatbot.answer.citing.altered import alteration
 from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import locate, located, quoted_passage, unquoted_passage
 from chatbot.answer.citing.printed import printed_row, repeats_order
@@ -171,7 +172,8 @@ class _Answer:
         if not words.texts:
             return (-1, -1), NOTHING_STATED, ""
         if quoted := [part for part in self._quoted(start, end) if not self._is_name(part, hit)]:
-            return quoted_passage(quoted, view)
+            place, reason, quote = quoted_passage(quoted, view)
+            return place, reason or alteration(words, view.words, place), quote
         figures = find_figures(statement)
         if span := unquoted_passage(words, figures, view):
             quote = view.text[slice(*span)]
@@ -181,7 +183,7 @@ class _Answer:
             tells = is_row or telling_words(found) >= min(TELLING_WORDS, telling_words(words))
             if not tells and (row := printed_row(words, hit)):
                 return row, "", view.text[slice(*row)]
-            return span, "" if tells else FIGURE_ALONE, quote
+            return span, alteration(words, view.words, span) if tells else FIGURE_ALONE, quote
         stated = all(figures_stating(figure, view) for figure in figures)
         return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
 

@@ -1,0 +1,99 @@
+"""Knows where a statement repeats a page but for words that turn its sense: a denial, another number in words, the opposite; knows no keys and no figures
+in digits."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from chatbot.answer.checks.words import STOP_WORDS, Words
+from chatbot.numbers.spelled import NUMBER_WORDS
+
+__all__ = ["alteration"]
+
+# Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak of something else in a few of its words.
+FEWEST_EQUAL = 3
+# ... and their share of the statement's words of that kind: a freer wording is not compared word by word.
+LEAST_SHARE = 0.5
+# Words in a row on either side that may stand for each other; more are another way of saying it.
+MOST_CHANGED = 5
+
+_NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
+    "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
+)
+_DENIALS = frozenset(
+    """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable fail fails failed
+    lack lacks lacked absence""".split()
+)
+# Words of which one says what another one denies: both directions of each pair.
+_OPPOSITES = (
+    (frozenset("may might can could optional".split()), frozenset("must shall required mandatory".split())),
+    (
+        frozenset(
+            "raise raises raised raising increase increases increased increasing rise rises rose risen rising grew grown growth higher up".split()
+        ),
+        frozenset(
+            "lower lowers lowered lowering decrease decreases decreased decreasing fall falls fell fallen falling cut cuts declined decline down".split()
+        ),
+    ),
+    (frozenset("least minimum above exceed exceeds exceeded exceeding more over".split()), frozenset("most maximum below under less".split())),
+    (frozenset("before prior".split()), frozenset("after".split())),
+    (frozenset("surplus surpluses".split()), frozenset("deficit deficits".split())),
+    (frozenset("include includes included including".split()), frozenset("exclude excludes excluded excluding".split())),
+    (frozenset("tightening tighten tightened".split()), frozenset("easing ease eased loosening loosened".split())),
+)
+
+
+def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
+    """What of a statement the page has otherwise around the words found at span; "" where nothing of the kind is.
+
+    Compared are the statement's words with those of the page around the span, in order; only between words that both have.
+    """
+    first, last = bisect_left(page.starts, span[0]), bisect_left(page.starts, span[1])
+    reach = len(said.texts)
+    there = page.texts[max(0, first - reach) : last + reach]
+    matcher = SequenceMatcher(None, said.texts, there, autojunk=False)
+    equal = sum(word not in STOP_WORDS for block in matcher.get_matching_blocks() for word in said.texts[block.a : block.a + block.size])
+    telling = sum(word not in STOP_WORDS for word in said.texts)
+    if equal < FEWEST_EQUAL or equal < LEAST_SHARE * telling:
+        return ""
+    codes = matcher.get_opcodes()
+    for at, (kind, a, b, c, d) in enumerate(codes):
+        # What stands before the first or after the last common word belongs to other sentences.
+        if kind == "equal" or not 0 < at < len(codes) - 1 or max(b - a, d - c) > MOST_CHANGED:
+            continue
+        if found := _turned(said.texts[a:b], there[c:d], said.texts[b]):
+            return found
+    return ""
+
+
+def _turned(said: Sequence[str], there: Sequence[str], following: str) -> str:
+    """What turns the sense between two runs of words that stand in the same place. following: the word that both have next."""
+    own, others = _numbers(said, there), _numbers(there, said)
+    if own and others and own != others:
+        return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
+    denied, denies = ([word for word in words if word in _DENIALS] for words in (said, there))
+    opposed = _opposed(said, there) if following not in _DENIALS else None  # "may not" is "must not"
+    if len(denied) % 2 == len(denies) % 2:
+        return f"the page says “{opposed[1]}” where the answer says “{opposed[0]}”" if opposed else ""
+    if opposed:  # "at least" for "not less than"
+        return ""
+    return f"the answer has “{denied[0]}”, the page does not" if len(denied) % 2 else f"the page has “{denies[0]}”, the answer does not"
+
+
+def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
+    """The numbers among some words; of "fouryear" where beside them stands a "nineyear" too."""
+    joined = [(word, number) for word in words for number in NUMBER_WORDS if word.startswith(number) and len(word) > len(number)]
+    alike = [number for word, number in joined if any(f"{other}{word.removeprefix(number)}" in beside for other in NUMBER_WORDS)]
+    return [word for word in words if word in _NUMBERS] or alike
+
+
+def _opposed(said: Sequence[str], there: Sequence[str]) -> tuple[str, str] | None:
+    """A word that is said and its opposite that is there, where neither stands on both sides."""
+    for pair in _OPPOSITES:
+        for mine, its in (pair, pair[::-1]):
+            used, used_there = [word for word in said if word in mine], [word for word in there if word in its]
+            if used and used_there and its.isdisjoint(said) and mine.isdisjoint(there):
+                return used[0], used_there[0]
+    return None

@@ -1,0 +1,87 @@
+"""Knows how amounts are written out in words: "four per cent", "seven billion crowns", "three fifths"; knows no digits, and no page or answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chatbot.numbers.grammar import BASIS, CURRENCY_WORDS, GAP, PERCENT, POINTS, SCALE_WORD, either
+
+__all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
+
+_ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10), strict=True))
+_TEENS = dict(
+    zip(
+        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
+        range(10, 20),
+        strict=True,
+    )
+)
+_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
+_PARTS = {
+    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7,
+    "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10,
+}  # fmt: skip
+NUMBER_WORDS = {**_ONES, **_TEENS, **_TENS, "hundred": 100}
+
+_BELOW_HUNDRED = rf"(?:(?:{either(_TENS)})(?:[- ](?:{either(_ONES)}))?|{either(_TEENS)}|{either(_ONES)})"
+_CARDINAL = rf"(?:(?:an?|{either(_ONES)})[- ]hundred(?:[- ](?:and[- ])?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
+_PART_OF_ONE = r"(?:and (?:a half|a quarter|three[- ]quarters))"
+_UNIT = rf"(?:{POINTS}|{BASIS}|{PERCENT}|(?:{SCALE_WORD})\b|(?:{either(CURRENCY_WORDS)})e?s\b)"
+# What makes a number in words an amount or a duration: bare ones count anything ("the two pillars"), and one is a pronoun.
+_DURATION = r"(?:[- ](?:working|business|calendar|consecutive|fiscal|financial))?[- ](?:days?|weeks?|months?|years?)\b"
+_AMOUNT = re.compile(
+    rf"(?<![\w-])(?P<number>(?P<half>half|(?:a|one)[- ]quarter|three[- ]quarters)(?: of)?(?= (?:an? )?(?:per ?cent|percent))(?: an?)?"
+    rf"|(?P<cardinal>{_CARDINAL})(?: (?P<and>{_PART_OF_ONE}))?)"
+    rf"(?:(?=(?:(?: to | or | and |-){_CARDINAL})?(?:{GAP}|-){_UNIT})|(?P<duration>(?<!\bone){_DURATION}))",
+    re.IGNORECASE,
+)
+_FRACTION = re.compile(
+    rf"(?<![\w-])(?:(?P<above>{either(_ONES)})[- ](?P<below>{either(part for part in _PARTS if not part.startswith('quarter'))})\b"
+    r"|three[- ](?P<quarters>quarters)(?= of (?:the|all|its|their|an?)\b)"
+    r"|(?:(?<!first )(?<!second )(?<!latter )(?<!other )(?<!last )(?P<half>half)"
+    rf"|an?[- ](?P<one>{either(part for part in _PARTS if not part.endswith('s'))}))(?= of (?:the|all|its|their)\b))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A number in words: text[start:end]. value: without scale. measured: a unit, a scale or a currency follows, which is not in the span."""
+
+    start: int
+    end: int
+    value: float
+    measured: bool
+    decimals: int = 0
+
+
+def find_spelled(text: str) -> Iterator[Spelled]:
+    """Amounts, durations and fractions in words, in no order, without overlap. Bare counts ("the two pillars") and ordinals are none."""
+    taken: list[tuple[int, int]] = []
+    for match in _AMOUNT.finditer(text):
+        taken.append(match.span())
+        whole = _value(match["cardinal"]) if match["cardinal"] else 0.0
+        part = _part_of_one(match["and"] or match["half"] or "")
+        end = match.end("number")
+        yield Spelled(match.start(), end, whole + part, match["duration"] is None, 2 if part else 0)
+    for match in _FRACTION.finditer(text):
+        if any(start < match.end() and match.start() < end for start, end in taken):
+            continue
+        above = 3 if match["quarters"] else _ONES[match["above"].lower()] if match["above"] else 1
+        below = match["below"] or match["quarters"] or match["half"] or match["one"]
+        yield Spelled(match.start(), match.end(), above / _PARTS[below.lower()], False, 2)
+
+
+def _value(words: str) -> float:
+    """Of a cardinal: "a hundred and twenty-five" is 125."""
+    found = [word for word in re.split(r"[- ]", words.lower()) if word != "and"]
+    if "hundred" in found:
+        return float(100 * _ONES.get(found[0], 1) + sum(NUMBER_WORDS[word] for word in found[2:]))
+    return float(sum(NUMBER_WORDS[word] for word in found))
+
+
+def _part_of_one(words: str) -> float:
+    words = words.lower()
+    return 0.75 if "three" in words else 0.25 if "quarter" in words else 0.5 if "half" in words else 0.0
