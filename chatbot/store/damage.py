@@ -15,6 +15,7 @@ from chatbot.store.database import LITTLE_SPACE, disk_is_full
 __all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
 
 REPAIR = "`python -m chatbot doctor --repair` makes it anew from the catalogue."
+PANIC = "PanicException"
 FULL = ("no space left", "disk is full", "disk full", "database or disk is full", "os error 28", "quota")
 
 
@@ -22,7 +23,7 @@ class IndexDamagedError(StoreError):
     """An index cannot be used as it is; everything in it can be made anew from the catalogue."""
 
 
-def explained(error: Exception, what: str, folder: Path) -> StoreError:
+def explained(error: BaseException, what: str, folder: Path) -> StoreError:
     """The error as the user, or the mending, should see it. what: "The keyword index"; folder: where it stands."""
     text = str(error)[:200]
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or any(sign in text.casefold() for sign in FULL) or _free(folder) < LITTLE_SPACE:
@@ -39,7 +40,9 @@ def explaining(what: str, folder: Path) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except Exception as error:  # the libraries raise their own, sqlite's and Rust's
+    except BaseException as error:  # the libraries raise their own, sqlite's and Rust's, of which a panic is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+            raise
         raise explained(error, what, folder) from error
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import tantivy
 
-from chatbot.store.damage import explained
+from chatbot.store.damage import explained, explaining
 
 __all__ = ["KeywordIndex"]
 
@@ -55,16 +55,17 @@ class KeywordIndex:
                 self._delete(writer, version)
 
     def search(self, words: Sequence[str], limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`."""
-        searcher = self._index.searcher()
-        rare = sorted((word for word in words if searcher.doc_freq("terms", word)), key=lambda word: int(searcher.doc_freq("terms", word)))[
-            :MOST_TERMS
-        ]
-        if not rare:
-            return []
-        queries = [(tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", word, "freq")) for word in rare]
-        found = searcher.search(tantivy.Query.boolean_query(queries), limit, count=False)
-        keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
+        """(version, ordinal, BM25 over all documents) of the `limit` best chunks for the terms `words`. Raises IndexDamagedError."""
+        with explaining("The keyword index", self.folder):
+            searcher = self._index.searcher()
+            rare = sorted((word for word in words if searcher.doc_freq("terms", word)), key=lambda word: int(searcher.doc_freq("terms", word)))[
+                :MOST_TERMS
+            ]
+            if not rare:
+                return []
+            queries = [(tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", word, "freq")) for word in rare]
+            found = searcher.search(tantivy.Query.boolean_query(queries), limit, count=False)
+            keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
         return [(key >> ORDINAL_BITS, key & ((1 << ORDINAL_BITS) - 1), float(score)) for key, (score, _) in zip(keys, found.hits, strict=True)]
 
     def frequency(self, word: str) -> int:
@@ -76,10 +77,11 @@ class KeywordIndex:
         return int(self._index.searcher().num_docs)
 
     def counts(self) -> dict[int, int]:
-        """version -> how many chunks of it there are."""
-        searcher = self._index.searcher()
-        found = searcher.search(tantivy.Query.all_query(), max(1, self.count()), count=False, order_by_field="key")
-        keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
+        """version -> how many chunks of it there are. Raises IndexDamagedError."""
+        with explaining("The keyword index", self.folder):
+            searcher = self._index.searcher()
+            found = searcher.search(tantivy.Query.all_query(), max(1, self.count()), count=False, order_by_field="key")
+            keys: list[Any] = searcher.fast_field_values("key", [address for _, address in found.hits])
         return dict(Counter(key >> ORDINAL_BITS for key in keys))
 
     def _delete(self, writer: Any, version: int) -> None:

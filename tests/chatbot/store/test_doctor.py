@@ -243,3 +243,17 @@ def test_a_damaged_version_that_could_only_be_brought_back_is_given_up(opened: O
     library = opened()
     assert problems(library) == []
     assert "Another rule" in library.catalog.chunks(next(iter(library.scope(["Rules.pdf"]))))[0].text
+
+
+@pytest.mark.parametrize("kinds", [("fast",), ("store",), ("term", "idx", "fast", "store", "pos", "fieldnorm")], ids="-".join)
+def test_a_keyword_index_damaged_under_a_running_server_is_a_finding_and_is_mended(opened: Opened, tmp_path: Path, kinds: tuple[str, ...]) -> None:
+    library = opened()
+    for path in (tmp_path / "home" / "chroma_db").rglob("*"):
+        if path.suffix.lstrip(".") in kinds and path.stat().st_size:
+            with path.open("r+b") as file:  # in place: the server has it mapped
+                file.write(b"\xff" * path.stat().st_size)
+    problems(library)  # tells, or mends what it cannot open; never breaks off
+    found = problems(library, repair=True)
+    assert all(finding.mended for finding in found), found
+    assert problems(library) == []
+    assert library.keywords.search(["anchor"], 5)

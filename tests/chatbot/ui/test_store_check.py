@@ -110,3 +110,18 @@ def test_closing_stops_it_at_its_next_step() -> None:
     assert not check.running
     check.start()
     assert not check.running
+
+
+def test_a_panic_of_a_library_ends_the_check_too() -> None:
+    class PanicException(BaseException):
+        """What an index in Rust raises: no Exception."""
+
+    def panics(library: Library, *, repair: bool, progress: Any) -> Iterator[Finding]:
+        yield LOST
+        raise PanicException("called unwrap on an Err value")
+
+    check = StoreCheck(LIBRARY, panics)
+    check.start()
+    outcome = ended(check)
+    assert str(outcome.error) == "The check failed (PanicException). The server's log says why."
+    assert not check.running
