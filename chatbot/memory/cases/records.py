@@ -41,7 +41,10 @@ SHAPES = (
     ("case", "plan", "case_label"),
     ("user_message", "assistant_response", "reward"),
     ("query", "response", "reward"),
+    ("question", "answer", "verdict"),
 )
+# A verdict counts under each of its names, whatever the other fields are called: one that is overlooked would be taken for helpful.
+VERDICTS = tuple(dict.fromkeys(verdict for _, _, verdict in SHAPES))
 POSITIVE = frozenset("1 1.0 +1 true yes positive up".split())
 NEGATIVE = frozenset("0 0.0 -1 -1.0 false no negative down".split())
 # The year 10000, which no calendar here can write.
@@ -161,9 +164,12 @@ def _record(line: bytes) -> Mapping[str, Any]:
 
 
 def _shape(record: Mapping[str, Any]) -> tuple[str, str, str]:
-    for shape in SHAPES:
-        if shape[0] in record and shape[1] in record:
-            return shape
+    for question, plan, verdict in SHAPES:
+        if question in record and plan in record:
+            given = [field for field in VERDICTS if record.get(field) is not None]
+            if len({read_reward(record[field]) for field in given}) > 1:
+                raise ValueError(f"its verdicts {' and '.join(given)} contradict each other")
+            return question, plan, verdict if verdict in given or not given else given[0]
     known = ", ".join(f"{question}/{plan}" for question, plan, _ in SHAPES)
     raise ValueError(f"it has none of the pairs of fields {known}")
 
@@ -243,10 +249,9 @@ def edited_line(line: bytes, case: Case) -> bytes:
     """The line with the question, answer, verdict and word of `case` in its own shape; what else another program wrote there is kept. Raises as case_line."""
     record = dict(_record(line))
     question_field, plan_field, reward_field = _shape(record)
-    verdict: object = case.reward
-    if reward_field == "case_label":
-        verdict = "positive" if case.reward else "negative"
-    record |= {question_field: _whole(case).question, plan_field: case.plan, reward_field: verdict}
+    record |= {question_field: _whole(case).question, plan_field: case.plan}
+    for name in {reward_field, *(name for name in VERDICTS if name in record)}:
+        record[name] = case.reward if name == "reward" else "positive" if case.reward else "negative"
     for name, value in (("word", case.word), ("verified", case.verified)):
         record.pop(name, None)
         if value:

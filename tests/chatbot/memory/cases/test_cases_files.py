@@ -64,6 +64,11 @@ def line(question: str, **fields: object) -> bytes:
         ({"user_message": "Q?", "assistant_response": "P", "timestamp": "2024-01-01"}, 1),
         ({"user_message": "Q?", "assistant_response": "P", "timestamp": 1704067200, "reward": "0"}, 0),
         ({"query": "Q?", "response": "P"}, 1),
+        ({"question": "Q?", "answer": "P", "verdict": "negative"}, 0),
+        ({"case": "Q?", "plan": "P", "reward": 0}, 0),
+        ({"question": "Q?", "plan": "P", "case_label": "negative"}, 0),
+        ({"query": "Q?", "response": "P", "reward": None, "verdict": False}, 0),
+        ({"case": "Q?", "plan": "P", "case_label": "negative", "reward": 0}, 0),
     ],
 )
 def test_every_shape_is_read(record: dict[str, object], reward: int) -> None:
@@ -98,6 +103,8 @@ def test_what_is_negative(value: object) -> None:
         (b'{"question": " ", "plan": "P"}', "its question is empty"),
         (b'{"question": "Q", "plan": "P", "reward": NaN}', "its verdict 'NaN' is neither"),
         (b'{"question": "Q", "plan": "P", "reward": 0.5}', "its verdict 0.5 is neither"),
+        (b'{"case": "Q", "plan": "P", "reward": NaN}', "its verdict 'NaN' is neither"),
+        (b'{"case": "Q", "plan": "P", "reward": 1, "case_label": "negative"}', "its verdicts reward and case_label contradict each other"),
         (b'{"question": "Q", "plan": "P", "reward": [1]}', r"its verdict \[1\] is neither"),
         (b'{"question": "Q", "plan": "' + b"x" * 5_000_000 + b'"}', "it has 5,000,029 bytes, at most 1,000,000 are read"),
     ],
@@ -161,9 +168,9 @@ def test_what_is_written_is_read_again_by_any_reader_of_lines(case: Case) -> Non
 
 
 def test_an_edited_line_keeps_its_shape_and_what_others_wrote() -> None:
-    data = b'{"case": "Q?", "plan": "P", "case_label": "positive", "tool": {"a": [1]}}\n'
+    data = b'{"case": "Q?", "plan": "P", "case_label": "positive", "reward": 1, "tool": {"a": [1]}}\n'
     changed = replace(read_case(data, 0), plan="New", reward=0)
-    assert json.loads(edited_line(data, changed)) == {"case": "Q?", "plan": "New", "case_label": "negative", "tool": {"a": [1]}}
+    assert json.loads(edited_line(data, changed)) == {"case": "Q?", "plan": "New", "case_label": "negative", "reward": 0, "tool": {"a": [1]}}
     bare = b'{"user_message": "Q?", "assistant_response": "P"}'
     assert json.loads(edited_line(bare, replace(read_case(bare, 0), reward=0)))["reward"] == 0
 
