@@ -65,6 +65,12 @@ AS_STATED = 0.6
 OF_MONEY = frozenset(
     content_terms("spending spend spent budget budgeted cost costs amount amounts allocated allocation value total receive received")
 )
+# Words that ask how something moved: the sentence that says it has a verb of its own.
+OF_CHANGE = frozenset(
+    content_terms("change changed changes develop developed development evolve evolved move moved compare compared difference happen happened")
+)
+# Words other than years and those that a sentence must have all of to state what is asked: a single one stands anywhere.
+FEWEST_SAID = 2
 # Deviations above the mean that count as one: of a document's passages the best for an answerable question lies at 3 to 5.
 APART = 6.0
 # A document of a few passages is all about its topic, and its best stands apart from none. It counts as filled up to so many, with passages
@@ -118,7 +124,7 @@ def refusal_evidence(asked: Understanding, found: Found) -> dict[str, float]:
     named = [page | frozenset(terms(hit.context)) for page, hit in zip(pages, found.hits, strict=True)]
     files = [document_parts(hit.document) for hit in found.hits]
     years = list(map(str, asked.years))
-    stated = _names_a_row(asked, found.rows, files)
+    stated = _names_a_row(asked, found.rows, files) or _says_it_whole(asked, found.said)
     evidence = {
         "names_missing": len(missing) / max(1, len(groups)),
         "names_on_page": sum(_best_share(group, named, files) for group in groups) / len(groups) if groups else 1.0,
@@ -209,6 +215,15 @@ def _names_a_row(asked: Understanding, rows: Sequence[tuple[str, str]], files: S
         return False
     labelled = ((_words_of(label), around) for label, around in rows)
     return any(words and words <= wanted | called | OF_MONEY and wanted <= _words_of(around) | words for words, around in labelled)
+
+
+def _says_it_whole(asked: Understanding, said: Sequence[str]) -> bool:
+    """Whether one sentence has all the question's words but those of money and change, all its years, and a figure beside them."""
+    wanted = {word for word in content_terms(asked.subject) if not word.isdecimal()} - OF_MONEY - OF_CHANGE
+    years = {str(year) for year in _years_said(asked)}
+    if len(wanted) < FEWEST_SAID or asked.form not in {"figure", "passage"}:
+        return False
+    return any(wanted | years <= words and any(word[0].isdigit() for word in words - years) for words in (frozenset(terms(text)) for text in said))
 
 
 def _words_of(text: str) -> set[str]:

@@ -69,7 +69,8 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
     places = [(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page if not _is_title(passage)]
     appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
-    question = Question(meant, [passage for _, passage, _ in places], prompt.question if appended else "")
+    documents = {hit.document for hit in prompt.sources.values()}
+    question = Question(meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents)
     if not question.words or not places or not (likeness or question.weights):
         return ""
     near = likeness([embedded(passage) for _, passage, _ in places]) if likeness else [0.0] * len(places)

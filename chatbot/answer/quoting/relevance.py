@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR
@@ -20,6 +20,8 @@ __all__ = ["WEIGHTS", "Found", "Question", "score_passages", "shared_words", "si
 RELATED_WEIGHT = 0.6
 # What a word of the earlier question counts where a follow-up was put behind it.
 CARRIED = 0.3
+# Letters of a name from which it is not in a file's name by chance.
+SHORTEST_CALLED = 4
 # Fewer different terms make a fragment of a layout, such as a footer or a chart's legend.
 FEWEST_TERMS = 4
 # A passage of more words is likely to share some with any question.
@@ -61,10 +63,13 @@ class Found:
 class Question:
     """A question as passages are compared with it. weights: how much each of its words tells these passages apart, shares of 1 in all."""
 
-    def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "") -> None:
-        """follow_up: what was asked, where the query has an earlier question before it."""
+    def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "", documents: Collection[str] = ()) -> None:
+        """follow_up: what was asked, where the query has an earlier question before it. documents: the names of those the passages are of; whom a
+        document is called by tells its passages not apart."""
         self.asked = asked
-        self.words = content_terms(_HOW.sub("how", asked.subject)) or content_terms(asked.query)
+        words = content_terms(_HOW.sub("how", asked.subject)) or content_terms(asked.query)
+        called = {word for name in asked.names if any(_is_called(document, name) for document in documents) for word in content_terms(name)}
+        self.words = [word for word in words if word not in called] or words
         self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
         self.years = frozenset(map(str, asked.years))
         self.wants_share = bool(_SHARES.search(asked.subject))
@@ -74,6 +79,12 @@ class Question:
         raw = {word: value * (1.0 if word in own else CARRIED) for word, value in rarity.items()}
         total = sum(raw.values()) or 1.0
         self.weights = {word: weight / total for word, weight in raw.items()}
+
+
+def _is_called(document: str, name: str) -> bool:
+    """Whether a file's name has a name in it: "Best Buy" in "BESTBUY_2017_10K.pdf"."""
+    letters = "".join(filter(str.isalpha, name.casefold()))
+    return len(letters) >= SHORTEST_CALLED and letters in "".join(filter(str.isalpha, document.casefold()))
 
 
 def score_passages(question: Question, found: Sequence[Found]) -> list[float]:

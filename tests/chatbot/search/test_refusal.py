@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from chatbot.records import Hit, Understanding
+from chatbot.search.questions import understand
 from chatbot.search.refusal import (
     BY_WORDS,
     CONSTANT,
@@ -54,6 +55,22 @@ def test_each_reason(likeness: Likeness | None) -> None:
     assert judged(ASKED, poor) == "topic_without_figure"
     assert judged(replace(ASKED, measures=()), poor) == "no_page"
     assert why_not({}, []) == "no_page"
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "reason"),
+    [
+        ("How did the Tern reserve change from 2023 to 2024?", "The Tern reserve rose from 1,200 million in 2023 to 1,450 million in 2024.", None),
+        ("What was the Tern reserve in 2024?", "The Tern reserve was 1,450 million crowns in 2024.", None),
+        ("What was the Tern reserve in 2024?", "The Tern reserve was 1,450 million crowns in 2025.", "entity_without_period"),
+        ("What was the Tern reserve in 2024?", "The Tern reserve of 2024 is held abroad.", "no_page"),
+        ("What was the Tern levy in 2024?", "The Tern reserve was 1,450 million crowns in 2024.", "no_page"),
+    ],
+)
+def test_a_sentence_that_says_all_that_is_asked_answers_however_far_its_meaning_seems(question: str, said: str, reason: str | None) -> None:
+    asked = replace(understand(question, question), names=())
+    hit = replace(GOOD, page_text=said)
+    assert judged(asked, Found([hit], lambda word: True, [said], False, FAR)) == reason
 
 
 def test_a_year_that_no_document_has_outweighs_a_good_page() -> None:

@@ -48,6 +48,15 @@ def test_how_long_asks_for_a_time_and_not_for_something_long() -> None:
     assert extract_answer(prompt("For how long may the deficit ceiling be suspended?", long, rule)).startswith(rule)
 
 
+def test_whom_a_document_is_called_by_does_not_choose_among_its_rows() -> None:
+    page = "Public debt fell to 59.2 per cent of output.\n\nTable 10: State guarantees 2024\nValmora Railways 6,480 6,120 5,900\nValmora Airports 1,200 980 700\n"
+    asked = prompt("What was the debt of Valmora in 2024?", page)
+    meant = Understanding(asked.question, asked.question, form="figure", years=(2024,), names=("Valmora",))
+    named = replace(asked, sources={key: replace(hit, document="Valmora_Budget.pdf") for key, hit in asked.sources.items()})
+    assert extract_answer(named, meant).startswith("Public debt fell")
+    assert "Railways" in extract_answer(asked, meant)  # of a document of another name the name tells which passage is meant
+
+
 def test_what_is_to_be_avoided_comes_last() -> None:
     other = "The ceiling for the deficit of the regions is 0.5 per cent of their revenue."
     given = prompt("What is the ceiling for the deficit?", PROSE, other)
