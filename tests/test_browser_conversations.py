@@ -217,7 +217,7 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(browser
         expect(page.get_by_text("No conversation holds all of these words.")).to_be_visible()
         page.get_by_label("Search conversations").fill("")
         open_menu(page).get_by_role("button", name="Delete").click()
-        page.get_by_role("button", name="Put away").click()
+        page.get_by_role("button", name="Dismiss").click()
         page.goto(address)
         expect(page.get_by_text("This conversation is deleted.")).to_be_visible()
         page.get_by_role("button", name="Restore", exact=True).click()
@@ -235,11 +235,13 @@ def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> 
     with Server(home) as server, Visitor(browser, server.url) as page:
         page.get_by_role("button", name="Private conversation").click()
         expect(page.get_by_text("Private: nothing of this is kept on disk; it is gone when the server stops.")).to_be_visible()
+        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_have_count(0)  # what is attached would be kept
         ask(page, SECRET)
         page.reload()
         expect(page.locator(".question")).to_have_text([SECRET])
         page.get_by_role("button", name="New conversation").click()
         expect(messages(page)).to_have_count(0)
+        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_have_count(1)
         ask(page, CEILING)
         go(page, SECRET)
         address = page.url

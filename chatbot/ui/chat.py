@@ -35,6 +35,8 @@ from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
 TICK = 0.2
 # Seconds after which a page that waits for example questions looks for them.
 LOOK_SECONDS = 0.5
+# Characters of a question that was kept back which are shown.
+LONGEST_HELD = 200
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
 STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
 SAMPLE_QUESTIONS = (
@@ -45,7 +47,8 @@ SAMPLE_QUESTIONS = (
 ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
 NOT_HERE = "There is no such conversation here, or it is another browser's."
 GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
-PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops."
+PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached here, for documents are kept, for all users."
+DELETED_ELSEWHERE = "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: another conversation does not know what it follows."
 
 
 def show(house: House) -> None:
@@ -61,7 +64,7 @@ def show(house: House) -> None:
         key="question",
         max_chars=LONGEST_QUESTION,
         max_upload_size=max(1, int(house.settings.max_upload_mb)),
-        accept_file="multiple",
+        accept_file=False if session.is_private(session.conversation() or "") else "multiple",
         file_type="pdf",
         submit_mode="stop",
     )
@@ -72,7 +75,9 @@ def show(house: House) -> None:
     show_erase_dialog(house)
     show_shortened(house)
     show_prompt(house)
-    left = _asked(typed.text.strip() if typed else session.asked_again(), typed.files if typed else [], names, house)
+    # Where nothing can be attached, what is typed comes as a text.
+    text, files = ("", []) if not typed else (typed, []) if isinstance(typed, str) else (typed.text, typed.files)
+    left = _asked(text.strip() if typed else session.asked_again(), files, names, house)
     row = _row(house)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
         with head:
@@ -102,7 +107,7 @@ def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...],
     """What is on its way in the conversation that is shown, with what is asked now. To be read before the store is: what ends meanwhile is there then."""
     owner = session.owner()
     attached = _attached(question, files, house)
-    if question:
+    if question and not session.hold(question, house):
         try:
             conversation: str | None = session.begin_conversation(house)
         except StoreError as error:  # the answer comes all the same
@@ -122,8 +127,8 @@ def _attached(question: str, files: Sequence[UploadedFile], house: House) -> Att
     if not files:
         return None
     attached = attach(files, [file.name for file in files], house.chatbot.library, house.additions)
-    if not question:
-        st.toast("Being added. Ask about it now; the Documents page shows how far it is.", icon=":material/upload_file:")
+    said = "" if question else " Ask about it now; the Documents page shows how far it is."
+    st.toast(f"Added to the documents, which all users of this server share.{said}", icon=":material/upload_file:")
     session.scope_next(partial(attached.added, house.additions))
     return attached
 
@@ -158,6 +163,7 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
         if left and said and any(asking.is_of(said[-1]) for asking in left):
             del said[-1]  # followed below
         draw_exchanges(row, said, house)
+        session.shows(row.id)
         if session.arrived(row.id) and not left:
             scroll_to_end(row.id)
     for asking in left:
@@ -173,13 +179,24 @@ def _draw_notes(row: ConversationRow | None, house: House) -> None:
     if problem is not None:
         st.toast(plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:")  # one may read far from where the notice stands
         st.html(notice_html(problem.message, problem.hint))
-    if row is not None and row.deleted_at is not None:
+    if session.held() and (row is None or row.deleted_at is not None):
+        _draw_held(row, house)
+    elif row is not None and row.deleted_at is not None:
         st.html(notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one."))
         st.button("Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, house))
     elif row is not None and row.private:
         st.html(f'<p class="quiet private">{PRIVATE_NOTE}</p>')
     elif shown and row is None:
         st.html(notice_html(NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."))
+
+
+def _draw_held(row: ConversationRow | None, house: House) -> None:
+    """A question that was kept back, and where it can be asked. row: of the deleted conversation, None where it is erased."""
+    st.html(notice_html(DELETED_ELSEWHERE.format(question=session.held()[:LONGEST_HELD]), "Choose where to ask it."))
+    with st.container(horizontal=True, gap="small"):
+        if row is not None:
+            st.button("Restore it and ask", key="held-restore", type="primary", on_click=session.ask_held, args=(house,), kwargs={"restore": row.id})
+        st.button("Ask in a new conversation", key="held-new", on_click=session.ask_held, args=(house,))
 
 
 def _teach() -> None:

@@ -110,7 +110,7 @@ def _draw_undo(house: House) -> None:
         st.html(f'<p class="quiet" role="status">Deleted: {plain_html(short(row.title, 60))}</p>')
         with st.container(horizontal=True, gap="small"):
             st.button("Undo", key="undo-delete", on_click=session.restore_conversation, args=(row.id, house))
-            st.button("Put away", key="undo-away", type="tertiary", on_click=session.put_undo_away)
+            st.button("Dismiss", key="undo-away", type="tertiary", on_click=session.put_undo_away)
 
 
 def _draw_deleted(rows: list[ConversationRow], house: House) -> None:

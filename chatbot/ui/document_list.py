@@ -83,7 +83,7 @@ def _draw_undo(rows: Sequence[DocumentRow], house: House) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="document-undo"):
         st.html(f'<p role="status">{plain_html(short(row.name, 60))} was removed.</p>', width="content")
         st.button("Undo", key="undo-removed", help="Brings it back (key U)", shortcut="U", on_click=_restore, args=(row, house))
-        st.button("Put away", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
+        st.button("Dismiss", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
 
 
 def _restore(row: DocumentRow, house: House) -> None:

@@ -79,8 +79,9 @@ def _edit(question: str, number: int) -> None:
     with st.form(f"edit-form-{number}", border=False):
         changed = st.text_area("Question", question, key=f"edit-text-{number}", max_chars=LONGEST_QUESTION, label_visibility="collapsed")
         with st.container(horizontal=True, gap="small"):
-            asked = st.form_submit_button("Ask", type="primary", key=f"edit-ask-{number}", help="Ctrl and Enter in the field do the same")
-            left = st.form_submit_button("Leave it", key=f"edit-leave-{number}")
+            asked = st.form_submit_button("Ask", type="primary", key=f"edit-ask-{number}", help="Enter asks; Shift and Enter begin a new line")
+            left = st.form_submit_button("Cancel", key=f"edit-leave-{number}", help="Escape does the same")
+        st.caption("It is asked anew at the end of the conversation; what was asked and answered here stays.")
     if asked and changed.strip():
         session.ask_again(changed.strip())
     if left or (asked and changed.strip()):

@@ -69,7 +69,8 @@ look();
 # Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
 # of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
 # what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it, again
-# where the field was just being drawn anew; a file to take away opens no tab. "/" goes to the
+# where the field was just being drawn anew; a file to take away opens no tab. A question that is changed has the focus at once, is asked by Enter and left by
+# Escape, as the question's own field is. Where the list covers the page, it closes once something is chosen in it. "/" goes to the
 # question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from
 # wherever the focus is. A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit 1.67 misses the end of the run
 # that answered where a part of the page is drawn just then.
@@ -135,6 +136,30 @@ if (!window.finpolicyHands) {
     const box = document.querySelector('[data-testid="stChatInput"] textarea');
     if (box) { event.preventDefault(); box.focus(); }
   });
+  const edited = (tries) => {
+    const field = document.querySelector('[class*="st-key-edit-text-"] textarea');
+    if (field) { field.focus(); field.setSelectionRange(field.value.length, field.value.length); } else if (tries) setTimeout(edited, 50, tries - 1);
+  };
+  document.addEventListener('click', (event) => {
+    const at = event.target.closest ? (what) => event.target.closest(what) : () => null;
+    if (at('[class*="st-key-pencil-"] button')) setTimeout(edited, 50, 60);
+    const chosen = at('[data-testid="stSidebar"] :is([data-testid="stSidebarNavLink"], [class*="st-key-go-"] button, .st-key-new button, .st-key-new-private button)');
+    if (chosen && innerWidth < 768) {
+      const close = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
+      if (close) setTimeout(() => close.click(), 50);
+    }
+  });
+  document.addEventListener('keydown', (event) => {
+    const form = event.target.closest ? event.target.closest('[class*="st-key-edit-text-"]') : null;
+    if (!form || event.isComposing || !event.isTrusted) return;
+    if (event.key === 'Escape') {
+      const leave = document.querySelector('[class*="st-key-edit-leave-"] button');
+      if (leave) leave.click();
+    } else if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault(); event.stopPropagation();
+      event.target.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, bubbles: true, cancelable: true}));
+    }
+  }, true);
   const copy = async (text) => {
     try { await navigator.clipboard.writeText(text); return true; } catch { /* not allowed, or no secure address: the old way */ }
     const area = document.createElement('textarea');

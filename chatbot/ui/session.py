@@ -155,6 +155,43 @@ def begin_conversation(house: House) -> str:
     return begun
 
 
+def shows(conversation: str) -> None:
+    """This conversation is on the page, with what was said in it."""
+    st.session_state["shows"] = conversation
+
+
+def hold(question: str, house: House) -> bool:
+    """Keep a question back where the conversation it was asked in was deleted elsewhere since the page showed it: another one does not know what it follows."""
+    shown = conversation() or ""
+    st.session_state.pop("held", None)  # one that is asked takes the place of one that was not
+    if not shown or shown != st.session_state.get("shows"):
+        return False
+    try:
+        deleted = house.chatbot.conversations.get(shown, owner()).deleted_at is not None
+    except NotFoundError:
+        deleted = True
+    if deleted:
+        st.session_state["held"] = question
+        st.session_state.pop("shows")
+    return deleted
+
+
+def held() -> str:
+    """The question that was kept back, "" for none."""
+    found: str = st.session_state.get("held", "")
+    return found
+
+
+def ask_held(house: House, *, restore: str = "") -> None:
+    """Ask it in the conversation of this id, which is restored, or in a new one."""
+    question = st.session_state.pop("held", "")
+    if restore:
+        restore_conversation(restore, house)
+    else:
+        leave_conversation()
+    ask_again(question)
+
+
 def is_private(conversation: str) -> bool:
     """Whether this is the id of a private conversation, there or not."""
     return conversation.startswith(PRIVATE)

@@ -133,7 +133,7 @@ def _draw_outcome(check: StoreCheck, latest: Check, busy: Callable[[], bool]) ->
         if latest.repairable:
             st.button("Repair", key="repair", disabled=busy(), on_click=_start, args=(check, busy), kwargs={"repair": True})
         _offer("Check again", check, busy)
-        st.button("Put away", key="check-away", type="tertiary", on_click=check.put_away)
+        st.button("Dismiss", key="check-away", type="tertiary", on_click=check.put_away)
 
 
 def _offer(label: str, check: StoreCheck, busy: Callable[[], bool]) -> None:

@@ -133,6 +133,29 @@ def test_a_deleted_one_is_empty_until_it_is_restored(store: Conversations) -> No
     assert [row.id for row in store.listed(ME)] != ["mine"]
 
 
+@pytest.mark.parametrize("restored", [True, False])
+def test_a_question_in_one_that_was_deleted_elsewhere_waits_for_where_to_be_asked(store: Conversations, restored: bool) -> None:
+    app = visit(conversation=say(store, "elsewhere", "What is the debt anchor?"))
+    store.delete("elsewhere", ME)
+    app.chat_input[0].set_value(CEILING).run()
+    assert "This conversation was deleted elsewhere" in shown(app) and CEILING in shown(app)
+    assert store.listed(ME) == []  # nothing was asked, and nothing begun
+    click(app, "held-restore" if restored else "held-new")
+    assert asked(app)[-1] == CEILING
+    (row,) = store.listed(ME)
+    assert (row.id == "elsewhere", row.exchanges) == (restored, 2 if restored else 1)
+    assert "deleted elsewhere" not in shown(app.run())
+
+
+def test_another_question_takes_the_place_of_one_that_waits(store: Conversations) -> None:
+    app = visit(conversation=say(store, "elsewhere", "What is the debt anchor?"))
+    store.delete("elsewhere", ME)
+    app.chat_input[0].set_value("What about it?").run()
+    app.chat_input[0].set_value(CEILING).run()
+    assert asked(app) == [CEILING]
+    assert "deleted elsewhere" not in shown(app) and "held-new" not in keys(app, "held-")
+
+
 def test_earlier_exchanges_are_shown_some_at_a_time(house: House, store: Conversations) -> None:
     say(store, "long", *(f"Question {number}" for number in range(1, 26)))
     app = visit(conversation="long")
