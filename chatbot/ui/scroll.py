@@ -143,7 +143,8 @@ if (!window.finpolicyHands) {
   document.addEventListener('click', (event) => {
     const at = event.target.closest ? (what) => event.target.closest(what) : () => null;
     if (at('[class*="st-key-pencil-"] button')) setTimeout(edited, 50, 60);
-    const chosen = at('[data-testid="stSidebar"] :is([data-testid="stSidebarNavLink"], [class*="st-key-go-"] button, .st-key-new button, .st-key-new-private button)');
+    const listed = ':is([data-testid="stSidebarNavLink"], [class*="st-key-go-"] button, .st-key-new button, .st-key-new-private button)';
+    const chosen = at('[data-testid="stSidebar"] ' + listed);
     if (chosen && innerWidth < 768) {
       const close = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
       if (close) setTimeout(() => close.click(), 50);
@@ -157,7 +158,8 @@ if (!window.finpolicyHands) {
       if (leave) leave.click();
     } else if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault(); event.stopPropagation();
-      event.target.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, bubbles: true, cancelable: true}));
+      const sent = {key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, bubbles: true, cancelable: true};
+      event.target.dispatchEvent(new KeyboardEvent('keydown', sent));
     }
   }, true);
   const copy = async (text) => {
