@@ -78,9 +78,10 @@ def answer_html(
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
-    """The checks of figures that a reader sees in the answer, and of all that are in doubt; a quoted row's other cells are left to the page."""
+    """The checks of figures that are marked in the answer, each once, and of what stands there unmarked and is in doubt; what else a quoted row has is
+    left to the page."""
     seen = unescape(TAG.sub(" ", html))
-    return [check for check in dict.fromkeys(numbers) if check.status not in FINE or check.text in seen]
+    return [check for check in dict.fromkeys(numbers) if _tip(check) in html or (check.status not in FINE and check.text in seen)]
 
 
 def citation_text(citation: Citation) -> str:
@@ -229,8 +230,12 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
             continue
         fine = check.status in FINE
         inside = plain_html(check.text) if fine else f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
-        yield start, end, f'<span class="figure {"fine" if fine else "doubtful"}" data-tip="{plain_html(figure_text(check))}">{inside}</span>'
+        yield start, end, f'<span class="figure {"fine" if fine else "doubtful"}" {_tip(check)}>{inside}</span>'
         position = end
+
+
+def _tip(check: NumberCheck) -> str:
+    return f'data-tip="{plain_html(figure_text(check))}"'
 
 
 def _next(text: str, figure: str, position: int) -> int:

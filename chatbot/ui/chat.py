@@ -48,7 +48,9 @@ ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of e
 NOT_HERE = "There is no such conversation here, or it is another browser's."
 GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
 PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached here, for documents are kept, for all users."
-DELETED_ELSEWHERE = "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: a new one does not know what it follows."
+DELETED_ELSEWHERE = (
+    "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: a new one does not know what it follows."
+)
 
 
 def show(house: House) -> None:

@@ -536,3 +536,15 @@ def test_a_long_text_of_number_words_is_read_in_time_that_grows_with_it():
     began = time.perf_counter()
     find_figures("twenty one hundred and five " * 20_000)
     assert time.perf_counter() - began < 5.0
+
+
+@pytest.mark.parametrize(
+    "text", ["adopted in May 2016.1 The target", "It was so in 2016.1", "1 This was implemented by law.", "Text.\n2 See the annex for details"]
+)
+def test_the_marks_of_notes_are_no_figures(text: str) -> None:
+    assert find_figures(text) == []
+
+
+@pytest.mark.parametrize(("text", "value"), [("rose to 2016.1 million", 2016.1), ("$2016.1", 2016.1), ("5 Hospitals were built", 5)])
+def test_what_looks_like_the_mark_of_a_note_may_be_a_figure(text: str, value: float) -> None:
+    assert values(text) == [value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 
 from chatbot.answer.checks.number_checks import figures_stating
@@ -11,6 +12,8 @@ from chatbot.numbers import Figure
 
 __all__ = ["locate", "located", "quoted_passage", "unquoted_passage"]
 
+# A row's label ends where its figures begin.
+_FIGURES_OF_ROW = re.compile(r"\s[^\w\s%]{0,3}\d")
 NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 
 
@@ -58,7 +61,9 @@ def _row(said: Words, figures: list[Figure], view: PageView) -> tuple[int, int] 
         start = view.text.rfind("\n", 0, stated.start) + 1
         end = view.text.find("\n", stated.end)
         line = view.text[start : end if end >= 0 else len(view.text)]
-        label = [word for word in comparable_words(line).texts if word not in STOP_WORDS and not word[0].isdigit()]
+        before = _FIGURES_OF_ROW.split(line, maxsplit=1)[0]  # what stands behind them is "Yes", or a note
+        named = before if any(map(str.isalpha, before)) else line
+        label = [word for word in comparable_words(named).texts if word not in STOP_WORDS and not word[0].isdigit()]
         if label and set(said.texts).issuperset(label):
             start += len(line) - len(line.lstrip())
             return start, start + len(line.strip())

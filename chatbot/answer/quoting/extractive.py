@@ -28,6 +28,9 @@ WINDOW_WORDS = 60
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 0.5
 LONGEST_PASSAGE = 1_200
+WORD = re.compile(r"[^\W\d_]{2}")
+# Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
+FEWEST_WORDS = 3
 # Sentences before one that go with it where it leans back on them or sums a list up.
 LIST_BEFORE = 2
 # Columns of a row that are read out where the question names no period.
@@ -98,7 +101,9 @@ def _evened(text: str) -> str:
 
 
 def _is_title(passage: Passage) -> bool:
-    """A heading or a running line; "Adopted Budget 1" looks like a row, but of no table that has a head."""
+    """A heading or a running line, or figures without a word, such as a chart's; "Adopted Budget 1" looks like a row, but of no table that has a head."""
+    if not WORD.search(passage.text):
+        return True
     return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 
 
@@ -151,7 +156,7 @@ def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
         window.insert(0, passage)
     for passage in candidate.page[at + 1 :]:
         room -= len(passage.text.split())
-        if passage.is_row or room < 0 or SPEAKER.match(passage.text):
+        if passage.is_row or room < 0 or SPEAKER.match(passage.text) or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
             break
         window.append(passage)
     return window

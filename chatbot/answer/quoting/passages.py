@@ -77,7 +77,7 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
             text = verbatim(row, page_text)
             unit = "" if table.unit in table.caption else table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
-            yield Passage(text, " ".join(head.split())[:LONGEST_ROW], True, table=table, row=row)
+            yield Passage(text, _cut(" ".join(head.split())), True, table=table, row=row)
 
 
 def orders_of(hit: Hit) -> str:
@@ -86,8 +86,12 @@ def orders_of(hit: Hit) -> str:
 
 
 def verbatim(row: Row, page_text: str) -> str:
-    """A row as the page has it, on one line."""
-    return " ".join(page_text[row.start : row.end].split())[:LONGEST_ROW]
+    """A row as the page has it, on one line, a long one to the last whole word that has room."""
+    return _cut(" ".join(page_text[row.start : row.end].split()))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_ROW else line[: LONGEST_ROW + 1].rpartition(" ")[0] or line[:LONGEST_ROW]
 
 
 def _spaceless(text: str) -> str:

@@ -194,6 +194,16 @@ def test_figures_that_are_not_shown_are_not_counted_unless_in_doubt() -> None:
     def check(text: str, status: str) -> NumberCheck:
         return NumberCheck(text, 1.0, None, 1, None, status)
 
-    html = '<div><p class="x 9">It is 3.0 per&nbsp;cent &amp; 5.</p></div>'
-    numbers = [check("3.0", "supported"), check("& 5", "supported"), check("9", "supported"), check("8", "unsupported"), check("3.0", "supported")]
-    assert [one.text for one in shown_figures(html, numbers)] == ["3.0", "& 5", "8"]
+    text = "Deposits: Number of accounts 12 908 1,310 (2023: 908; 2024: 1,310) [S1]"
+    numbers = [
+        check("12", "supported"),
+        check("908", "supported"),
+        check("1,310", "supported"),
+        *[check(one, "supported") for one in ("908", "1,310")],
+    ]
+
+    html = answer_html(text, [FIRST], numbers, exchange=1)
+    assert "<td>" in html
+    assert [one.text for one in shown_figures(html, numbers)] == ["908", "1,310"]
+    doubted = [check("12", "supported"), check("908", "unsupported"), check("908", "unsupported")]
+    assert [one.text for one in shown_figures(answer_html(text, [FIRST], doubted, exchange=1), doubted)] == ["908"]

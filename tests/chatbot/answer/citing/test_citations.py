@@ -460,3 +460,9 @@ def test_a_row_shown_under_an_order_or_most_of_its_sentence_is_marked(answer: st
     given = prompt(table_hit(FEES, SCHEDULE, orders=[ORDER]))
     _, (citation, *_), _ = check_answer(f"{answer} [{next(iter(given.sources))}]", given)
     assert citation.instructs is instructs
+
+
+def test_a_row_is_located_by_its_label_and_figure_whatever_stands_behind_them() -> None:
+    page = "Table 4: Compliance (per cent of GDP)\nLimit Plan Met?\nDeficit ceiling 3.0 2.6 Yes\nDebt anchor 60 61 No\n"
+    (citation,) = citations("The deficit ceiling stands at 3.0 per cent [S1-7f3a].", prompt(hit(1, page)))
+    assert (citation.verified, citation.quote) == (True, "Deficit ceiling 3.0 2.6 Yes")

@@ -179,3 +179,22 @@ def test_a_passage_of_another_page_is_quoted_only_where_it_is_as_good() -> None:
 def test_a_table_that_is_announced_is_not_quoted_whole() -> None:
     rows = "".join(f"District {number} 1,{number:03d} 2,{number:03d}\n" for number in range(30))
     assert all(passage.text.count("District") <= 1 for passage in passages(prompt("x", f"Spending by district is this:\n{rows}").sources["S1-7f3a"]))
+
+
+def test_figures_without_a_word_are_no_passage() -> None:
+    asked = prompt(
+        "What share of the youths was trained?", "Youths trained:\n88%\n76.6% 23.4% 91.3%\n\nThe share of trained youths rose to 88% in the year.\n"
+    )
+    text = extract_answer(asked, Understanding(asked.question, asked.question, form="figure"))
+    assert text.startswith("The share of trained youths rose to 88% in the year.")
+    assert not [part for part in text.split("\n\n") if not re.search("[a-z]{2}", part)]
+
+
+def test_a_long_caption_is_cut_between_words() -> None:
+    caption = "Statement of operations " + "of the consolidated budgetary institutions " * 8
+    text = f"{caption}\n2023 2024\nTotal revenue 5 6\n"
+    row = Row("Total revenue", (Cell("5", text.index("5 6"), text.index("5 6") + 1), None), "", text.index("Total"), len(text) - 1)
+    table = Table(caption, "", ("2023", "2024"), (row,), Rect(0, 0, 1, 1))
+    (found,) = (one for one in passages(replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,))) if one.table)
+    assert len(found.head) <= 200
+    assert set(found.head.split()) <= set(caption.split())
