@@ -31,6 +31,8 @@ __all__ = [
     "open_client",
 ]
 
+# In the transport's words for a server that dies while it answers.
+_DIED = "peer closed connection"
 OPENAI_URL = "https://api.openai.com/v1"
 # Enough for a provider's own sentence; a whole HTML error page would bury it.
 MOST_PROVIDER_CHARACTERS = 200
@@ -218,7 +220,9 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         cause = error.__cause__ or error
         gone = isinstance(cause, httpx2.ConnectError)
         what = "cannot be reached" if gone else "broke off the connection"
-        message = f"{host} {what}: {clean_text(str(cause), settings)}."
+        # The transport's own words for a server that dies say less than these.
+        said = "" if isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause) else f": {clean_text(str(cause), settings)}"
+        message = f"{host} {what}{said}."
         return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0, kind="unreachable" if gone else "")
     if isinstance(error, APIStatusError):
         return _explain_status(error, settings, model_setting)
@@ -253,7 +257,8 @@ def _explain_status(error: APIStatusError, settings: Settings, model_setting: st
         return EndpointError(f"{host} redirects elsewhere (status {status}).", hint="Set OPENAI_BASE_URL to the address itself.", retryable=False)
     if status == 408 or status >= 500:
         wait = _retry_after(error.response.headers)
-        return EndpointError(f"{host} failed (status {status}): {shown}", wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
+        hint = "Ask again in a minute; the endpoint's own log may say why."
+        return EndpointError(f"{host} failed (status {status}): {shown}", hint=hint, wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
     return EndpointError(f"{host} rejected the request (status {status}): {shown}", hint=f"Check {model_setting}.", retryable=False)
 
 

@@ -30,6 +30,7 @@ LONGEST_NAP_SECONDS = 0.1
 # Four times what tokens of any language come to on average: more text than this means that the endpoint ignores the limit.
 MOST_CHARACTERS_PER_TOKEN = 16
 
+_THINKS, _THOUGHT = "<think>", "</think>"
 # OpenAI's newer models know only its new name for the limit, most local servers only the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
 _PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE)
@@ -150,13 +151,15 @@ class OpenAIModel:
             return "stopped"
         finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
         with open_client(self._settings, stop=stop) as client, closing(self._events(client, body, max_tokens)) as events:
+            thinking = _Thinking()
             for event in events:
-                piece, finish = _read(event)
-                piece = piece[: max(characters_left, 0)]
+                received, finish = _read(event)
+                received = received[: max(characters_left, 0)]
+                piece = thinking.said(received, last=bool(finish))
                 if piece and not stop():
                     said.append(piece)
                     yield piece
-                characters_left -= len(piece) or 1  # endless thinking is bounded too
+                characters_left -= len(received) or 1  # endless thinking is bounded too
                 if stop():
                     return "stopped"
                 if characters_left < 0:
@@ -180,13 +183,22 @@ class OpenAIModel:
 
         name = self._limit_name
         try:
-            return _post(client, body | {name: max_tokens})
+            return self._stream(client, body | {name: max_tokens})
         except APIStatusError as error:
             if error.status_code not in {400, 422} or name not in error.message or not _PARAMETER_REJECTED.search(error.message):
                 raise
         # Remembered: threads that race here only spend one more request.
         self._limit_name = _OLD_LIMIT_NAME if name == _NEW_LIMIT_NAME else _NEW_LIMIT_NAME
-        return _post(client, body | {self._limit_name: max_tokens})
+        return self._stream(client, body | {self._limit_name: max_tokens})
+
+    def _stream(self, client: OpenAI, body: dict[str, object]) -> Stream[object]:
+        stream = _post(client, body)
+        if stream.response.headers.get("content-type", "").partition(";")[0].strip().casefold() == "text/html":
+            stream.close()
+            raise EndpointError(
+                f"{self.host} sent a web page, not an answer.", hint="Check OPENAI_BASE_URL; it usually ends in /v1.", retryable=False
+            )
+        return stream
 
     def _check_end(self, finish: str, text: str) -> None:
         if finish == "content_filter":
@@ -202,6 +214,28 @@ class OpenAIModel:
 def make_model(settings: Settings) -> LLM | None:
     """The chat model that the settings name; None where they name none, and answers are extractive. Connects to nothing."""
     return OpenAIModel(settings) if settings.chat_model else None
+
+
+class _Thinking:
+    """Leaves out what a model thought aloud before its answer: a block that some servers pass on in the text rather than in a field of its own."""
+
+    def __init__(self) -> None:
+        self._held, self._over = "", False
+
+    def said(self, piece: str, *, last: bool) -> str:
+        """What of the text that has come is the answer's. last: no more comes."""
+        if self._over:
+            return piece
+        self._held += piece
+        begun = self._held.lstrip()
+        if begun.startswith(_THINKS):
+            end = begun.find(_THOUGHT)
+            answer = begun[end + len(_THOUGHT) :].lstrip() if end >= 0 else ""
+            self._over = bool(answer)
+            return answer
+        if begun and not _THINKS.startswith(begun):
+            self._over = True
+        return self._held if self._over or last else ""
 
 
 def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:

@@ -25,6 +25,7 @@ __all__ = [
     "check_model",
     "check_value",
     "in_own_words",
+    "reworded",
     "server_value",
     "user_rule",
 ]
@@ -149,6 +150,10 @@ assert BY_NAME.keys() <= _FIELDS
 # What the messages about endpoints call the settings, for whom they are not variables of the environment.
 _WORDS = (
     ("a key belongs in OPENAI_API_KEY", "a key has a field of its own"),
+    ("Set OPENAI_BASE_URL to the address itself.", "Give the address that it redirects to."),
+    ("Raise FINPOLICY_ANSWER_TOKENS.", "Ask for less at once, or choose a model that thinks less."),
+    ("Lower FINPOLICY_CONTEXT_TOKENS.", "Ask of fewer documents, or choose a model that reads more at once."),
+    (", or raise FINPOLICY_TIMEOUT", ", or choose a faster model"),
     ("FINPOLICY_CHAT_MODEL", "the model on the Settings page"),
     ("OPENAI_BASE_URL", "the endpoint on the Settings page"),
     ("OPENAI_API_KEY", "the key on the Settings page"),
@@ -239,10 +244,11 @@ def user_rule(settings: Settings) -> str:
 
 def in_own_words(error: ModelError) -> ModelError:
     """The error of a model that its user chose, without the names of variables that only the server's operator can set."""
-    return ModelError(_reworded(error.message), hint=_reworded(error.hint), retryable=error.retryable)
+    return ModelError(reworded(error.message), hint=reworded(error.hint), retryable=error.retryable)
 
 
-def _reworded(text: str) -> str:
+def reworded(text: str) -> str:
+    """A sentence without the names of variables that only the server's operator can set."""
     for name, words in _WORDS:
         text = text.replace(name, words)
     return text[:1].upper() + text[1:] if text.startswith("the ") else text

@@ -80,7 +80,7 @@ class PdfFile:
                 return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf", []
             except Exception as second:  # pypdf raises anything on a broken page
                 raise DocumentError(
-                    f"Page {number} cannot be read: {error}; {type(second).__name__}", hint="Repair or re-export the PDF."
+                    f"Page {number} cannot be read: neither of two readers can make sense of it ({error})", hint="Repair or re-export the PDF."
                 ) from second
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:

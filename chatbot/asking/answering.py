@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from chatbot.answer.checks.pages import forget_pages
 from chatbot.answer.citing.citations import check_answer
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citing.named_pages import uncited_pages
 from chatbot.answer.prompt import NOT_THERE
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.quoting.passages import passages
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["SET_ASIDE", "Answering", "Asked"]
+__all__ = ["HAD_SAID", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
@@ -38,6 +40,12 @@ NEAREST = 3
 CALIBRATED = "minilm-"
 # What is said where a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
+
+
+# Between why a model failed and what of its answer had come.
+HAD_SAID = " It had said: "
+# What is said where a model names pages in its own words.
+PAGES_UNCHECKED = "The answer speaks of page {pages} without citing it: only the numbered citations are checked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +96,8 @@ class Answering:
         """The checked answer, or the refusal, with the events on the way; last among them what it leaves out, and newer documents that it does not rest on."""
         answer = self._refusal(asked, asked.reason) if asked.reason else (yield from self._answer(asked, model, stop))
         cited = {citation.document for citation in answer.citations if citation.document}
-        answer = replace(answer, superseded=superseded(listed(self._library), cited))
-        for sentence in (*self._lacking(asked, answer), *answer.superseded):
+        answer = replace(answer, superseded=superseded(listed(self._library), cited, asked.understanding.years))
+        for sentence in (*self._lacking(asked, answer), *_pages_unchecked(answer), *answer.superseded):
             yield Notice(sentence)
         return answer
 
@@ -165,7 +173,7 @@ class Answering:
                 said.append(piece)
                 yield Token(piece)
         except ModelError as error:
-            partial = f" It had said: “{''.join(said)}”." if said else ""
+            partial = f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', ''.join(said)).strip()} …”" if said else ""
             yield Notice(error.message + partial, error.hint)
             fallback = yield from self._extractive(asked)
             return replace(fallback, error=str(error), sent_to=(model.name, model.host))
@@ -219,3 +227,9 @@ class Answering:
         except KeyError:  # erased meanwhile
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
+
+
+def _pages_unchecked(answer: Answer) -> tuple[str, ...]:
+    """A sentence for the pages that a model's answer names beside its citations."""
+    named = uncited_pages(answer.text, answer.citations) if answer.answered and answer.model != "extractive" else ()
+    return (PAGES_UNCHECKED.format(pages=" and ".join(named)),) if named else ()

@@ -80,9 +80,12 @@ def is_older(listed: Mapping[str, Listed], hit: Hit, other: Hit) -> bool:
     return len(there) == 2 and newer_of(hit.document, there) is not None
 
 
-def superseded(listed: Mapping[str, Listed], cited: Collection[str]) -> tuple[str, ...]:
-    """A sentence for each cited document that has a newer one of its series, itself not cited. listed: the documents that are there, by name."""
-    pairs = [(name, newer_of(name, list(listed.values()))) for name in sorted(cited) if name in listed]
+def superseded(listed: Mapping[str, Listed], cited: Collection[str], years: Collection[int] = ()) -> tuple[str, ...]:
+    """A sentence for each cited document that has a newer one of its series, itself not cited. listed: the documents that are there, by name.
+
+    years: asked for by the question; who asks for a document's own year is not told that there are newer ones.
+    """
+    pairs = [(name, newer_of(name, list(listed.values()))) for name in sorted(cited) if name in listed and _age(listed[name])[0] not in years]
     return tuple(newer_notice(listed[name], listed[newer]) for name, newer in pairs if newer and newer not in cited)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
+from chatbot.asking.answering import HAD_SAID
 from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel
@@ -29,9 +30,11 @@ SHOWN_BESIDE = frozenset({"situations", "signals"})
 def draw_given(given: Given, house: House) -> None:
     """The whole answer, inside whatever message is open."""
     answer = given.answer
-    draw_notices(notice for notice in given.notices if not answer.error or notice.text not in answer.error)
+    of_failure = [notice for notice in given.notices if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error]
+    draw_notices(notice for notice in given.notices if notice not in of_failure)
     if answer.error:
-        st.html(notice_html(f"The chat model failed: {answer.error}"))
+        had_said = next((notice.text.partition(HAD_SAID)[2] for notice in of_failure), "")
+        st.html(notice_html(f"The chat model failed: {answer.error}", f"{HAD_SAID.strip()} {had_said}" if had_said else ""))
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
@@ -159,7 +162,11 @@ def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], 
     if doubtful:
         heading = f"Figures: {len(checks) - len(doubtful)} of {len(checks)} confirmed, {len(doubtful)} not"
     else:
-        heading = "Figures: the one figure is confirmed" if len(checks) == 1 else f"Figures: all {len(checks)} are confirmed"
+        heading = (
+            "Figures: the one figure is confirmed"
+            if len(checks) == 1
+            else f"Figures: {'both' if len(checks) == 2 else f'all {len(checks)}'} are confirmed"
+        )
     with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
         keys = _numbers_by_key(citations)
         rows = [(check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks]

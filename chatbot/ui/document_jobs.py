@@ -112,11 +112,19 @@ def phase_text(job: Job) -> str:
         text = "opening"
     elif job.done >= job.total:
         # Scanned pages may come next: nobody knows before the first of them is read.
-        text = f"the text of all {job.total:,} pages is read" if job.phase == "reading" else f"all {job.total:,} scanned pages are read, storing them"
+        text = (
+            f"the text of {_all(job.total, 'page')} is read"
+            if job.phase == "reading"
+            else f"{_all(job.total, 'scanned page')} read, storing what they say"
+        )
     else:
         text = f"{'reading page' if job.phase == 'reading' else 'reading scanned pages,'} {job.done:,} of {job.total:,}"
     text = f"{text}{speed_text(job)}"
     return f"{text}. Waiting: {job.problem}" if job.problem else f"{text}{left_text(job.seconds_left)}"
+
+
+def _all(count: int, what: str) -> str:
+    return f"its one {what}" if count == 1 else f"all {count:,} {what}s"
 
 
 def speed_text(job: Job) -> str:
@@ -152,7 +160,8 @@ def ended_text(job: Job) -> str:
         return f"✓ {name}: {result.warning[0].lower()}{result.warning[1:]}"
     if job.again:
         return " ".join([f"✓ {name}: read again, {_counted(result)}.", *_doubts(result)])
-    said = f"✓ {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
+    mark = "✓" if result.chunks else "⚠"
+    said = f"{mark} {name}: {'added' if result.status == 'added' else 'a new version'}, {_counted(result)}."
     undo = [f"The version before can be brought back for {UNDO_DAYS} days: Undo."] if result.status == "replaced" else []
     return " ".join([said, *undo, *_doubts(result)])
 
@@ -163,7 +172,7 @@ def _counted(result: AddResult) -> str:
 
 
 def _doubts(result: AddResult) -> list[str]:
-    pages = [f"Page {page}: {reason}" for page, reason in result.failed_pages[:MOST_DOUBTS]]
+    pages = [f"Page {page}: {reason.removeprefix(f'Page {page} ')}" for page, reason in result.failed_pages[:MOST_DOUBTS]]
     more = [f"And {len(result.failed_pages) - MOST_DOUBTS} more pages."] if len(result.failed_pages) > MOST_DOUBTS else []
     return [*([f"⚠ {result.warning}"] if result.warning else []), *([f"⚠ {' '.join([*pages, *more])}"] if pages else [])]
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.errors import ProjectError
-from chatbot.model_trial import try_model
-from chatbot.preferences import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen
+from chatbot.model_trial import Trial, try_model
+from chatbot.preferences import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.shared import House
@@ -18,6 +21,8 @@ from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
 
 __all__ = ["draw_model", "forget_form", "is_in_the_open", "model_text"]
 
+# Seconds between two looks at a model that is being tested.
+POLL_SECONDS = 0.5
 ABOUT = (
     "Without a model, answers are sentences and figures quoted from the documents. With one, they are written for your question; "
     "either way each citation and figure is checked."
@@ -120,6 +125,7 @@ def _save(house: House) -> None:
 
 
 def _change(change: Callable[[], None]) -> None:
+    st.session_state.pop("trial", None)
     try:
         change()
     except ProjectError as error:
@@ -140,12 +146,48 @@ def _draw_state(house: House, *, saved: bool) -> None:
         if has_key:
             st.button("Remove the key", key="remove-key", on_click=_remove_key, args=(house,))
     if tried:
-        with st.spinner(f"Asking {plain_markdown(endpoint_host(mine))} …"):
-            trial = try_model(mine)
-        if trial.works:
-            st.html(f'<p class="state" role="status">✓ {plain_html(trial.text)}</p>')
-        else:
-            st.html(notice_html(trial.text, trial.hint))
+        st.session_state["trial"] = _Running(mine)
+    running = st.session_state.get("trial")
+    if running is not None and running.settings == replace(mine, api_key=""):
+        st.fragment(_draw_trial, run_every=None if running.over else POLL_SECONDS)(
+            running, was_over=running.over, own=house.chatbot.own.is_own(session.owner())
+        )
+
+
+class _Running:
+    """A test of a model in a thread of its own, so that the page may be left meanwhile."""
+
+    def __init__(self, settings: Settings) -> None:
+        """settings: kept without the key, which is for this one test."""
+        self.settings, self.begun = replace(settings, api_key=""), time.monotonic()
+        self.trial: Trial | None = None
+        threading.Thread(target=self._run, args=(settings,), name="model-trial", daemon=True).start()
+
+    @property
+    def over(self) -> bool:
+        return self.trial is not None
+
+    def _run(self, settings: Settings) -> None:
+        self.trial = try_model(settings)
+
+
+def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
+    """How the test goes, or went. own: of a model that its user chose."""
+    trial = running.trial
+    if trial is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            seconds = time.monotonic() - running.begun
+            st.html(f'<p class="state" role="status">Asking {plain_html(endpoint_host(running.settings))} … {seconds:.0f} s</p>')
+            if st.button("Cancel", key="trial-cancel", type="tertiary"):
+                st.session_state.pop("trial", None)
+                st.rerun()
+    elif not was_over:
+        st.rerun()  # drawn once more, and polled no longer
+    elif trial.works:
+        st.html(f'<p class="state" role="status">✓ {plain_html(trial.text)}</p>')
+    else:
+        text, hint = (reworded(trial.text), reworded(trial.hint)) if own else (trial.text, trial.hint)
+        st.html(notice_html(text, hint))
 
 
 def _held(mine: Settings, servers: Settings, *, has_key: bool) -> str:
@@ -165,4 +207,5 @@ def is_in_the_open(url: str) -> bool:
 
 
 def _remove_key(house: House) -> None:
+    st.session_state.pop("trial", None)
     house.chatbot.own.remove_key(session.owner())

@@ -50,7 +50,13 @@ def test_no_server_is_no_connection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "said"), [(Page("<html>"), "empty answer"), (Mute(), "was silent for 0.5 s"), (Refuse(400, "no sk-secret"), "***")]
+    ("behaviour", "said"),
+    [
+        (Page("<html>"), "sent a web page, not an answer"),
+        (Page("", "text/event-stream"), "empty answer"),
+        (Mute(), "was silent for 0.5 s"),
+        (Refuse(400, "no sk-secret"), "***"),
+    ],
 )
 def test_whatever_else_happens_is_told(behaviour: Behaviour, said: str) -> None:
     trial = tried(behaviour, timeout=0.5)

@@ -18,7 +18,7 @@ import pytest
 from chatbot import endpoints
 from chatbot.endpoints import check_endpoint, clean_text, endpoint_host
 from chatbot.errors import ModelError
-from chatbot.models import LLM, OpenAIModel, Reply, make_model
+from chatbot.models import LLM, OpenAIModel, Reply, SpentError, make_model
 from chatbot.settings import Settings
 from tests.fakes import ScriptedModel
 from tests.provider import Body, Ending, Mute, Page, Provider, Refuse, Say
@@ -130,6 +130,26 @@ class TestEveryModel:
         first, second = ask(model), ask(model)
         assert [next(first), next(second), next(second), next(first)] == ["a", "a", "b", "b"]
         assert (list(first), list(second)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        (["<think>", "So it is 3.", "</think>", "\n\nIt was 3."], "It was 3."),
+        (["\n<thi", "nk>a</thi", "nk> It was ", "3."], "It was 3."),
+        (["<", "3 per cent"], "<3 per cent"),
+        (["It was 3. <think>not first</think>"], "It was 3. <think>not first</think>"),
+        (["<th"], "<th"),
+    ],
+)
+def test_what_a_model_thought_aloud_first_is_left_out(pieces: list[str], said: str) -> None:
+    with Provider([Say(pieces)]) as provider:
+        assert "".join(ask(model_for(provider))) == said
+
+
+def test_a_model_that_only_thinks_has_used_up_its_tokens() -> None:
+    with Provider([Say(["<think>and on", " and on"], finish="length")]) as provider, pytest.raises(SpentError):
+        list(ask(model_for(provider)))
 
 
 # --- what is sent ---------------------------------------------------------------------------------------------------------------

@@ -119,9 +119,17 @@ def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
 
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
     answer, events = ask(make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")])))
-    assert "the line broke. It had said: “The deficit”." in notices(events)
+    assert "the line broke. It had said: “The deficit …”" in notices(events)
     assert (answer.model, answer.error) == ("extractive", "the line broke. Ask again.")
     assert "The deficit ceiling is 3.0 per cent" in answer.text
+
+
+def test_pages_that_a_model_names_without_citing_them_are_told(make: Make) -> None:
+    def say(messages: Sequence[tuple[str, str]]) -> list[str]:
+        return [f"The deficit ceiling is 3.0 per cent [{key_of(messages)}], as page 1 and page 77 say."]
+
+    _, events = ask(make(ScriptedModel(say)))
+    assert "The answer speaks of page 77 without citing it: only the numbered citations are checked." in notices(events)
 
 
 def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:

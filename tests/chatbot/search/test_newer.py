@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.newer import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of, series_of
+from chatbot.search.newer import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of, series_of, superseded
 from ingestion.records import DocumentFacts
 
 
@@ -84,6 +84,12 @@ def test_the_notice_names_both_with_what_they_say_of_themselves() -> None:
         "There is a newer document of this series: X.pdf (2025, draft); this answer rests on Y.pdf."
     )
     assert "2024" in newer_notice(listed("PP2019.pdf"), listed("PP2024.pdf"))
+
+
+def test_who_asks_for_a_documents_own_year_is_not_told_of_newer_ones() -> None:
+    there = {one.name: one for one in (OLD, NEW)}
+    assert superseded(there, {OLD.name}) == superseded(there, {OLD.name}, (2024,)) == (newer_notice(OLD, NEW),)
+    assert superseded(there, {OLD.name}, (2019,)) == ()
 
 
 def test_the_bonus_is_for_the_newest_of_each_series_and_for_no_draft() -> None:

@@ -24,7 +24,8 @@ def job(phase: str, **changes: object) -> Job:
         (job("reading"), "opening"),
         (job("reading", done=120, total=588, seconds_left=131.0), "reading page 120 of 588, about 2 min left"),
         (job("reading", done=588, total=588), "the text of all 588 pages is read"),
-        (job("ocr", done=8, total=8), "all 8 scanned pages are read, storing them"),
+        (job("reading", done=1, total=1), "the text of its one page is read"),
+        (job("ocr", done=8, total=8), "all 8 scanned pages read, storing what they say"),
         (job("ocr", done=3, total=8, seconds_left=12.0), "reading scanned pages, 3 of 8, about 10 s left"),
         (
             job("embedding", done=64, total=1_204, result=ADDED),

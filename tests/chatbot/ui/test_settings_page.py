@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ from chatbot.ui.settings_model import is_in_the_open
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.signing_in import owner_of
 from tests.pages import open_house, shown, visit
-from tests.provider import Provider
+from tests.provider import Mute, Page, Provider
 
 ANN, BOB = "a" * 22, "b" * 22
 KEY = "sk-typed-0815"
@@ -85,12 +86,39 @@ def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTes
         assert f"In use: m&lt;b&gt;1 at {host}. Your key is set." in shown(page)
         assert f"<strong>{host}</strong> (m&lt;b&gt;1). You chose this on the Settings page." in shown(page)
         page.button(key="test-model").click().run()
+        tested(page)
         assert f"✓ {host} answered in " in shown(page)
         assert provider.requests[0].headers["authorization"] == f"Bearer {KEY}"
         assert "documents" not in str(provider.requests[0].body)
         assert all(KEY not in str(element) for element in page.main) and KEY not in repr(page.session_state)
         page.button(key="remove-key").click().run()
         assert "No key is set." in shown(page) and house.chatbot.own.settings(ANN).api_key == ""
+
+
+def tested(page: AppTest) -> None:
+    """Wait for the test of the model, as the page does."""
+    end = time.monotonic() + 20
+    while "Asking " in shown(page.run()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert not page.exception
+
+
+def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, house: shared.House) -> None:
+    with Provider([Mute(), Page("<html>")]) as provider:
+        page.radio(key="answers-by").set_value("own").run()
+        page.text_input(key="own-model").set_value("m")
+        page.text_input(key="own-endpoint").set_value(provider.url)
+        page.button(key="save-own-model").click().run()
+        began = time.monotonic()
+        page.button(key="test-model").click().run()
+        assert time.monotonic() - began < 5 and "Asking 127.0.0.1" in shown(page)
+        page.button(key="trial-cancel").click().run()
+        assert "Asking " not in shown(page)
+        page.button(key="test-model").click().run()
+        tested(page)
+        assert "sent a web page, not an answer." in shown(page) and "Check the endpoint on the Settings page" in shown(page)
+        assert "OPENAI" not in shown(page)
 
 
 def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, house: shared.House) -> None:
