@@ -33,5 +33,5 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
             if not options.csv:
                 emit(entry_line(entry, change), entry_text(entry, change), as_json=options.json)
     if options.csv:
-        sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed))
+        sys.stdout.buffer.write(csv_bytes(list(entries.values()), changed, comparison.question))
     return FAILED if any(entry.state == "failed" for entry in entries.values()) else DONE

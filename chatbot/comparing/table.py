@@ -19,6 +19,7 @@ COLUMNS = (
     "figure",
     "unit",
     "value",
+    "value in",
     "page",
     "printed page",
     "verified",
@@ -29,8 +30,11 @@ COLUMNS = (
     "change in per cent",
     "changed from",
     "how it was worked out",
+    "nearest page",
     "remark",
 )
+# The heads of columns that a reader could take for something else: the figure is in the unit beside it, the value has the scale in it already.
+HEADS = {"unit": "unit of the figure", "value": "value in full", "value in": "unit of the value"}
 # What a spreadsheet would take for a formula; an apostrophe before it makes it text.
 FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n")
 # Spreadsheets know UTF-8 by this mark.
@@ -38,20 +42,21 @@ BOM = "\ufeff"
 FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
 
 
-def csv_bytes(entries: Sequence[Entry], changed: Mapping[Place, Change]) -> bytes:
-    """The table with a line for each entry, in UTF-8 with a byte-order mark. "value" is a plain number, with scale and sign; all else is text, of
-    which nothing is taken for a formula."""
+def csv_bytes(entries: Sequence[Entry], changed: Mapping[Place, Change], question: str) -> bytes:
+    """The table with a line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain number, with scale and sign; all else is text,
+    of which nothing is taken for a formula. question: in each line, so that lines of several tables can stand together."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow(COLUMNS)
+    rows.writerow(["question", *(HEADS.get(column, column) for column in COLUMNS)])
     for entry in entries:
         line = entry_line(entry, changed.get(entry.place))
-        rows.writerow([line[column] if column == "value" else _safe(line[column]) for column in COLUMNS])
+        rows.writerow([_safe(question), *(line[column] if column == "value" else _safe(line[column]) for column in COLUMNS)])
     return (BOM + written.getvalue()).encode("utf-8", "replace")
 
 
 def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
-    """One entry by the names of its columns; "" where there is nothing to say, "value" and "page" None then."""
+    """One entry by the names of its columns; "" where there is nothing to say, "value" and the pages None then. page: cited; "nearest page": of an
+    entry without an answer."""
     quantity, citation = entry.quantity, next(iter(entry.citations), None)
     return {
         "document": entry.place.document,
@@ -60,8 +65,9 @@ def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
         "figure": quantity.text if quantity else "",
         "unit": unit_text(quantity) if quantity else "",
         "value": _plain(quantity.value * quantity.scale) if quantity else None,
-        "page": citation.page if citation else next((page.page for page in entry.nearest), None),
-        "printed page": (citation.page_label if citation else next((page.page_label for page in entry.nearest), None)) or "",
+        "value in": ("per cent" if quantity.unit == "%" else quantity.unit or "") if quantity else "",
+        "page": citation.page if citation else None,
+        "printed page": (citation.page_label if citation else None) or "",
         "verified": ("yes" if citation.verified else "no") if citation else "",
         "figure check": quantity.status.replace("_", " ") if quantity else "",
         "quote": " ".join(citation.quote.split()) if citation else "",
@@ -72,6 +78,7 @@ def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
         "how it was worked out": "; ".join(
             filter(None, [quantity.formula if quantity else "", (change.formula or change.why_not) if change else ""])
         ),
+        "nearest page": None if citation else next((page.page for page in entry.nearest), None),
         "remark": " ".join(filter(None, [quantity.doubt if quantity else "", entry.reason, entry.hint])),
     }
 
@@ -84,7 +91,7 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     if entry.state == "failed":
         return f"{where}: {line['remark']}"
     if entry.state == "absent":
-        return f"{where}: not in this document. {line['remark']}" + (f" Nearest: {page}." if line["page"] else "")
+        return f"{where}: not in this document. {line['remark']}" + (f" Nearest: page {line['nearest page']}." if line["nearest page"] else "")
     said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
     checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
     doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -32,6 +33,8 @@ MOST_SUGGESTED = 12
 YEARS_BEFORE = 2
 # Documents of an example.
 MOST_IN_EXAMPLE = 4
+# Words of the question in the name of the table's file.
+MOST_NAME_WORDS = 6
 WHAT = (
     "Ask one question of several documents, in several years, or both, and see the answers side by side: each figure with its page, and what changed."
 )
@@ -187,7 +190,7 @@ def _draw(running: Running, house: House, polled: bool) -> None:
         draw_chart(comparison, entries)
         _draw_formulas(entries, changed)
         draw_plain(comparison, found, changed)
-        _draw_file(house, entries, changed)
+        _draw_file(house, comparison.question, entries, changed)
     if polled != running.busy:
         st.rerun()
 
@@ -237,8 +240,9 @@ def _draw_formulas(entries: Sequence[Entry], changed: dict[Place, Change]) -> No
             st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
 
 
-def _draw_file(house: House, entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
-    download = Download(partial(csv_bytes, entries, changed), "comparison.csv", "text/csv")
+def _draw_file(house: House, question: str, entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+    words = re.findall(r"[a-z0-9]+", question.casefold())[:MOST_NAME_WORDS]
+    download = Download(partial(csv_bytes, entries, changed, question), f"{'-'.join(['comparison', *words])}.csv", "text/csv")
     said = "A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet."
     draw_download("Download as CSV", house.downloads, "compare-csv", download, icon=":material/download:", said=said)
     st.html(quiet_html("The address of this page leads back to this comparison."))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from chatbot.comparing import FINE, Comparison, Entry, Place, series
+from chatbot.numbers import find_periods
 from chatbot.ui.text import quiet_html, short, visible
 
 __all__ = ["chart_spec", "draw_chart"]
@@ -16,6 +18,8 @@ LINE_HEIGHT, BAR_HEIGHT = 320, 34
 # Lines up to which a chart is read at all; a table of more is one without a chart.
 MOST_LINES = 8
 LONGEST_NAME = 40
+# Pixels between the first and last years and the chart's edges.
+EDGE = 24
 # A line of the legend.
 LEGEND_HEIGHT = 24
 # Lines at 3:1 or better on the page, light and dark.
@@ -55,7 +59,8 @@ def chart_spec(comparison: Comparison, points: Sequence[tuple[Place, float]], sa
     ink, mark = INK.get(theme, INK["light"])
     common = {"config": {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}}
     rows: list[dict[str, Any]] = [
-        {"document": visible(short(place.document, LONGEST_NAME)), "year": place.year, "value": round(value, 6)} for place, value in points
+        {"document": visible(short(place.document, LONGEST_NAME)), "year": place.year, "at": _end_of(place.year), "value": round(value, 6)}
+        for place, value in points
     ]
     years = [year for year in comparison.years if any(row["year"] == year for row in rows)]
     title = said or "value"
@@ -71,7 +76,7 @@ def chart_spec(comparison: Comparison, points: Sequence[tuple[Place, float]], sa
             "height": LINE_HEIGHT + LEGEND_HEIGHT * len(names),
             "mark": {"type": "line", "point": {"filled": True, "size": 70}, "strokeWidth": 2},
             "encoding": {
-                "x": {"field": "year", "type": "ordinal", "sort": years, "title": None, "axis": {"labelAngle": 0}},
+                "x": _years_axis(years),
                 "y": {**value, "scale": {"zero": False}},
                 "color": colour,
                 "shape": {**document, "scale": {"range": SHAPES}},
@@ -93,3 +98,19 @@ def chart_spec(comparison: Comparison, points: Sequence[tuple[Place, float]], sa
             },
         ],
     }
+
+
+def _end_of(year: str) -> int | None:
+    """The calendar year in which a year ends, None for what names no one year."""
+    periods = find_periods(year)
+    return periods[0].end_year if len(periods) == 1 else None
+
+
+def _years_axis(years: Sequence[str]) -> dict[str, Any]:
+    """The years, each as far from the next as in time; side by side where two end in one year, or one has no place in time."""
+    ends = [_end_of(year) for year in years]
+    if None in ends or len(set(ends)) < len(ends):
+        return {"field": "year", "type": "ordinal", "sort": list(years), "title": None, "axis": {"labelAngle": 0}}
+    named = "".join(f"datum.value === {end} ? {json.dumps(year)} : " for year, end in zip(years, ends, strict=True))
+    axis = {"labelAngle": 0, "values": ends, "labelExpr": f"{named}''", "grid": False}
+    return {"field": "at", "type": "quantitative", "title": None, "scale": {"zero": False, "nice": False, "padding": EDGE}, "axis": axis}

@@ -182,7 +182,7 @@ def test_a_unit_is_said_once() -> None:
 
 
 def read_csv(entries: list[Entry], changed: dict[Place, Change] | None = None) -> list[dict[str, str]]:
-    data = csv_bytes(entries, changed or {})
+    data = csv_bytes(entries, changed or {}, "=What?")
     assert data.startswith(b"\xef\xbb\xbf")
     return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
 
@@ -191,9 +191,11 @@ def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
     after = entry("200", 200, "USD", 1e6, at=("A.pdf", "2022"))
     absent = Entry(Place("Bücher.pdf", "2022"), "absent", nearest=(Nearest("Bücher.pdf", 2, 7, "v"),), reason="No page.")
     first, second = read_csv([after, absent], {after.place: change(entry("100", 100, "USD", 1e6), after)})
-    assert (first["figure"], first["unit"], first["value"], first["page"], first["printed page"]) == ("200", "USD million", "200000000", "3", "1")
+    assert (first["question"], first["figure"], first["unit of the figure"]) == ("'=What?", "200", "USD million")
+    assert (first["value in full"], first["unit of the value"], first["page"], first["printed page"]) == ("200000000", "USD", "3", "1")
     assert (first["verified"], first["quote"], first["figure check"]) == ("yes", "Total revenue 200 100", "supported")
-    assert (second["document"], second["found"], second["page"], second["verified"]) == ("Bücher.pdf", "not in this document", "7", "")
+    assert (second["document"], second["found"], second["verified"]) == ("Bücher.pdf", "not in this document", "")
+    assert (second["page"], second["nearest page"]) == ("", "7")  # it cites none
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
@@ -208,7 +210,7 @@ def test_csv_holds_no_formula(sign: str) -> None:
 
 def test_a_negative_value_stays_a_number() -> None:
     line = read_csv([entry("(2.9)", -2.9, "%")])[0]
-    assert (line["figure"], line["value"]) == ("(2.9)", "-2.9")
+    assert (line["figure"], line["value in full"], line["unit of the value"]) == ("(2.9)", "-2.9", "per cent")
 
 
 def test_lines_of_text_say_page_check_and_formula() -> None:

@@ -252,3 +252,15 @@ def test_lines_differ_by_shape_and_dash_and_bars_have_their_figures() -> None:
     assert lines["shape"]["field"] == lines["strokeDash"]["field"] == lines["color"]["field"] == "document"
     bars = chart_spec(Comparison("What?", ("A", "B")), [(Place("A"), 1.0), (Place("B"), 2.0)], "USD", theme="dark")
     assert [layer["mark"]["type"] for layer in bars["layer"]] == ["bar", "text"]
+
+
+def test_years_stand_as_far_apart_as_in_time() -> None:
+    asked = Comparison("What?", ("A",), ("2018", "2019", "2022-23"))
+    spec = chart_spec(asked, [(place, float(at)) for at, place in enumerate(asked.places)], "USD")
+    axis = spec["encoding"]["x"]
+    assert (axis["type"], axis["axis"]["values"]) == ("quantitative", [2018, 2019, 2023])
+    assert axis["axis"]["labelExpr"] == """datum.value === 2018 ? "2018" : datum.value === 2019 ? "2019" : datum.value === 2023 ? "2022-23" : ''"""
+    assert [row["at"] for row in spec["data"]["values"]] == [2018, 2019, 2023]
+    alike = Comparison("What?", ("A",), ("2022-23", "2023"))
+    points = [(place, float(at)) for at, place in enumerate(alike.places)]
+    assert chart_spec(alike, points, "USD")["encoding"]["x"]["type"] == "ordinal"  # two that end in one year
