@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -30,6 +30,8 @@ CONFIRMED, DIFFERS, UNKNOWN = "confirmed", "does not hold", "cannot be checked"
 MARK_TOLERANCE, CONFIDENCE_TOLERANCE = 0.005, 2.0
 # Characters around the first difference that are told.
 SHOWN = 60
+# ... and of a quotation, to tell which it is.
+BEGINNING = 40
 DOCUMENTS_READ = 12
 Gathered = dict[str, "_Opened"]
 
@@ -221,12 +223,13 @@ def _checks(record: Record, opened: Gathered) -> Iterator[Finding]:
     except KeyError:
         yield Finding("sources", DIFFERS, "a page that the answer could rest on is not in its document")
         return
-    pages = _pages_of(record)
+    pages, numbers = _pages_of(record), _numbers(record.quotes)
     if len(checked.citations) != len(record.quotes):
         yield Finding("citations", DIFFERS, f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}")
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
-            yield _quote(record, quote, citation, missing=_is_missing(record, quote, missing), pages=pages)
+            number = numbers.get((quote.key, quote.quote))
+            yield _quote(record, quote, citation, number=number, missing=_is_missing(record, quote, missing), pages=pages)
     yield from _figures(record, checked, some_missing=bool(missing))
 
 
@@ -238,8 +241,9 @@ def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
     return quote.leaf is not None and 0 <= quote.leaf < len(record.leaves) and record.leaves[quote.leaf].sha256 in missing
 
 
-def _quote(record: Record, quote: Quote, anew: Citation, *, missing: bool, pages: Mapping[str, tuple[str, str, int]]) -> Finding:
-    what = f"quotation [{quote.key}]"
+def _quote(record: Record, quote: Quote, anew: Citation, *, number: int | None, missing: bool, pages: Mapping[str, tuple[str, str, int]]) -> Finding:
+    what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
+    what += f" “{_beginning(quote.quote)}”" if quote.quote.strip() else ""
     if missing:
         return Finding(what, UNKNOWN, "its document was not read")
     if quote.leaf is None:
@@ -257,7 +261,19 @@ def _quote(record: Record, quote: Quote, anew: Citation, *, missing: bool, pages
         )
     if (anew.confidence is None) != (quote.confidence is None) or abs((anew.confidence or 0) - (quote.confidence or 0)) > CONFIDENCE_TOLERANCE:
         return Finding(what, DIFFERS, "OCR reads it with another confidence")
-    return Finding(what, CONFIRMED, f"located anew on {_name(leaf)}" if quote.verified else f"not located on {_name(leaf)}, as the file says")
+    read = "" if quote.confidence is None else ", as OCR reads it"
+    return Finding(what, CONFIRMED, f"located anew on {_name(leaf)}{read}" if quote.verified else f"not located on {_name(leaf)}, as the file says")
+
+
+def _numbers(quotes: Iterable[Quote]) -> dict[tuple[str, str], int]:
+    """What the passages are numbered where the answer was shown: each once, in order."""
+    once = dict.fromkeys((quote.key, quote.quote) for quote in quotes if quote.leaf is not None)
+    return {passage: number for number, passage in enumerate(once, 1)}
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rpartition(' ')[0] or line[:BEGINNING]} …"
 
 
 def _figures(record: Record, checked: Checked, *, some_missing: bool) -> Iterator[Finding]:
