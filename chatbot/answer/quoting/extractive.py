@@ -11,6 +11,7 @@ from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_title
 from chatbot.answer.quoting.passages import Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
 from chatbot.numbers import passage_scale
+from chatbot.numbers.grammar import MONTH
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import content_terms, terms
 from ingestion.records import Row, Table
@@ -28,7 +29,7 @@ WINDOW_WORDS = 60
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 0.5
 LONGEST_PASSAGE = 1_200
-WORD = re.compile(r"[^\W\d_]{2}")
+WORD, MONTHS = re.compile(r"[^\W\d_]{2}"), re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
 FEWEST_WORDS = 3
 # Sentences before one that go with it where it leans back on them or sums a list up.
@@ -101,8 +102,9 @@ def _evened(text: str) -> str:
 
 
 def _is_title(passage: Passage) -> bool:
-    """A heading or a running line, or figures without a word, such as a chart's; "Adopted Budget 1" looks like a row, but of no table that has a head."""
-    if not WORD.search(passage.text):
+    """A heading or a running line, a date alone, or figures without a word, such as a chart's; "Adopted Budget 1" looks like a row, but of no table
+    that has a head."""
+    if not WORD.search(MONTHS.sub(" ", passage.text)):
         return True
     return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 

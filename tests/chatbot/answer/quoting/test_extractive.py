@@ -190,6 +190,14 @@ def test_figures_without_a_word_are_no_passage() -> None:
     assert not [part for part in text.split("\n\n") if not re.search("[a-z]{2}", part)]
 
 
+def test_the_date_below_a_title_is_no_passage() -> None:
+    asked = prompt(
+        "What did the Chair say in July 2019?",
+        "Transcript of the Chair’s Press Conference\nJuly 31, 2019\n\nThe Chair said that rates were cut in July.\n",
+    )
+    assert extract_answer(asked, Understanding(asked.question, asked.question, years=(2019,))).startswith("The Chair said that rates were cut")
+
+
 def test_a_long_caption_is_cut_between_words() -> None:
     caption = "Statement of operations " + "of the consolidated budgetary institutions " * 8
     text = f"{caption}\n2023 2024\nTotal revenue 5 6\n"
