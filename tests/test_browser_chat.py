@@ -160,3 +160,34 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
         settled(page)
         page.reload()  # what is searched in stands in the address
         expect(page.get_by_test_id("stMultiSelect")).to_contain_text("Levies.pdf")
+
+
+def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        message = ask(page, CEILING)
+        message.get_by_role("button", name="Helpful", exact=True).click()
+        field = message.get_by_label("Why? (optional)")
+        field.click()
+        told = page.get_by_role("alert").filter(has_text="That is too long for this field: nothing was pasted.")
+        for text, is_told in (("x" * 2_000, 1), ("clear", 0)):
+            page.evaluate("text => navigator.clipboard.writeText(text)", text)
+            page.keyboard.press("Control+V")
+            expect(told.locator("visible=true")).to_have_count(is_told)
+            if is_told:
+                page.wait_for_timeout(5_500)  # it goes by itself
+        expect(field).to_have_value("clear")
+
+
+def test_on_a_narrow_screen_the_list_closes_once_something_is_chosen(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        page.set_viewport_size({"width": 390, "height": 844})
+        ask(page, CEILING)
+        sidebar = page.get_by_test_id("stSidebar")
+        for chosen in ("New conversation", CEILING):
+            if sidebar.get_attribute("data-collapsed") != "false":
+                page.get_by_test_id("stExpandSidebarButton").click()
+            expect(sidebar).to_have_attribute("data-collapsed", "false")
+            sidebar.get_by_role("button", name=chosen, exact=True).click()
+            expect(sidebar).to_have_attribute("data-collapsed", "true")
+        expect(page.locator(".question")).to_have_text([CEILING])

@@ -167,6 +167,9 @@ def _draw_numbers(checks: Sequence[NumberCheck], citations: Sequence[Citation], 
             if len(checks) == 1
             else f"Figures: {'both' if len(checks) == 2 else f'all {len(checks)}'} are confirmed"
         )
+    by_ocr = [citation.confidence is not None for citation in citations if citation.document is not None]
+    if any(by_ocr):
+        heading += ", as OCR reads the page" if all(by_ocr) else ", some as OCR reads the page"
     with st.expander(heading, expanded=bool(doubtful), key=f"figures-{number}"):
         keys = _numbers_by_key(citations)
         rows = [(check.text, FIGURES.get(check.status, check.status), _source(check, keys)) for check in checks]

@@ -17,6 +17,10 @@ __all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text"
 MOST_DOUBTS = 3
 # Files on their way that have a line of their own.
 MOST_RUNNING = 12
+PASSWORD_NOTE = (
+    "The password is used for this reading only and never stored. What is read can then be asked by all users of this server, without it; "
+    "only the pages themselves ask for it again."
+)
 # How the store begins the warning that is none: a file that is there under another name.
 SAME_FILE = "The same file as "
 # Seconds up to which time is told in seconds, in steps of five: nobody can tell more exactly.
@@ -69,7 +73,7 @@ def _ask_password(job: Job, house: House) -> None:
         wrong = "wrong" in (job.problem or "")
         said = "⚠ That password does not open it: try another, or leave the file out." if wrong else "It opens with a password only."
         asked = f"Password for <strong>{plain_html(short(job.name, 80))}</strong>"
-        st.html(f'<p>{asked}</p><p class="quiet" role="alert">{said} The password is used for this reading only and never stored.</p>')
+        st.html(f'<p>{asked}</p><p class="quiet" role="alert">{said} {PASSWORD_NOTE}</p>')
         field, unlock, leave = st.columns([5, 1.2, 1.4], vertical_alignment="bottom")
         label = f"Password for {spoken(job.name)}"
         password = field.text_input(label, type="password", key=f"password-{job.id}", label_visibility="collapsed")

@@ -66,14 +66,14 @@ const look = () => {
 };
 look();
 }"""
-# Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the button
-# of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard;
-# what carries data-stop tells that address to stop; a page of a strip goes into the field that opens it, again
-# where the field was just being drawn anew; a file to take away opens no tab. A question that is changed has the focus at once, is asked by Enter and left by
-# Escape, as the question's own field is. Where the list covers the page, it closes once something is chosen in it. "/" goes to the
-# question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape closes a panel from
-# wherever the focus is. A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit 1.67 misses the end of the run
-# that answered where a part of the page is drawn just then.
+# Once for each page that is loaded. What carries data-tip is explained while it is pointed at or has the focus; what carries data-press presses the
+# button of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard; what
+# carries data-stop tells that address to stop; a page of a strip goes into the field that opens it, again where the field was just being drawn anew;
+# a file to take away opens no tab. A question that is changed has the focus at once, is asked by Enter and left by Escape, as the question's own
+# field is. Where the list covers the page, it closes once something is chosen in it. A paste that a field does not take, for it is too long, is told.
+# "/" goes to the question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape
+# closes a panel from wherever the focus is. A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit
+# 1.67 misses the end of the run that answered where a part of the page is drawn just then.
 HANDS = """{
 if (!window.finpolicyHands) {
   window.finpolicyHands = true;
@@ -97,6 +97,22 @@ if (!window.finpolicyHands) {
   document.addEventListener('mouseover', show);
   document.addEventListener('focusin', show);
   document.addEventListener('scroll', hide, true);
+  const warning = document.createElement('div');
+  warning.className = 'tip'; warning.setAttribute('role', 'alert'); warning.hidden = true;
+  document.body.append(warning);
+  document.addEventListener('paste', (event) => {
+    const field = event.target, text = event.clipboardData ? event.clipboardData.getData('text') : '';
+    if (!text.trim() || !field.matches || !field.matches('input, textarea')) return;
+    const was = field.value;
+    setTimeout(() => {
+      if (!field.isConnected || field.value !== was) return;
+      warning.textContent = 'That is too long for this field: nothing was pasted.';
+      warning.hidden = false;
+      const box = field.getBoundingClientRect();
+      warning.style.left = Math.max(8, box.left) + 'px'; warning.style.top = Math.max(8, box.top - warning.offsetHeight - 6) + 'px';
+      setTimeout(() => { warning.hidden = true; }, 5000);
+    }, 200);
+  });
   const opened = () => document.querySelector('[role="dialog"]');
   let opener = null, wasOpen = false;
   const look = () => {

@@ -532,6 +532,7 @@ def test_no_text_of_number_words_breaks_the_reading(words: list[str]):
     assert all(one.end <= other.start for one, other in itertools.pairwise(figures))
 
 
+@pytest.mark.alone
 def test_a_long_text_of_number_words_is_read_in_time_that_grows_with_it():
     began = time.perf_counter()
     find_figures("twenty one hundred and five " * 20_000)

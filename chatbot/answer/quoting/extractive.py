@@ -186,7 +186,8 @@ def _columns(passage: Passage, asked: Understanding) -> str:
     shared = [shared_words(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
     wanted = [pair for pair in pairs if years & set(terms(pair[0]))] or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
-    return "; ".join(f"{head}: {_with_unit(cell, head, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
+    # A head over two lines goes on after its comma, "May 31, > 2019".
+    return "; ".join(f"{head.replace(', > ', ', ')}: {_with_unit(cell, head, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:

@@ -43,9 +43,14 @@ WEIGHTS: Mapping[str, float] = {
     "asks": -2.0,
     "fragment": -2.0,
     "length": -1.0,
+    # Set by hand, for hardly any of those questions asks for conditions: as much as most of its words.
+    "condition": 3.5,
 }
 # "How long" asks for a time: what answers is not called long.
 _HOW = re.compile(r"\bhow (?:long|often|soon)\b", re.IGNORECASE)
+# "Under what conditions" is answered by a sentence that names one.
+_ASKS_CONDITION = re.compile(r"\b(?:under|on|in) (?:what|which) (?:conditions?|circumstances|cases?|terms)\b|\bconditions\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:if|unless|provided that|subject to|only (?:where|when|after|for)|in the event|at least one of)\b", re.IGNORECASE)
 _SHARES = re.compile(r"percent|per cent|%|share|rate|ratio|slice|fraction|proportion|margin|yield", re.IGNORECASE)
 _PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage points?)", re.IGNORECASE)
 
@@ -72,6 +77,7 @@ class Question:
         self.words = [word for word in words if word not in called] or words
         self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
         self.years = frozenset(map(str, asked.years))
+        self.wants_condition = bool(_ASKS_CONDITION.search(asked.subject))
         self.wants_share = bool(_SHARES.search(asked.subject))
         having = Counter(word for passage in passages for word in {*terms(passage.text), *terms(passage.head)})
         own = set(content_terms(follow_up)) or set(self.words)
@@ -101,9 +107,10 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
     has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
     years = {term for term in own if len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}}
     label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text)))) if passage.is_row else set()
+    shared = sum(weight for word, weight in question.weights.items() if word in own)
     whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith((*SENTENCE_ENDS, "?")))
     return {
-        "words": sum(weight for word, weight in question.weights.items() if word in own),
+        "words": shared,
         "head": sum(weight for word, weight in question.weights.items() if word in head and word not in own),
         "related": min(1.0, len(question.related & own) / max(1, len(question.words))),
         "likeness": min(1.0, max(0.0, found.likeness)),
@@ -117,6 +124,7 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "asks": float(passage.asks),
         "fragment": float(not whole),
         "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
+        "condition": min(1.0, 2 * shared) if question.wants_condition and _CONDITION.search(passage.text) else 0.0,
     }
 
 

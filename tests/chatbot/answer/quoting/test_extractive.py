@@ -190,6 +190,15 @@ def test_figures_without_a_word_are_no_passage() -> None:
     assert not [part for part in text.split("\n\n") if not re.search("[a-z]{2}", part)]
 
 
+def test_conditions_are_asked_for_with_what_names_one() -> None:
+    page = (
+        "The suspension of the rules requires a resolution of Parliament.\n\nThe rules may be suspended if output falls by 2.0 per cent in a year. "
+        "It is rejected if it comes late.\n"
+    )
+    asked = prompt("Under what conditions may the rules be suspended?", page)
+    assert extract_answer(asked, Understanding(asked.question, asked.question)).startswith("The rules may be suspended if output falls")
+
+
 def test_the_date_below_a_title_is_no_passage() -> None:
     asked = prompt(
         "What did the Chair say in July 2019?",

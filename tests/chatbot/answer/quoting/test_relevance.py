@@ -64,7 +64,7 @@ def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
 
 
 def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_lowers_it() -> None:
-    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label"}
+    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition"}
     assert all((WEIGHTS[name] > 0) == (name in raising) for name in WEIGHTS)
     plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
     question = Question(ASKED, [plain.passage, Passage("other words", "", False)])
