@@ -41,6 +41,8 @@ SHIFTS = """() => {
       window.shifts.push([one.value, one.sources.map((of) => of.node && (of.node.outerHTML || of.node.textContent || '').slice(0, 120))]);
   }).observe({type: 'layout-shift'});
 }"""
+# What Streamlit fades while a slow page is drawn anew is no colour of the page.
+UNFADED = "() => [...document.querySelectorAll('.stElementContainer')].every((one) => ['0', '1'].includes(getComputedStyle(one).opacity))"
 # Above 0.1 a page counts as one that jumps (https://web.dev/articles/cls); half of it for us.
 MOST_SHIFT = 0.05
 
@@ -69,6 +71,7 @@ class Judge:
             self._page.emulate_media(color_scheme=theme)
             settled(self._page)
             self._page.wait_for_timeout(300)
+            self._page.wait_for_function(UNFADED)
             self._page.screenshot(path=ARTEFACTS / f"{self._name}, {state}, {theme}.png")
             self._page.evaluate(f"if (!window.axe) {{ {self._source} }}")
             for one in self._page.evaluate(JUDGE):

@@ -30,6 +30,8 @@ FLOORS = {
     "made absent: refused": 0.66,  # .750, n = 24
     "another document's question: refused": 0.76,  # .833, n = 72
 }
+# Searches by one part alone, of those that the benchmark compares.
+ALONE = ("vectors alone", "words alone")
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ def evaluation(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("evaluation")
     questions = load_questions(root / "tests" / "sample_questions.jsonl", samples)
     with opened(questions, folder / "store") as chatbot:
-        ranks = measure(chatbot, questions, {PEER: search_nearest_chunks, WHOLE: search_everything, **ablations()})
+        alone = {name: search for name, search in ablations().items() if name in ALONE}
+        ranks = measure(chatbot, questions, {PEER: search_nearest_chunks, WHOLE: search_everything, **alone})
         texts = page_texts(chatbot)
         absent, others = make_absent(questions.questions, texts), other_documents(questions, texts, most=100, seed=1)
         asked = ask_all(chatbot, questions, absent, others)
@@ -62,7 +65,7 @@ def share(right: list[bool]) -> float:
 
 def found(ranks: dict[str, dict[str, dict[str, int]]]) -> dict[str, float]:
     places = {scope: list(by_variant[WHOLE].values()) for scope, by_variant in ranks.items()}
-    alone = {name: list(ranks["own document"][name].values()) for name in ("vectors alone", "words alone")}
+    alone = {name: list(ranks["own document"][name].values()) for name in ALONE}
     return {
         **{f"{scope}: hit@{k}": hits_within(k, some) / len(some) for scope, some in places.items() for k in (1, 3, 10)},
         **{f"{name}, own document: hit@3": hits_within(3, some) / len(some) for name, some in alone.items()},
