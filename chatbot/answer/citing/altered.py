@@ -18,6 +18,8 @@ FEWEST_EQUAL = 3
 LEAST_SHARE = 0.5
 # Words in a row on either side that may stand for each other; more are another way of saying it.
 MOST_CHANGED = 5
+# ... that only one of the two has; more are a clause of its own, "which is not in force yet".
+MOST_ADDED = 3
 
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
     "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
@@ -61,7 +63,8 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     codes = matcher.get_opcodes()
     for at, (kind, a, b, c, d) in enumerate(codes):
         # What stands before the first or after the last common word belongs to other sentences.
-        if kind == "equal" or not 0 < at < len(codes) - 1 or max(b - a, d - c) > MOST_CHANGED:
+        longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
+        if kind == "equal" or not 0 < at < len(codes) - 1 or max(b - a, d - c) > longest:
             continue
         if found := _turned(said.texts[a:b], there[c:d], said.texts[b]):
             return found

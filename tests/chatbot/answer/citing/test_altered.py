@@ -69,6 +69,10 @@ def test_other_wordings_of_the_same_are_verified(statement: str):
     assert (cited(statement).verified, cited(statement).reason) == (True, None)
 
 
+def test_a_clause_that_is_put_in_is_not_compared():
+    assert cited("The appropriation, which does not matter here, lapses after four years.").verified
+
+
 def test_few_words_in_common_are_not_compared_word_by_word():
     statement = "Nine ministers do not agree on whether municipalities should pay, although the appropriation lapses after four years."
     assert cited(statement).verified
