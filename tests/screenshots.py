@@ -30,6 +30,11 @@ SIZES = ((1440, 900), (1024, 768), (390, 844))
 LONG_NAME = "Statement on the medium-term budgetary framework and on the fiscal rules of the general government (revised second edition).pdf"
 HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a).pdf"
 
+COMPARED = {
+    "compare-years": "q=What+is+total+expenditure%3F&d=Valmora_Budget_Book_2025-26.pdf&y=2023-24&y=2024-25&y=2025-26",
+    "compare-documents": "q=What+is+the+open+tender+threshold%3F&d=Valmora_Procurement_Policy_2019.pdf&d=Valmora_Procurement_Policy_2024.pdf",
+}
+
 Take = Callable[[Page, str], None]
 
 
@@ -135,21 +140,12 @@ def _take_others(page: Page, picture: Take) -> None:
     go(page, "Compare")
     page.get_by_role("button", name="Compare", exact=True).wait_for()
     picture(page, "compare")
-    page.locator(".st-key-compare-example button").click()
-    page.get_by_role("button", name="Compare", exact=True).click()
-    page.get_by_role("link", name="Download as CSV").wait_for()
-    picture(page, "compare-documents")
-    page.get_by_label("Question").fill("What is total expenditure?")
-    page.get_by_label("Question").press("Tab")
-    years = page.get_by_role("combobox", name="Years")
-    for year in ("2023-24", "2024-25", "2025-26"):
-        years.fill(year)
-        page.get_by_role("option").first.click()
-    years.press("Tab")
-    settled(page)
-    page.get_by_role("button", name="Compare", exact=True).click()
-    page.get_by_test_id("stVegaLiteChart").wait_for()
-    picture(page, "compare-years")
+    for name, address in COMPARED.items():
+        page.goto(f"{page.url.split('/compare')[0]}/compare?{address}")
+        page.get_by_role("heading", name="Compare", exact=True).wait_for()
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.get_by_role("link", name="Download as CSV").wait_for()
+        picture(page, name)
     go(page, "Memory")
     picture(page, "memory")
     for tab in page.get_by_role("tab").all()[1:]:

@@ -22,6 +22,7 @@ from chatbot.ui.asking import Asking
 from chatbot.ui.attaching import Attached, attach
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
+from chatbot.ui.example_questions import wait_for_examples
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, stopped_html
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
@@ -33,8 +34,6 @@ from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
-# Seconds after which a page that waits for example questions looks for them.
-LOOK_SECONDS = 0.5
 # Characters of a question that was kept back which are shown.
 LONGEST_HELD = 200
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
@@ -218,15 +217,9 @@ def _invite(documents: Sequence[DocumentRow], house: House) -> None:
     if all(row.name.startswith("Valmora_") for row in documents):
         _examples(SAMPLE_QUESTIONS)
     elif (found := house.examples.of(documents)) is None:
-        st.fragment(_look, run_every=LOOK_SECONDS)(documents, house)
+        wait_for_examples(house.examples, documents)
     else:
         _examples(found or ANY_QUESTIONS)
-
-
-def _look(documents: Sequence[DocumentRow], house: House) -> None:
-    st.caption("Looking for questions that these documents answer …")
-    if house.examples.of(documents) is not None:
-        st.rerun()
 
 
 def _examples(questions: Sequence[str]) -> None:

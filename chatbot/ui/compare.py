@@ -18,6 +18,7 @@ from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.comparisons import Running
 from chatbot.ui.downloads import Download, draw_download
+from chatbot.ui.example_questions import wait_for_examples
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
@@ -33,6 +34,8 @@ MOST_SUGGESTED = 12
 YEARS_BEFORE = 2
 # Documents of an example.
 MOST_IN_EXAMPLE = 4
+# The example for the sample documents: figures, their changes and a chart.
+SAMPLE = "What is total expenditure?", ("Valmora_Budget_Book_2025-26.pdf",), ("2023-24", "2024-25", "2025-26")
 # Words of the question in the name of the table's file.
 MOST_NAME_WORDS = 6
 WHAT = (
@@ -154,6 +157,9 @@ def _teach() -> None:
 
 def _invite(rows: Sequence[DocumentRow], house: House) -> None:
     st.html(paragraphs_html(WHAT))
+    if house.examples.of(rows) is None:
+        wait_for_examples(house.examples, rows)
+        return
     question, names, years = example(rows, house.examples.shared(rows))
     if len(names) * max(1, len(years)) < 2:
         return
@@ -167,6 +173,8 @@ def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = (
 
     shared: a question to several documents, and which; ("", ()) for none.
     """
+    if any(row.name == SAMPLE[1][0] for row in rows) and all(row.name.startswith("Valmora_") for row in rows):
+        return SAMPLE
     if shared[0]:
         return shared[0], shared[1][:MOST_IN_EXAMPLE], ()
     listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]

@@ -6,12 +6,14 @@ import logging
 import threading
 from collections.abc import Sequence
 
+import streamlit as st
+
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
 from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from chatbot.service import Chatbot
 
-__all__ = ["ExampleQuestions"]
+__all__ = ["ExampleQuestions", "wait_for_examples"]
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +22,9 @@ WANTED = 3
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
 # Passages of a document that are looked through for what it speaks of: some twenty pages.
 MOST_PASSAGES = 60
+
+# Seconds after which a page that waits for them looks again.
+LOOK_SECONDS = 0.5
 
 _Key = tuple[tuple[str, str], ...]
 
@@ -99,3 +104,14 @@ class ExampleQuestions:
             return True
         hits = self._chatbot.search(one.question, k=1)
         return bool(hits) and hits[0].document == one.document and one.page in {0, hits[0].page}
+
+
+def wait_for_examples(examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> None:
+    """Say that they are looked for, and draw the page anew once they are found."""
+    st.fragment(_look, run_every=LOOK_SECONDS)(examples, documents)
+
+
+def _look(examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> None:
+    st.caption("Looking for questions that these documents answer …")
+    if examples.of(documents) is not None:
+        st.rerun()

@@ -264,3 +264,10 @@ def test_years_stand_as_far_apart_as_in_time() -> None:
     alike = Comparison("What?", ("A",), ("2022-23", "2023"))
     points = [(place, float(at)) for at, place in enumerate(alike.places)]
     assert chart_spec(alike, points, "USD")["encoding"]["x"]["type"] == "ordinal"  # two that end in one year
+
+
+def test_the_example_of_the_sample_documents_has_figures_of_several_years() -> None:
+    names = ("Valmora_Budget_Book_2025-26.pdf", "Valmora_Procurement_Policy_2019.pdf")
+    rows = [row(name, None) for name in names]
+    assert example(rows) == ("What is total expenditure?", names[:1], ("2023-24", "2024-25", "2025-26"))
+    assert example([*rows, row("Other.pdf", None)])[0] != "What is total expenditure?"
