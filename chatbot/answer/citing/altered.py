@@ -33,14 +33,20 @@ _OPPOSITES = (
     (frozenset("may might can could optional".split()), frozenset("must shall required mandatory".split())),
     (
         frozenset(
-            "raise raises raised raising increase increases increased increasing rise rises rose risen rising grew grown growth higher up".split()
+            """raise raises raised raising increase increases increased increasing rise rises rose risen rising grow grows grew grown growth higher up gain
+            gains gained""".split()
         ),
         frozenset(
-            "lower lowers lowered lowering decrease decreases decreased decreasing fall falls fell fallen falling cut cuts declined decline down".split()
+            """lower lowers lowered lowering decrease decreases decreased decreasing fall falls fell fallen falling cut cuts decline declines declined down
+            shrink shrinks shrank shrunk contracted""".split()
         ),
     ),
-    (frozenset("least minimum above exceed exceeds exceeded exceeding more over".split()), frozenset("most maximum below under less".split())),
-    (frozenset("before prior".split()), frozenset("after".split())),
+    (frozenset("least minimum above exceed exceeds exceeded exceeding more over".split()), frozenset("most maximum below under less fewer".split())),
+    (frozenset("before prior earlier".split()), frozenset("after subsequent later following".split())),
+    (
+        frozenset("accept accepts accepted allow allows allowed permit permitted".split()),
+        frozenset("refuse refuses refused reject rejected forbidden".split()),
+    ),
     (frozenset("surplus surpluses".split()), frozenset("deficit deficits".split())),
     (frozenset("include includes included including".split()), frozenset("exclude excludes excluded excluding".split())),
     (frozenset("tightening tighten tightened".split()), frozenset("easing ease eased loosening loosened".split())),
@@ -61,28 +67,30 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     if equal < FEWEST_EQUAL or equal < LEAST_SHARE * telling:
         return ""
     codes = matcher.get_opcodes()
+    denials: list[str] = []
+    opposites: list[str] = []
     for at, (kind, a, b, c, d) in enumerate(codes):
         # What stands before the first or after the last common word belongs to other sentences.
         longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
         if kind == "equal" or not 0 < at < len(codes) - 1 or max(b - a, d - c) > longest:
             continue
-        if found := _turned(said.texts[a:b], there[c:d], said.texts[b]):
-            return found
-    return ""
+        mine, its = said.texts[a:b], there[c:d]
+        own, others = _numbers(mine, its), _numbers(its, mine)
+        if own and others and own != others:
+            return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
+        denials += _denial(mine, its)
+        if said.texts[b] not in _DENIALS:  # "may not" is "must not"
+            opposites += _opposition(mine, its)
+    # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only after".
+    return "" if len(denials) == len(opposites) else (denials or opposites)[0]
 
 
-def _turned(said: Sequence[str], there: Sequence[str], following: str) -> str:
-    """What turns the sense between two runs of words that stand in the same place. following: the word that both have next."""
-    own, others = _numbers(said, there), _numbers(there, said)
-    if own and others and own != others:
-        return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
+def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:
+    """What one of two runs of words that stand in the same place denies, and the other does not."""
     denied, denies = ([word for word in words if word in _DENIALS] for words in (said, there))
-    opposed = _opposed(said, there) if following not in _DENIALS else None  # "may not" is "must not"
     if len(denied) % 2 == len(denies) % 2:
-        return f"the page says “{opposed[1]}” where the answer says “{opposed[0]}”" if opposed else ""
-    if opposed:  # "at least" for "not less than"
-        return ""
-    return f"the answer has “{denied[0]}”, the page does not" if len(denied) % 2 else f"the page has “{denies[0]}”, the answer does not"
+        return []
+    return [f"the answer has “{denied[0]}”, the page does not" if len(denied) % 2 else f"the page has “{denies[0]}”, the answer does not"]
 
 
 def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
@@ -92,11 +100,11 @@ def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
     return [word for word in words if word in _NUMBERS] or alike
 
 
-def _opposed(said: Sequence[str], there: Sequence[str]) -> tuple[str, str] | None:
-    """A word that is said and its opposite that is there, where neither stands on both sides."""
+def _opposition(said: Sequence[str], there: Sequence[str]) -> list[str]:
+    """A word that is said, and its opposite that is there in the same place, where neither stands on both sides."""
     for pair in _OPPOSITES:
         for mine, its in (pair, pair[::-1]):
             used, used_there = [word for word in said if word in mine], [word for word in there if word in its]
             if used and used_there and its.isdisjoint(said) and mine.isdisjoint(there):
-                return used[0], used_there[0]
-    return None
+                return [f"the page says “{used_there[0]}” where the answer says “{used[0]}”"]
+    return []

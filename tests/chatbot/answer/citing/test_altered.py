@@ -35,6 +35,7 @@ def cited(statement: str) -> Citation:
         ("Reserves shall be at most 15 days of spending before the end of the year.", "the page says “least” where the answer says “most”"),
         ("Reserves may be at least 15 days of spending before the end of the year.", "the page says “shall” where the answer says “may”"),
         ("Reserves shall be at least 15 days of spending after the end of the year.", "the page says “before” where the answer says “after”"),
+        ("The State does guarantee the debt of municipalities and does take it over.", "the page has “not”, the answer does not"),
         ("The Council lowered the rate in March and looks through the first rise in food prices.", "the page says “raised” where the answer says “lowered”"),
         ("Bonds with a nine-year term are sold in spring.", "the page says “four” where the answer says “nine”"),
         (
@@ -60,6 +61,8 @@ def test_a_word_that_turns_the_sense_is_no_verified_statement_and_the_reason_nam
         "Reserves must be at least 15 days of spending before the end of the year.",
         "Reserves shall be not less than 15 days of spending before the end of the year.",
         "The withdrawal limit is 4 per cent of the fund's assets.",
+        "Reserves shall be no fewer than 15 days of spending before the end of the year.",
+        "Reserves shall not be below 15 days of spending before the end of the year.",
         "The rules must not be waived by the ministry of finance alone.",
         "The rules cannot be waived by the ministry of finance alone.",
         "In March the Council raised the rate and looks through the first rise in food prices.",
