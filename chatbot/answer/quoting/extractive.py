@@ -102,9 +102,9 @@ def _evened(text: str) -> str:
 
 
 def _is_title(passage: Passage) -> bool:
-    """A heading or a running line, a date alone, or figures without a word, such as a chart's; "Adopted Budget 1" looks like a row, but of no table
-    that has a head."""
-    if not WORD.search(MONTHS.sub(" ", passage.text)):
+    """A heading or a running line, a date alone, or figures without a word in them or above them, such as a chart's; "Adopted Budget 1" looks like a
+    row, but of no table that has a head."""
+    if passage.table is None and not WORD.search(MONTHS.sub(" ", passage.text)) and (MONTHS.search(passage.text) or not WORD.search(passage.head)):
         return True
     return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 
