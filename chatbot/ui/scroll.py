@@ -152,6 +152,10 @@ if (!window.finpolicyHands) {
     const box = document.querySelector('[data-testid="stChatInput"] textarea');
     if (box) { event.preventDefault(); box.focus(); }
   });
+  const back = (number, tries) => {
+    const pencil = document.querySelector(`.st-key-pencil-${number} button`);
+    if (pencil) pencil.focus(); else if (tries) setTimeout(back, 50, number, tries - 1);
+  };
   const edited = (tries) => {
     const field = document.querySelector('[class*="st-key-edit-text-"] textarea');
     if (field) { field.focus(); field.setSelectionRange(field.value.length, field.value.length); } else if (tries) setTimeout(edited, 50, tries - 1);
@@ -170,8 +174,8 @@ if (!window.finpolicyHands) {
     const form = event.target.closest ? event.target.closest('[class*="st-key-edit-text-"]') : null;
     if (!form || event.isComposing || !event.isTrusted) return;
     if (event.key === 'Escape') {
-      const leave = document.querySelector('[class*="st-key-edit-leave-"] button');
-      if (leave) leave.click();
+      const leave = document.querySelector('[class*="st-key-edit-leave-"] button'), number = (form.className.match(/st-key-edit-text-(\\d+)/) || [])[1];
+      if (leave) { leave.click(); setTimeout(back, 100, number, 40); }
     } else if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault(); event.stopPropagation();
       const sent = {key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey: true, bubbles: true, cancelable: true};
