@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from chatbot.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
@@ -30,13 +31,13 @@ class Trial:
     hint: str = ""
 
 
-def try_model(settings: Settings) -> Trial:
-    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or as long as one silence may last."""
+def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -> Trial:
+    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or as long as one silence may last, or until stopped."""
     endpoint_failures()  # imports the client, which is no part of how long the model takes
     host, started = endpoint_host(settings), time.monotonic()
     model = OpenAIModel(replace(settings, timeout=min(settings.timeout, MOST_SECONDS)))
     try:
-        reply = model.stream(MESSAGES, max_tokens=REPLY_TOKENS, stop=lambda: time.monotonic() - started > MOST_SECONDS)
+        reply = model.stream(MESSAGES, max_tokens=REPLY_TOKENS, stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS)
         try:
             "".join(reply)
         finally:

@@ -45,7 +45,7 @@ SET_ASIDE = "You rated another answer to this question not helpful: what it quot
 # Between why a model failed and what of its answer had come.
 HAD_SAID = " It had said: "
 # What is said where a model names pages in its own words.
-PAGES_UNCHECKED = "The answer speaks of page {pages} without citing it: only the numbered citations are checked."
+PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is numbered is checked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,4 +232,4 @@ class Answering:
 def _pages_unchecked(answer: Answer) -> tuple[str, ...]:
     """A sentence for the pages that a model's answer names beside its citations."""
     named = uncited_pages(answer.text, answer.citations) if answer.answered and answer.model != "extractive" else ()
-    return (PAGES_UNCHECKED.format(pages=" and ".join(named)),) if named else ()
+    return (PAGES_UNCHECKED.format(pages=f"page{'s' * (len(named) > 1)} {' and '.join(named)}"),) if named else ()

@@ -23,7 +23,7 @@ POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-ur
 FIGURES = {
     "supported": "✓ stands in the cited passage",
     "derived": "✓ worked out from figures that stand there",
-    "present_elsewhere": "⚠ stands on another page that was read, not on the cited one",
+    "present_elsewhere": "⚠ not so on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
 }

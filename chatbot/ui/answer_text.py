@@ -21,7 +21,7 @@ BLANK_LINE = re.compile(r"\n\s*\n")
 FIGURES = {
     "supported": "✓ stands on the cited page",
     "derived": "✓ worked out from figures that stand there",
-    "present_elsewhere": "⚠ stands on another page that was read, not on the cited one",
+    "present_elsewhere": "⚠ not so on the cited page",
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
 }

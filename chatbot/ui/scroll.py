@@ -112,7 +112,7 @@ if (!window.finpolicyHands) {
       warning.style.left = Math.max(8, box.left) + 'px'; warning.style.top = Math.max(8, box.top - warning.offsetHeight - 6) + 'px';
       setTimeout(() => { warning.hidden = true; }, 5000);
     }, 200);
-  });
+  }, true);
   const opened = () => document.querySelector('[role="dialog"]');
   let opener = null, wasOpen = false;
   const look = () => {

@@ -161,6 +161,7 @@ class _Running:
         """settings: kept without the key, which is for this one test."""
         self.settings, self.begun = replace(settings, api_key=""), time.monotonic()
         self.trial: Trial | None = None
+        self.cancelled = False
         threading.Thread(target=self._run, args=(settings,), name="model-trial", daemon=True).start()
 
     @property
@@ -168,7 +169,7 @@ class _Running:
         return self.trial is not None
 
     def _run(self, settings: Settings) -> None:
-        self.trial = try_model(settings)
+        self.trial = try_model(settings, lambda: self.cancelled)
 
 
 def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
@@ -179,7 +180,9 @@ def _draw_trial(running: _Running, *, was_over: bool, own: bool) -> None:
             seconds = time.monotonic() - running.begun
             st.html(f'<p class="state" role="status">Asking {plain_html(endpoint_host(running.settings))} … {seconds:.0f} s</p>')
             if st.button("Cancel", key="trial-cancel", type="tertiary"):
+                running.cancelled = True
                 st.session_state.pop("trial", None)
+                st.toast("The test was cancelled.")
                 st.rerun()
     elif not was_over:
         st.rerun()  # drawn once more, and polled no longer

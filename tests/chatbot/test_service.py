@@ -129,7 +129,7 @@ def test_pages_that_a_model_names_without_citing_them_are_told(make: Make) -> No
         return [f"The deficit ceiling is 3.0 per cent [{key_of(messages)}], as page 1 and page 77 say."]
 
     _, events = ask(make(ScriptedModel(say)))
-    assert "The answer speaks of page 77 without citing it: only the numbered citations are checked." in notices(events)
+    assert "The answer speaks of page 77 without a citation: only what is numbered is checked." in notices(events)
 
 
 def test_an_answer_cut_by_its_limit_or_stopped_says_so(make: Make) -> None:

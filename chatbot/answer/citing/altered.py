@@ -70,9 +70,13 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     denials: list[str] = []
     opposites: list[str] = []
     for at, (kind, a, b, c, d) in enumerate(codes):
-        # What stands before the first or after the last common word belongs to other sentences.
+        # What stands after the last common word belongs to other sentences.
         longest = MOST_CHANGED if kind == "replace" else MOST_ADDED
-        if kind == "equal" or not 0 < at < len(codes) - 1 or max(b - a, d - c) > longest:
+        if at == 0:  # of what the page has before the statement only a number right before the first common word, "Four cases exceeded"
+            a, c = max(a, b - 1), max(c, d - 1)
+            if a == b or said.texts[a] not in _NUMBERS:
+                continue
+        if kind == "equal" or at == len(codes) - 1 or max(b - a, d - c) > longest:
             continue
         mine, its = said.texts[a:b], there[c:d]
         own, others = _numbers(mine, its), _numbers(its, mine)

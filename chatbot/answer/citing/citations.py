@@ -39,6 +39,7 @@ _SENTENCE_END = re.compile(r"[.!?。][\"'”’»)\]*_]{0,4}\s++|\r?\n[ \t]{0,40
 _ABBREVIATION = re.compile(
     r"(?:(?<![^\W_])(?:[A-Za-z]|Inc|Mr|Mrs|Ms|Dr|Nos?|Fig|pp|cf|vs|etc|al|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est|ca)|e\.g|i\.e|U\.S|U\.K)\.\Z"
 )
+_ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|\(?(?:[0-9]{1,3}|[a-z]{1,4})[.)])[ \t]")
 _LIST_ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|[0-9]{1,3}[.)])[ \t]")
 
 
@@ -222,8 +223,15 @@ class _Answer:
             return self._together(marks[-1])
         if marks := self._leading_in(index) or self._closing(start, end):
             return marks
+        # An item of a list whose key stands behind the last one.
+        if _ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._paragraph_end(end))):
+            return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         return self.marks if "=" in self.blanked[start:end] else []
+
+    def _paragraph_end(self, position: int) -> int:
+        found = self.blanked.find("\n\n", position)
+        return found if found >= 0 else len(self.blanked)
 
     def _leading_in(self, index: int) -> list[_Mark]:
         for above in range(index - 1, -1, -1):
@@ -234,8 +242,7 @@ class _Answer:
 
     def _closing(self, start: int, end: int) -> list[_Mark]:
         """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""
-        first, last = self.blanked.rfind("\n\n", 0, start) + 1, self.blanked.find("\n\n", end)
-        last = last if last >= 0 else len(self.blanked)
+        first, last = self.blanked.rfind("\n\n", 0, start) + 1, self._paragraph_end(end)
         marks = self._marks_within(first, last)
         alone = bool(marks) and marks[0].group == marks[-1].group and not re.search(r"[^\W_]", self.blanked[marks[-1].end : last])
         return marks if alone else []

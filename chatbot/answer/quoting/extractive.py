@@ -40,6 +40,8 @@ OWN_UNIT = re.compile(
     r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
 )
+# A column's own unit, "Population (thousand)", goes before that of its table.
+IN_HEAD = re.compile(r"\b(?:thousands?|millions?|billions?|trillions?|crores?|lakhs?|mn|bn)\b|'000", re.IGNORECASE)
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
@@ -157,6 +159,8 @@ def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
             break
         window.insert(0, passage)
     for passage in candidate.page[at + 1 :]:
+        if passage.text in window[-1].text:  # an item of the list that it announces
+            continue
         room -= len(passage.text.split())
         if passage.is_row or room < 0 or SPEAKER.match(passage.text) or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
             break
@@ -193,6 +197,8 @@ def _columns(passage: Passage, asked: Understanding) -> str:
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
     """A bare cell with the scale or the per cent that its table states; a row or column of shares, rates, numbers or dates has none of it."""
     if not BARE_FIGURE.fullmatch(cell) or YEAR.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
+        return cell
+    if IN_HEAD.search(head):
         return cell
     scale, unit = passage_scale(table.unit or table.caption)
     if unit == "%":

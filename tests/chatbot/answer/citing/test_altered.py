@@ -29,6 +29,7 @@ def cited(statement: str) -> Citation:
         ("It lasts for one fiscal year and may be extended twice; it shall never exceed two years.", "the page says “once” where the answer says “twice”"),
         ("The State does guarantee the debt of municipalities and does not take it over.", "the page has “not”, the answer does not"),
         ("The appropriation lapses after nine years.", "the page says “four” where the answer says “nine”"),
+        ("Four fifths of the members of Parliament adopt the resolution.", "the page says “three” where the answer says “four”"),
         ("The levy on betting is not abolished in 2027.", "the answer has “not”, the page does not"),
         ("The withdrawal limit is nine per cent of the fund's assets.", "the page says “four” where the answer says “nine”"),
         ("The withdrawal limit equals nine per cent of the fund's assets.", "the page says “four” where the answer says “nine”"),

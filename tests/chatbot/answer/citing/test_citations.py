@@ -466,3 +466,16 @@ def test_a_row_is_located_by_its_label_and_figure_whatever_stands_behind_them() 
     page = "Table 4: Compliance (per cent of GDP)\nLimit Plan Met?\nDeficit ceiling 3.0 2.6 Yes\nDebt anchor 60 61 No\n"
     (citation,) = citations("The deficit ceiling stands at 3.0 per cent [S1-7f3a].", prompt(hit(1, page)))
     assert (citation.verified, citation.quote) == (True, "Deficit ceiling 3.0 2.6 Yes")
+
+
+def test_a_duration_in_words_is_confirmed_by_the_same_thing_only():
+    page = "2 Fiscal rules\nThe committee meets every three years. An entity that misses 2 targets agrees a plan within 2 years.\n"
+    asked = prompt(hit(1, page))
+    assert statuses("The committee meets every two weeks [S1-7f3a].", asked) != ["supported"]
+    assert statuses("An entity agrees a plan within two years [S1-7f3a].", asked) == ["supported"]
+
+
+def test_items_of_a_list_have_the_key_behind_the_last_one():
+    page = "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed 1.5 per cent of output.\nIt is rare.\n"
+    text = "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed 1.5 per cent of output. [S1-7f3a] It is rare. [S1-7f3a]"
+    assert checks(text, prompt(hit(1, page))) == [("2.0 per cent", "supported", "S1"), ("1.5 per cent", "supported", "S1")]

@@ -131,6 +131,7 @@ def test_rows_are_quoted_with_the_sentence_that_announces_them() -> None:
         ("$ 1,093", "2023", "$ 1,093 thousand"),
         ("2035", "Year due", "2035"),
         ("30.1", "Share (%)", "30.1"),
+        ("2,200", "Population (million)", "2,200"),
         ("30.1%", "2023", "30.1%"),
         ("As applicable", "2023", "As applicable"),
         ("-", "2023", "-"),
@@ -215,3 +216,12 @@ def test_a_long_caption_is_cut_between_words() -> None:
     (found,) = (one for one in passages(replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,))) if one.table)
     assert len(found.head) <= 200
     assert set(found.head.split()) <= set(caption.split())
+
+
+def test_a_list_goes_on_with_what_follows_it_and_not_with_its_own_items() -> None:
+    page = (
+        "The application of the deficit ceiling and of the rules on expenditure may be suspended in a year if at least one of the following is met:\n"
+        "(a) output falls by 2.0 per cent;\n(b) there is a war.\n\nThe suspension lasts one year.\n"
+    )
+    text = extract_answer(prompt("Under what conditions may the rules be suspended?", page))
+    assert text.count("output falls by") == 1 and "The suspension lasts one year." in text
