@@ -43,6 +43,7 @@ SHIFTS = """() => {
 }"""
 # What Streamlit fades while a slow page is drawn anew is no colour of the page.
 UNFADED = "() => [...document.querySelectorAll('.stElementContainer')].every((one) => ['0', '1'].includes(getComputedStyle(one).opacity))"
+STYLED = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).maxWidth === '928px'"  # 58rem
 # Above 0.1 a page counts as one that jumps (https://web.dev/articles/cls); half of it for us.
 MOST_SHIFT = 0.05
 
@@ -86,6 +87,15 @@ class Judge:
         assert not self.found, report.read_text("utf-8")
 
 
+def with_examples(page: Page) -> None:
+    """Wait until the empty chat has its example questions, which are looked for in the background, and its style, which Streamlit loads after the first
+    drawing."""
+    page.locator("[class*=st-key-example-]").first.wait_for()
+    page.wait_for_function(STYLED)
+    settled(page)
+    page.wait_for_timeout(300)
+
+
 def go(page: Page, server: Server, name: str) -> None:
     page.goto(f"{server.url}/{name.lower()}" if name != "Chat" else server.url)
     page.get_by_role("heading", name=name, exact=True).wait_for()
@@ -97,7 +107,7 @@ def go(page: Page, server: Server, name: str) -> None:
 def test_the_chat_has_no_serious_fault(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
         judge = Judge(page, "chat")
-        settled(page)
+        with_examples(page)
         judge("empty")
         message = ask(page, BOTH)
         message.get_by_role("button", name="Helpful", exact=True).click()
@@ -216,7 +226,7 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
 
 def test_nothing_jumps_while_an_answer_comes(browser: Browser, server: Server) -> None:
     with Visitor(browser, server.url) as page:
-        settled(page)
+        with_examples(page)
         page.evaluate(SHIFTS)
         ask(page, BOTH)
         settled(page)
