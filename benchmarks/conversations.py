@@ -30,7 +30,7 @@ from chatbot.asking.question import Ask  # noqa: E402
 from chatbot.memory.conversations.answer_records import answer_fields  # noqa: E402
 from chatbot.records import Answer, Recall  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import Settings, load_settings  # noqa: E402
+from chatbot.settings import Settings  # noqa: E402
 from chatbot.store.library import Upload  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402
 
@@ -49,7 +49,7 @@ def main() -> None:
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         make_samples(Path(folder) / "documents")
-        with Chatbot(Settings(home=Path(folder) / "home", model_cache=load_settings().model_cache)) as chatbot:
+        with Chatbot(Settings(home=Path(folder) / "home")) as chatbot:
             list(chatbot.add([Upload(path) for path in sorted((Path(folder) / "documents").glob("*.pdf"))]))
             measure(chatbot, given, Path(folder) / "peer.json")
 

@@ -26,7 +26,7 @@ from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, QueryChunk, embed_query, search_chunks  # noqa: E402
 from chatbot.search.retrieval import Query, Retriever  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
-from chatbot.settings import Settings, load_settings  # noqa: E402
+from chatbot.settings import Settings  # noqa: E402
 from chatbot.store.library import Upload  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402
 
@@ -47,7 +47,7 @@ def main() -> None:
         documents = given.documents or Path(folder) / "documents"
         if not given.documents:
             make_samples(documents)
-        with Chatbot(Settings(home=Path(folder) / "home", model_cache=load_settings().model_cache)) as chatbot:
+        with Chatbot(Settings(home=Path(folder) / "home")) as chatbot:
             list(chatbot.add([Upload(path) for path in sorted(documents.glob("*.pdf"))]))
             measure(chatbot, asked)
 

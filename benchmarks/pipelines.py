@@ -84,7 +84,7 @@ class Ours:
         """
         self._turn += 1
         self._embedder.texts.clear()
-        settings = Settings(home=self._folder / str(self._turn), model_cache=load_settings().model_cache)
+        settings = Settings(home=self._folder / str(self._turn))
         with Chatbot(settings, embedder=self._embedder) as chatbot:
             started = time.perf_counter()
             with _Look(chatbot, paths[-1].name, query) as look:

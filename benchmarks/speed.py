@@ -114,20 +114,13 @@ class RandomPassages:
 
 def fill(home: Path, paths: Sequence[Path], *, real: bool) -> None:
     """Add the corpus."""
-    settings = Settings(home=home, model_cache=default_cache())
+    settings = Settings(home=home)
     embedder = make_embedder(settings)
     with Chatbot(settings, embedder=embedder if real else RandomPassages(embedder)) as chatbot:
         started = time.perf_counter()
         failed = [result.document for result in chatbot.add([Upload(path) for path in paths]) if result.status == "failed"]
         chunks = sum(row.chunks for row in chatbot.documents())
         print(f"{len(paths)} documents, {chunks:,} chunks, added in {time.perf_counter() - started:.0f} s, failed: {failed or 'none'}")
-
-
-def default_cache() -> Path:
-    """Where the built model stands."""
-    from chatbot.settings import load_settings
-
-    return load_settings().model_cache
 
 
 def measure_cold(home: Path, runs: int) -> None:
@@ -151,7 +144,7 @@ def timed(command: Sequence[str], environment: dict[str, str]) -> float:
 
 def measure_warm(home: Path) -> None:
     """Milliseconds of a search in a warm process, the query's embedding included, over all documents and within one."""
-    with Chatbot(Settings(home=home, model_cache=default_cache())) as chatbot:
+    with Chatbot(Settings(home=home)) as chatbot:
         names = [row.name for row in chatbot.documents()]
         scopes: dict[str, list[list[str]]] = {"all documents": [[]], "one document": [[name] for name in names]}
         for label, choices in scopes.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ class Settings:
     signals_notes: int = 3
     max_upload_mb: int = 200
     workers: int = 0
-    model_cache: Path = Path()
+    model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""
     open_to_others: bool = False
     endpoint_rule: str = ""
@@ -141,10 +141,10 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     given = os.environ if environment is None else environment
     values: dict[str, Any] = {"model_cache": _cache_folder(given)}
     defaults = Settings()
-    for name, (field, _) in ENVIRONMENT.items():
+    for name, (called, _) in ENVIRONMENT.items():
         text = given.get(name, "").strip()
         if text:
-            values[field] = _parse(name, text, getattr(defaults, field))
+            values[called] = _parse(name, text, getattr(defaults, called))
     settings = Settings(**values)
     if settings.context_tokens < 1_000:
         raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from dataclasses import fields, replace
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,11 @@ def test_each_has_a_sentence_on_its_effect_and_takes_its_default() -> None:
     for one in PREFERENCES:
         assert one.label and one.effect.endswith("."), one.name
         assert check_value(one.name, server_value(one.name, Settings())) == server_value(one.name, Settings()), one.name
+
+
+def test_the_embedded_model_is_never_built_in_the_folder_one_works_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert Settings().model_cache == load_settings().model_cache == tmp_path / "finpolicy"
 
 
 @pytest.mark.parametrize(
