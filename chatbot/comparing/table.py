@@ -87,11 +87,11 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     """One entry in one or two lines, for a terminal."""
     line = entry_line(entry, change)
     where = ", ".join(filter(None, [entry.place.document, entry.place.year]))
-    page = f"page {line['page']}" + (f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else "")
     if entry.state == "failed":
         return f"{where}: {line['remark']}"
     if entry.state == "absent":
         return f"{where}: not in this document. {line['remark']}" + (f" Nearest: page {line['nearest page']}." if line["nearest page"] else "")
+    page = f"page {line['page']}" + (f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else "")
     said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
     checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
     doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,13 +12,7 @@ from chatbot.numbers.grammar import BASIS, CURRENCY_WORDS, GAP, PERCENT, POINTS,
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
 
 _ONES = dict(zip("one two three four five six seven eight nine".split(), range(1, 10), strict=True))
-_TEENS = dict(
-    zip(
-        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
-        range(10, 20),
-        strict=True,
-    )
-)
+_TEENS = dict(zip("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), range(10, 20), strict=True))
 _TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
 _PARTS = {
     "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7,
@@ -59,15 +54,16 @@ class Spelled:
 
 def find_spelled(text: str) -> Iterator[Spelled]:
     """Amounts, durations and fractions in words, in no order, without overlap. Bare counts ("the two pillars") and ordinals are none."""
-    taken: list[tuple[int, int]] = []
+    amounts: list[tuple[int, int]] = []  # in order, apart
     for match in _AMOUNT.finditer(text):
-        taken.append(match.span())
+        amounts.append(match.span())
         whole = _value(match["cardinal"]) if match["cardinal"] else 0.0
         part = _part_of_one(match["and"] or match["half"] or "")
         end = match.end("number")
         yield Spelled(match.start(), end, whole + part, match["duration"] is None, 2 if part else 0)
     for match in _FRACTION.finditer(text):
-        if any(start < match.end() and match.start() < end for start, end in taken):
+        next_one = bisect_left(amounts, (match.end(),))
+        if next_one and amounts[next_one - 1][1] > match.start():
             continue
         above = 3 if match["quarters"] else _ONES[match["above"].lower()] if match["above"] else 1
         below = match["below"] or match["quarters"] or match["half"] or match["one"]

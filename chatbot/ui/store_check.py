@@ -90,7 +90,7 @@ class StoreCheck:
                 self._go_on()
         except ProjectError as error:
             check = replace(check, error=error)
-        except BaseException as error:  # whatever ends this thread ends the check too: additions wait for it
+        except BaseException as error:  # a panic in a library too: additions wait until the check has ended
             log.exception("the check failed")
             check = replace(check, error=ProjectError(f"The check failed ({type(error).__name__}).", hint="The server's log says why."))
         self._check = replace(check, ended_at=time.time())

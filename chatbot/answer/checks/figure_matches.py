@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from chatbot.answer.checks.claims import Claim
+from chatbot.answer.checks.opposites import HOLDINGS, MOVES
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of
 from chatbot.numbers import Figure, same_value
 
@@ -21,15 +22,6 @@ CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents
 SENSE_WORDS = 8  # words before a figure in which "deficit" says what it is
 NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before it
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-_HOLDINGS = (
-    (frozenset({"surplus", "surpluses"}), frozenset({"deficit", "deficits", "shortfall"})),
-    (frozenset({"profit", "profits", "gain", "gains"}), frozenset({"loss", "losses"})),
-    (frozenset({"inflow", "inflows"}), frozenset({"outflow", "outflows"})),
-)
-_MOVES = (
-    frozenset("rose rise rises risen increased increase increases grew grow grows grown growth up higher climbed".split()),
-    frozenset("fell fall falls fallen declined decline declines decreased decrease decreases dropped drop down lower shrank contracted".split()),
-)
 _BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
 _DENIALS = frozenset("not never wasnt werent isnt arent".split())
 _DENIED_BETWEEN = frozenset("be been about exactly".split())
@@ -45,7 +37,7 @@ def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
         return ""
     if _denied(claim.before) != _denied(before):
         return "the page denies it" if _denied(before) else "the answer denies what the page says"
-    if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in _HOLDINGS):
+    if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in HOLDINGS):
         return "the page has it as the opposite, as a deficit is of a surplus"
     return "the page has it as a move the other way" if _move(claim.before, claim.after) * _move(before, placed.after) < 0 else ""
 
@@ -71,7 +63,7 @@ def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
 def _move(before: _Words, after: _Words) -> int:
     """1 for "rose by" before a figure or "growth" after it, -1 for the contrary, 0 for neither or both."""
     last = next((word for word in reversed(before) if word not in _BETWEEN), "")
-    up, down = ({last, *after[:1]} & side for side in _MOVES)
+    up, down = ({last, *after[:1]} & side for side in MOVES)
     return bool(up) - bool(down)
 
 

@@ -171,12 +171,7 @@ def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> 
         said = frozenset().union(*claim.mention.nearby[:-1]) or claim.mention.nearby[-1]
         if said and not said & label_words(_sentence(placed, view)):
             return f"its value stands among other words: {_line(placed, view)}"
-    if (
-        _is_spelled(claim.figure)
-        and claim.after[:1]
-        and claim.after[0] not in placed.after[:2]
-        and placed.after[:1] not in [(word,) for word in claim.after[:2]]
-    ):
+    if _is_spelled(claim.figure) and not _of_same_thing(claim.after, placed.after):
         return f"the page has it of something else: {_line(placed, view)}"
     before = comparable_words(view.text[sentence_around(view.text, placed.figure)[0] : placed.figure.start]).texts
     return other_sense(claim, placed, before) or _of_other_period(claim, placed, view)
@@ -185,6 +180,11 @@ def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> 
 def _is_spelled(figure: Figure) -> bool:
     """A duration in words: "nine" of "nine years" is no other nine."""
     return figure.bare and figure.unit is None and figure.decimals == 0 and figure.text.replace("-", "").isalpha()
+
+
+def _of_same_thing(said: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether what is counted after a figure is the same: its next word is one of the next two of the other, or it has none."""
+    return not said or said[0] in there[:2] or (bool(there) and there[0] in said[:2])
 
 
 def _in_head(claim: Claim, view: PageView) -> bool:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from chatbot.answer.checks.opposites import OPPOSITES
 from chatbot.answer.checks.words import STOP_WORDS, Words
 from chatbot.numbers.spelled import NUMBER_WORDS
 
@@ -27,29 +28,6 @@ _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
 _DENIALS = frozenset(
     """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable fail fails failed
     lack lacks lacked absence""".split()
-)
-# Words of which one says what another one denies: both directions of each pair.
-_OPPOSITES = (
-    (frozenset("may might can could optional".split()), frozenset("must shall required mandatory".split())),
-    (
-        frozenset(
-            """raise raises raised raising increase increases increased increasing rise rises rose risen rising grow grows grew grown growth higher up gain
-            gains gained""".split()
-        ),
-        frozenset(
-            """lower lowers lowered lowering decrease decreases decreased decreasing fall falls fell fallen falling cut cuts decline declines declined down
-            shrink shrinks shrank shrunk contracted""".split()
-        ),
-    ),
-    (frozenset("least minimum above exceed exceeds exceeded exceeding more over".split()), frozenset("most maximum below under less fewer".split())),
-    (frozenset("before prior earlier".split()), frozenset("after subsequent later following".split())),
-    (
-        frozenset("accept accepts accepted allow allows allowed permit permitted".split()),
-        frozenset("refuse refuses refused reject rejected forbidden".split()),
-    ),
-    (frozenset("surplus surpluses".split()), frozenset("deficit deficits".split())),
-    (frozenset("include includes included including".split()), frozenset("exclude excludes excluded excluding".split())),
-    (frozenset("tightening tighten tightened".split()), frozenset("easing ease eased loosening loosened".split())),
 )
 
 
@@ -106,7 +84,7 @@ def _numbers(words: Sequence[str], beside: Sequence[str]) -> list[str]:
 
 def _opposition(said: Sequence[str], there: Sequence[str]) -> list[str]:
     """A word that is said, and its opposite that is there in the same place, where neither stands on both sides."""
-    for pair in _OPPOSITES:
+    for pair in OPPOSITES:
         for mine, its in (pair, pair[::-1]):
             used, used_there = [word for word in said if word in mine], [word for word in there if word in its]
             if used and used_there and its.isdisjoint(said) and mine.isdisjoint(there):

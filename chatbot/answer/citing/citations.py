@@ -26,7 +26,7 @@ __all__ = ["check_answer"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
 UNKNOWN_KEY = "no such source was given"
-PARAPHRASED = "paraphrased: no passage of the page could be located"
+PARAPHRASED = "no passage of the page says it in these words"
 NOT_LOCATED = "no passage of the page could be located"
 FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
 NOTHING_STATED = "no statement stands at this key"
@@ -40,7 +40,6 @@ _ABBREVIATION = re.compile(
     r"(?:(?<![^\W_])(?:[A-Za-z]|Inc|Mr|Mrs|Ms|Dr|Nos?|Fig|pp|cf|vs|etc|al|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est|ca)|e\.g|i\.e|U\.S|U\.K)\.\Z"
 )
 _ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|\(?(?:[0-9]{1,3}|[a-z]{1,4})[.)])[ \t]")
-_LIST_ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|[0-9]{1,3}[.)])[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +235,7 @@ class _Answer:
     def _leading_in(self, index: int) -> list[_Mark]:
         for above in range(index - 1, -1, -1):
             text = self.blanked[slice(*self._bounds(above))].rstrip()
-            if text.endswith(":") or not _LIST_ITEM.match(text):
+            if text.endswith(":") or not _ITEM.match(text):
                 return self._marks_within(*self._bounds(above)) if text.endswith(":") else []
         return []
 

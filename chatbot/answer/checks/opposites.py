@@ -1,0 +1,39 @@
+"""Knows the words of financial prose of which one says what another denies: moves, balances, limits, order; knows no pages and no figures."""
+
+from __future__ import annotations
+
+__all__ = ["HOLDINGS", "MOVES", "OPPOSITES"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# How something went: up and down.
+MOVES = (
+    _words(
+        """rise rises rose risen rising increase increases increased increasing grow grows grew grown growth raise raises raised raising climbed up
+        higher"""
+    ),
+    _words(
+        """fall falls fell fallen falling decrease decreases decreased decreasing decline declines declined drop dropped lower lowers lowered lowering
+        cut cuts shrink shrinks shrank shrunk contracted down"""
+    ),
+)
+# What a balance is: held or owed.
+HOLDINGS = (
+    (_words("surplus surpluses"), _words("deficit deficits shortfall")),
+    (_words("profit profits gain gains"), _words("loss losses")),
+    (_words("inflow inflows"), _words("outflow outflows")),
+)
+# Both directions of each pair.
+OPPOSITES = (
+    MOVES,
+    *HOLDINGS,
+    (_words("may might can could optional"), _words("must shall required mandatory")),
+    (_words("least minimum above exceed exceeds exceeded exceeding more over"), _words("most maximum below under less fewer")),
+    (_words("before prior earlier"), _words("after subsequent later following")),
+    (_words("accept accepts accepted allow allows allowed permit permitted"), _words("refuse refuses refused reject rejected forbidden")),
+    (_words("include includes included including"), _words("exclude excludes excluded excluding")),
+    (_words("tightening tighten tightened"), _words("easing ease eased loosening loosened")),
+)
