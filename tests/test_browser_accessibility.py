@@ -29,11 +29,16 @@ BOTH = "What are the deficit ceiling and the debt anchor?"
 # What is Streamlit's own and cannot be mended from here: (rule, selector, reason). Nothing else is left out.
 KNOWN: tuple[tuple[str, str, str], ...] = ()
 # Serious or critical violations, each with the elements it was found in; what is dimmed for a moment or not shown is not judged.
-JUDGE = """async () => {
-  const found = await axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']});
+JUDGE = """async (asked) => {
+  const found = await axe.run(document, {resultTypes: ['violations'], runOnly: asked});
   return found.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(
     v => v.nodes.map(n => ({rule: v.id, target: n.target.join(' '), html: n.html.slice(0, 300), why: (n.failureSummary || '').slice(0, 300)})));
 }"""
+# All of axe-core's rules of these standards in light; in dark nothing but colours is different.
+RULES_JUDGED = {
+    "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "dark": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
+}
 SHIFTS = """() => {
   window.shifts = [];
   new PerformanceObserver((list) => {
@@ -68,14 +73,14 @@ class Judge:
 
     def __call__(self, state: str) -> None:
         """Judge the page as it is, in light and in dark."""
-        for theme in ("light", "dark"):
+        for theme, rules in RULES_JUDGED.items():
             self._page.emulate_media(color_scheme=theme)
             settled(self._page)
             self._page.wait_for_timeout(300)
             self._page.wait_for_function(UNFADED)
             self._page.screenshot(path=ARTEFACTS / f"{self._name}, {state}, {theme}.png")
             self._page.evaluate(f"if (!window.axe) {{ {self._source} }}")
-            for one in self._page.evaluate(JUDGE):
+            for one in self._page.evaluate(JUDGE, rules):
                 known = any(one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count() for rule, of, _ in KNOWN)
                 if not known:
                     self.found.append({"state": f"{state}, {theme}", **one})
