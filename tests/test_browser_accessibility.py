@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -35,7 +35,7 @@ JUDGE = """async (asked) => {
     v => v.nodes.map(n => ({rule: v.id, target: n.target.join(' '), html: n.html.slice(0, 300), why: (n.failureSummary || '').slice(0, 300)})));
 }"""
 # All of axe-core's rules of these standards in light; in dark nothing but colours is different.
-RULES_JUDGED = {
+RULES_JUDGED: dict[Literal["light", "dark"], object] = {
     "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "dark": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
 }

@@ -15,7 +15,7 @@ from chatbot.answer.prompt import NOT_THERE
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.quoting.passages import passages
 from chatbot.answer.sums.arithmetic import work_out
-from chatbot.answer.tables.computed import compute_answer
+from chatbot.answer.tables.computed import compute_answer, leaves_average_out
 from chatbot.errors import ModelError
 from chatbot.records import Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["HAD_SAID", "SET_ASIDE", "Answering", "Asked"]
+__all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
@@ -44,6 +44,8 @@ SET_ASIDE = "You rated another answer to this question not helpful: what it quot
 
 # Between why a model failed and what of its answer had come.
 HAD_SAID = " It had said: "
+# What is said where an average is asked for and the answer has only what it might be worked out from.
+NO_AVERAGE = "No average is worked out here: the answer quotes what the pages say."
 # What is said where a model names pages in its own words.
 PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is numbered is checked."
 
@@ -216,7 +218,8 @@ class Answering:
         cited = {(citation.version, citation.page) for citation in answer.citations}
         quoted = [hit for hit in asked.prompt.sources.values() if (hit.version, hit.page) in cited]
         other = unnamed(asked.understanding, quoted, asked.known, partial(is_about, self._library))
-        return (*left_out(asked.understanding, asked.known), *filter(None, [other]))
+        average = NO_AVERAGE if answer.model == "extractive" and leaves_average_out(asked.prompt.question, answer.text) else ""
+        return (*left_out(asked.understanding, asked.known), *filter(None, [other, average]))
 
     def _with_confidence(self, citation: Citation) -> Citation:
         """The citation with how surely its own words were read, where OCR read them, rather than its page as a whole."""

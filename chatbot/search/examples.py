@@ -17,6 +17,12 @@ __all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candid
 # A row's label that reads as what somebody would ask for: two to five words, none of which leans on the rows around it.
 LABEL = re.compile(r"[A-Z][A-Za-z'’-]{2,20}(?: [A-Za-z'’-]{2,20}){1,4}")
 LEANING = re.compile(r"\b(?:other|others|of which|less|all|total|subtotal|item|items|note|notes|end|beginning)\b", re.I)
+# Of words that tell only when, or which of several figures: "Second quarter", "Central tendency".
+NAMES_NOTHING = frozenset(
+    """first second third fourth last current previous quarter quarters half year years month months week weeks day days fiscal financial calendar period
+    january february march april may june july august september october november december average mean median range central tendency minimum maximum
+    actual actuals budget estimate estimates revised projection projections forecast outturn in of to and the per cent percent percentage""".split()
+)
 YEAR = re.compile(r"\b(?:19|20)[0-9]{2}(?:[-–/][0-9]{2,4})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
 # Where a sentence ends, and that it says how much.
@@ -97,7 +103,11 @@ def _with_article(measure: str) -> str:
 
 def _askable(row: Row, column: int) -> bool:
     cell = row.cells[column] if column < len(row.cells) else None
-    return cell is not None and bool(FIGURE.fullmatch(cell.text)) and bool(LABEL.fullmatch(row.label)) and not LEANING.search(row.label)
+    return cell is not None and bool(FIGURE.fullmatch(cell.text)) and _is_askable(row.label)
+
+
+def _is_askable(label: str) -> bool:
+    return bool(LABEL.fullmatch(label)) and not LEANING.search(label) and not NAMES_NOTHING.issuperset(label.casefold().split())
 
 
 def _in_a_sentence(label: str) -> str:

@@ -191,14 +191,19 @@ if (!window.finpolicyHands) {
     return done;
   };
   document.addEventListener('click', (event) => {
-    const cell = event.target.closest ? event.target.closest('.strip [data-page]') : null;
+    // By its place: what was pressed may have been drawn anew before it was let go.
+    const pressed = document.elementFromPoint(event.clientX, event.clientY);
+    const cell = pressed ? pressed.closest('.strip [data-page]') : null;
     const put = (tries) => {
       const field = document.querySelector('.st-key-report-open input');
-      if (!field || field.value || !tries) return;
-      field.focus();
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, cell.dataset.page);
-      field.dispatchEvent(new Event('input', {bubbles: true}));
-      setTimeout(() => { field.blur(); setTimeout(put, 800, tries - 1); }, 30);
+      if (!tries || (field && field.value) || !document.querySelector('.strip [data-page]')) return;
+      if (field) {
+        field.focus();
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, cell.dataset.page);
+        field.dispatchEvent(new Event('input', {bubbles: true}));
+        setTimeout(() => field.blur(), 30);
+      }
+      setTimeout(put, 830, tries - 1);
     };
     if (cell) put(5);
   });

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.answering import NO_AVERAGE
 from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.models import OpenAIModel
@@ -71,6 +72,18 @@ def test_an_answer_says_whom_and_which_year_of_the_question_it_leaves_out(make: 
     assert answer.answered
     assert notices(events) == ["These documents do not mention Ostrava.", "These documents say nothing about 2035."]
     assert answer.notices == tuple(notices(events))
+
+
+def test_an_average_that_is_asked_for_and_not_worked_out_is_told(tmp_path: Path) -> None:
+    with Chatbot(Settings(home=tmp_path / "home"), embedder=HashEmbedder()) as chatbot:
+        text = "Prices\n\nInflation was 2.1 per cent in 2021 and 3.4 per cent in 2022.\n\nGrowth averaged 4 per cent over these years."
+        list(chatbot.add([Upload(make_pdf(tmp_path / "Prices.pdf", [text]))]))
+        answer, events = ask(chatbot, "What was the average inflation of 2021 and 2022?")
+        assert "3.4 per cent" in answer.text
+        assert NO_AVERAGE in notices(events)
+        answer, events = ask(chatbot, "What was the average growth over the years?")
+        assert "averaged" in answer.text
+        assert NO_AVERAGE not in notices(events)
 
 
 def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:

@@ -11,9 +11,10 @@ from chatbot.answer.tables.wording import MEAN_DECIMALS, decimals_of, name_of, n
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
 from chatbot.measures import Measure, measure_named, spelled_out
 from chatbot.records import Hit, Prompt, Understanding
+from chatbot.sentences import sentence_spans
 from chatbot.terms import content_terms, terms
 
-__all__ = ["compute_answer"]
+__all__ = ["compute_answer", "leaves_average_out"]
 
 # An average over years; a ratio whose definition has an average of two balances is none.
 _AVERAGE = re.compile(
@@ -21,6 +22,7 @@ _AVERAGE = re.compile(
     r"|^(?:what (?:is|was) (?:the )?)?(?:average|mean)\b",
     re.IGNORECASE,
 )
+_AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
 _GROWTH = re.compile(r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b|% change", re.IGNORECASE)
 _SHARE = re.compile(r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
@@ -58,6 +60,15 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         return "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, Task(sources, frozenset(terms(spelled_out(asked.subject))))))
     except (MissingError, ZeroDivisionError):
         return ""
+
+
+def leaves_average_out(question: str, answer: str) -> bool:
+    """Whether a question asks for an average and no sentence of the answer has one of what is asked about."""
+    if _AVERAGE.search(question) is None:
+        return False
+    of = {word for word in content_terms(question) if not _AVERAGED.match(word) and not word[0].isdigit()}
+    stated = [answer[start:end] for start, end in sentence_spans(answer) if _AVERAGED.search(answer, start, end)]
+    return not any(not of or of & set(terms(sentence)) for sentence in stated)
 
 
 def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit]) -> bool:

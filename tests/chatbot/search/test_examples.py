@@ -31,7 +31,18 @@ def test_names_keep_their_capitals() -> None:
 
 @pytest.mark.parametrize(
     "label",
-    ["Total", "Other taxes", "of which: interest", "Less: refunds", "Tax", "<b>bold row</b>", "Rate of 5 per cent", "All ministries", "x" * 300],
+    [
+        "Total",
+        "Other taxes",
+        "of which: interest",
+        "Less: refunds",
+        "Tax",
+        "<b>bold row</b>",
+        "Rate of 5 per cent",
+        "All ministries",
+        "Second quarter",
+        "x" * 300,
+    ],
 )
 def test_rows_that_lean_on_others_are_left_out(label: str) -> None:
     assert asked(table((label, ["1", "2", "3"]))) == []
