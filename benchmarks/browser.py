@@ -16,7 +16,8 @@ window runs on the same machine and takes its share of it; all times but "ready"
   is told apart: with as many people as sessions, each would bring the browser's share on a machine of their own.
 - memory: what the server's processes take (PSS) with the sessions open and idle, less what they took before, for each session.
 
-The peer is a bare Streamlit page with one st.write, by the same interpreter: what any page on Streamlit takes. Load is os.getloadavg()[0] after the measurement.
+The peer is a bare Streamlit page with one st.write, by the same interpreter: what any page on Streamlit takes; for many sessions, a chat that only
+repeats what it is asked, with one button. Load is os.getloadavg()[0] after the measurement.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +70,15 @@ LOOK_SECONDS, START_SECONDS = 0.02, 60
 IDLE_SECONDS = 4.0
 MEGABYTE = 1_000_000
 PEER = 'import streamlit as st\n\nst.write("ready")\n'
+PEER_CHAT = """import streamlit as st
+
+said = st.session_state.setdefault("said", [])
+if question := st.chat_input("Ask"):
+    said.append(question)
+for number, question in enumerate(said):
+    st.html(f'<div class="answer">{question}</div>')
+    st.button("Helpful", key=f"helpful-{number}")
+"""
 # Notes in the page when something is asked or pressed, and when what follows from it can be seen.
 WATCH = """
 window.watched = {};
@@ -174,7 +185,11 @@ def main() -> None:
             measure_peer(Path(folder), browser, measured["bare Streamlit"])
             print(f"run {run + 1} of {given.runs}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
         for name, root in products.items() if given.sessions else ():
-            measure_many(home, root, browser, measured[name], given.sessions)
+            measure_many(partial(Server, home, root=root), "ready", browser, measured[name], given.sessions)
+        if given.sessions:
+            chat = partial(Server, Path(folder) / "peer", root=Path(folder), script="chat.py")
+            (Path(folder) / "chat.py").write_text(PEER_CHAT, "utf-8")
+            measure_many(chat, "_stcore/health", browser, measured["bare Streamlit"], given.sessions)
     for name, one in measured.items():
         print(f"\n{name}\n\n{one.table()}")
     if given.json:
@@ -212,10 +227,10 @@ def measure_peer(folder: Path, browser: Browser, into: Measurements) -> None:
                 into.take(what, usable(page, WRITTEN))
 
 
-def measure_many(home: Path, root: Path, browser: Browser, into: Measurements, sessions: int) -> None:
-    """Many sessions before one server: what they take of its memory, and how long their answers take."""
-    with stopping(Server(home, root=root)) as server:
-        wait_for(f"{server.url}/ready", server)
+def measure_many(start: Callable[[], Server], ready: str, browser: Browser, into: Measurements, sessions: int) -> None:
+    """Many sessions before one server: what they take of its memory, and how long their answers take. ready: the address that says it is there."""
+    with stopping(start()) as server:
+        wait_for(f"{server.url}/{ready}", server)
         with visit(browser, server.url) as page:
             usable(page, USABLE)
             answer_times(page, QUESTIONS[0])
@@ -243,6 +258,7 @@ def measure_many(home: Path, root: Path, browser: Browser, into: Measurements, s
 def many_times(pages: Sequence[Page], apart: float) -> list[float]:
     """Milliseconds of each session's answer. apart: seconds between one's Enter and the next one's."""
     for number, page in enumerate(pages):
+        page.wait_for_function(USABLE, timeout=60_000)  # what is still being drawn takes no Enter
         page.locator('[data-testid="stChatInput"] textarea').fill(QUESTIONS[number % len(QUESTIONS)])
     begin = 1000 * (time.time() + 3)
     for number, page in enumerate(pages):
