@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 
@@ -24,6 +24,9 @@ MOST_HEAD_LINES = 3
 MOST_LISTED_ROWS = 12
 # Items of a list that are quoted with what announces it.
 MOST_ITEMS = 40
+# Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its columns. Of fewer characters than
+# these a row is a figure or two, which any sentence can have.
+MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
 # A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
 ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
@@ -66,7 +69,8 @@ def passages(hit: Hit) -> list[Passage]:
         pending = []
     rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
     known = {_spaceless(passage.text) for passage in rows}
-    written = [passage for passage in _with_their_lists(_with_who_asks(found)) if not (passage.is_row and _spaceless(passage.text) in known)]
+    prose = [passage for passage in found if passage.is_row or not _runs_through(passage.text, known)]
+    written = [passage for passage in _with_their_lists(_with_who_asks(prose)) if not (passage.is_row and _spaceless(passage.text) in known)]
     return [replace(passage, at=at) for at, passage in enumerate([*written, *rows])]
 
 
@@ -94,6 +98,12 @@ def _cut(line: str) -> str:
     return line if len(line) <= LONGEST_ROW else line[: LONGEST_ROW + 1].rpartition(" ")[0] or line[:LONGEST_ROW]
 
 
+def _runs_through(text: str, rows: Collection[str]) -> bool:
+    """Whether a text is a table's, read line after line: it has several of its rows, given without their spaces."""
+    joined = _spaceless(text)
+    return sum(len(row) >= SHORTEST_REPEATED and row in joined for row in rows) > MOST_ROWS_IN_PROSE
+
+
 def _spaceless(text: str) -> str:
     return "".join(text.split())
 
@@ -118,11 +128,20 @@ def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
         items: list[Passage] = []
         if at >= taken and passage.text.endswith(":") and not passage.is_row:
             rows = at + 1 < len(found) and found[at + 1].is_row
-            belongs = (lambda item: item.is_row) if rows else (lambda item: not item.is_row and bool(BULLET.match(item.text)))
+            belongs = _is_labelled if rows else _is_item
             items = list(takewhile(belongs, islice(found, at + 1, at + 2 + (MOST_LISTED_ROWS if rows else MOST_ITEMS))))
             items = [] if rows and len(items) > MOST_LISTED_ROWS else items[:MOST_ITEMS]
         taken = max(taken, at + 1 + len(items))
         yield replace(passage, text="\n".join([passage.text, *(item.text for item in items)])) if items else passage
+
+
+def _is_labelled(passage: Passage) -> bool:
+    """A row that has a word; a figure alone is a mark of a chart's axis."""
+    return passage.is_row and any(map(str.isalpha, passage.text))
+
+
+def _is_item(passage: Passage) -> bool:
+    return not passage.is_row and BULLET.match(passage.text) is not None
 
 
 def _sentences(block: str) -> Iterator[str]:

@@ -218,6 +218,29 @@ def test_a_long_caption_is_cut_between_words() -> None:
     assert set(found.head.split()) <= set(caption.split())
 
 
+def test_the_text_of_a_table_is_no_sentence_beside_its_rows() -> None:
+    lines = [
+        "April 2024 Reserve approved by Parliament 2,050",
+        "June 2024 Storm damage in the Northern Isles (240)",
+        "September 2024 Compensation for livestock disease (165)",
+    ]
+    drawings = "Table 19: Drawings on the contingency reserve, 2024-25\nCrowns million\nDate Purpose Amount\n" + "\n".join(lines)
+    text = f"By 28 February 2025, 800 million had been drawn.\n{drawings}\nThe drawing for the Northern Isles exceeded 200 million crowns.\n"
+    rows = [Row(line, (Cell(line.split()[-1], 0, 1),), "", text.index(line), text.index(line) + len(line)) for line in lines]
+    hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, body=text)
+    flat = [one.text for one in passages(hit)]
+    assert any(lines[0] in one and lines[1] in one for one in flat), "what is tested: it is read as one text where no table is known"
+    told = [one.text for one in passages(replace(hit, tables=(Table("Table 19", "", ("Amount",), tuple(rows), Rect(0, 0, 1, 1)),)))]
+    assert not any(lines[0] in one and lines[1] in one for one in told)
+    assert set(lines) <= set(told)
+
+
+def test_the_marks_of_an_axis_go_with_no_announcement() -> None:
+    announced = "The impact of the minimum wage on prices and on employment has been minimal in all of the years, as these rates show:"
+    page = f"{announced}\nRate of 2013 3.0\n-1.0 0.5\n1.0 2.0\n3.0 4.0\n"
+    assert passages(prompt("", page).sources["S1-7f3a"])[0].text == f"{announced}\nRate of 2013 3.0"
+
+
 def test_a_list_goes_on_with_what_follows_it_and_not_with_its_own_items() -> None:
     page = (
         "The application of the deficit ceiling and of the rules on expenditure may be suspended in a year if at least one of the following is met:\n"
