@@ -237,8 +237,8 @@ def test_the_text_of_a_table_is_no_sentence_beside_its_rows() -> None:
 
 def test_the_marks_of_an_axis_go_with_no_announcement() -> None:
     announced = "The impact of the minimum wage on prices and on employment has been minimal in all of the years, as these rates show:"
-    page = f"{announced}\nRate of 2013 3.0\n-1.0 0.5\n1.0 2.0\n3.0 4.0\n"
-    assert passages(prompt("", page).sources["S1-7f3a"])[0].text == f"{announced}\nRate of 2013 3.0"
+    page = f"{announced}\nPolicy rate 3.0 2.5\n-1.0 0.5\n1.0 2.0\n3.0 4.0\n"
+    assert passages(prompt("", page).sources["S1-7f3a"])[0].text == f"{announced}\nPolicy rate 3.0 2.5"
 
 
 def test_a_list_goes_on_with_what_follows_it_and_not_with_its_own_items() -> None:
