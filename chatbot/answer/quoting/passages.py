@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 
@@ -69,7 +69,11 @@ def passages(hit: Hit) -> list[Passage]:
         pending = []
     rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
     known = {_spaceless(passage.text) for passage in rows}
-    prose = [passage for passage in found if passage.is_row or not _runs_through(passage.text, known)]
+    beginning: dict[str, list[str]] = {}
+    for row in known:
+        if len(row) >= SHORTEST_REPEATED:
+            beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
+    prose = [passage for passage in found if passage.is_row or not _runs_through(passage.text, beginning)]
     written = [passage for passage in _with_their_lists(_with_who_asks(prose)) if not (passage.is_row and _spaceless(passage.text) in known)]
     return [replace(passage, at=at) for at, passage in enumerate([*written, *rows])]
 
@@ -98,10 +102,11 @@ def _cut(line: str) -> str:
     return line if len(line) <= LONGEST_ROW else line[: LONGEST_ROW + 1].rpartition(" ")[0] or line[:LONGEST_ROW]
 
 
-def _runs_through(text: str, rows: Collection[str]) -> bool:
-    """Whether a text is a table's, read line after line: it has several of its rows, given without their spaces."""
-    joined = _spaceless(text)
-    return sum(len(row) >= SHORTEST_REPEATED and row in joined for row in rows) > MOST_ROWS_IN_PROSE
+def _runs_through(text: str, rows: Mapping[str, Collection[str]]) -> bool:
+    """Whether a text is a table's, read line after line: it has several of its rows. rows: without their spaces, by how they begin."""
+    joined = _spaceless(text) if rows else ""
+    places = range(len(joined) - SHORTEST_REPEATED + 1)
+    return len({row for at in places for row in rows.get(joined[at : at + SHORTEST_REPEATED], ()) if joined.startswith(row, at)}) > MOST_ROWS_IN_PROSE
 
 
 def _spaceless(text: str) -> str:
