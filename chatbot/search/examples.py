@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from chatbot.measures import find_measures
+from chatbot.numbers.grammar import MONTH
 from chatbot.terms import terms
 from ingestion.records import Row, Table
 
@@ -20,9 +21,10 @@ LEANING = re.compile(r"\b(?:other|others|of which|less|all|total|subtotal|item|i
 # Of words that tell only when, or which of several figures: "Second quarter", "Central tendency".
 NAMES_NOTHING = frozenset(
     """first second third fourth last current previous quarter quarters half year years month months week weeks day days fiscal financial calendar period
-    january february march april may june july august september october november december average mean median range central tendency minimum maximum
-    actual actuals budget estimate estimates revised projection projections forecast outturn in of to and the per cent percent percentage""".split()
+    average mean median range central tendency minimum maximum actual actuals budget estimate estimates revised projection projections forecast outturn in
+    of to and the per cent percent percentage""".split()
 )
+ONE_MONTH = re.compile(MONTH)
 YEAR = re.compile(r"\b(?:19|20)[0-9]{2}(?:[-–/][0-9]{2,4})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
 # Where a sentence ends, and that it says how much.
@@ -107,7 +109,8 @@ def _askable(row: Row, column: int) -> bool:
 
 
 def _is_askable(label: str) -> bool:
-    return bool(LABEL.fullmatch(label)) and not LEANING.search(label) and not NAMES_NOTHING.issuperset(label.casefold().split())
+    named = [word for word in label.split() if word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word)]
+    return bool(named) and bool(LABEL.fullmatch(label)) and not LEANING.search(label)
 
 
 def _in_a_sentence(label: str) -> str:

@@ -22,7 +22,7 @@ from chatbot.ui.asking import Asking
 from chatbot.ui.attaching import Attached, attach
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
-from chatbot.ui.example_questions import wait_for_examples
+from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, stopped_html
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
@@ -214,7 +214,7 @@ def _invite(documents: Sequence[DocumentRow], house: House) -> None:
     """Questions to begin with."""
     count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
     st.html(paragraphs_html(f"Ask about {count}. Every answer carries the page it stands on, and opens that page with the passage marked."))
-    if all(row.name.startswith("Valmora_") for row in documents):
+    if only_samples(documents):
         _examples(SAMPLE_QUESTIONS)
     elif (found := house.examples.of(documents)) is None:
         wait_for_examples(house.examples, documents)

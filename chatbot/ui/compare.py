@@ -18,7 +18,7 @@ from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.comparisons import Running
 from chatbot.ui.downloads import Download, draw_download
-from chatbot.ui.example_questions import wait_for_examples
+from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
@@ -173,7 +173,7 @@ def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = (
 
     shared: a question to several documents, and which; ("", ()) for none.
     """
-    if any(row.name == SAMPLE[1][0] for row in rows) and all(row.name.startswith("Valmora_") for row in rows):
+    if any(row.name == SAMPLE[1][0] for row in rows) and only_samples(rows):
         return SAMPLE
     if shared[0]:
         return shared[0], shared[1][:MOST_IN_EXAMPLE], ()

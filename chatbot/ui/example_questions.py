@@ -13,7 +13,7 @@ from chatbot.records import DocumentRow
 from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from chatbot.service import Chatbot
 
-__all__ = ["ExampleQuestions", "wait_for_examples"]
+__all__ = ["ExampleQuestions", "only_samples", "wait_for_examples"]
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,8 @@ WANTED = 3
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
 # Passages of a document that are looked through for what it speaks of: some twenty pages.
 MOST_PASSAGES = 60
-
+# How the names of the sample documents begin.
+OF_SAMPLES = "Valmora_"
 # Seconds after which a page that waits for them looks again.
 LOOK_SECONDS = 0.5
 
@@ -104,6 +105,11 @@ class ExampleQuestions:
             return True
         hits = self._chatbot.search(one.question, k=1)
         return bool(hits) and hits[0].document == one.document and one.page in {0, hits[0].page}
+
+
+def only_samples(documents: Sequence[DocumentRow]) -> bool:
+    """Whether all of them are the product's own samples, which have examples of their own."""
+    return all(row.name.startswith(OF_SAMPLES) for row in documents)
 
 
 def wait_for_examples(examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> None:

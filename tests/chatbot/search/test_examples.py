@@ -41,6 +41,7 @@ def test_names_keep_their_capitals() -> None:
         "Rate of 5 per cent",
         "All ministries",
         "Second quarter",
+        "January to March",
         "x" * 300,
     ],
 )
