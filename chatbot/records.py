@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from chatbot.numbers import Period, find_periods
 from ingestion.records import NO_FACTS, DocumentFacts, Table
 
 if TYPE_CHECKING:
@@ -141,6 +142,11 @@ class Understanding:
     measures: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     compares: bool = False
+
+    @property
+    def periods(self) -> list[Period]:
+        """The periods it names, as written: a fiscal year such as 2025-26 is one, though `years` has both of its years."""
+        return find_periods(self.subject)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ingestion.language.sentences import is_finished, sentences
 from ingestion.margins import line_shape, running_lines
 from ingestion.records import Chunk, Page
 
@@ -23,7 +24,6 @@ TITLE_CHARACTERS = 80
 HEADING_CHARACTERS = 80
 CARRIED_CHARACTERS = 160
 TABLE_CHARACTERS = 80
-SENTENCE_END = re.compile(r"[.!?:;]['\")\]]?\s*$")
 NUMBERED_HEADING = re.compile(
     r"^(?:(?:chapter|part|section|annex|appendix|note|item|article|table|box|chart|figure)\s+[\dIVXA-Z]+|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S", re.I
 )
@@ -87,7 +87,7 @@ def _offsets(text: str, pieces: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _heading(text: str, running: frozenset[str]) -> str:
     """The last line of `text` that looks like a heading: short, no sentence end, numbered or in capitals or title case."""
     for line in map(str.strip, reversed(text.split("\n"))):
-        if 4 <= len(line) <= HEADING_CHARACTERS and not SENTENCE_END.search(line) and _is_heading(line) and line_shape(line) not in running:
+        if 4 <= len(line) <= HEADING_CHARACTERS and not is_finished(line, also=":;") and _is_heading(line) and line_shape(line) not in running:
             return line
     return ""
 
@@ -116,6 +116,6 @@ def _table_above(page: Page, start: int, end: int) -> str:
 def _carried(before: str, text: str) -> str:
     """The unfinished last sentence of the page before, where this page goes on with it."""
     tail, head = before.rstrip()[-600:], text.lstrip()[:1]
-    if not tail or not head.islower() or SENTENCE_END.search(tail):
+    if not tail or not head.islower() or is_finished(tail, also=":;"):
         return ""
-    return re.split(r"(?<=[.!?])\s|\n\n", tail)[-1][-CARRIED_CHARACTERS:].replace("\n", " ").strip()
+    return sentences(tail)[-1][-CARRIED_CHARACTERS:].replace("\n", " ").strip()

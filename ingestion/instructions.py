@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ingestion.disguises import Seen, closed_up, decoded, fold, seen, turned
 from ingestion.instruction_rules import goes_on, rules, squeezed
+from ingestion.language.sentences import sentence_around
 
 __all__ = ["find_instructions"]
 
 MARKS = str.maketrans(dict.fromkeys("\n\t,.:;!?()[]'\"-*", " "))
-# A sentence ends at its mark, at a blank line, and before a line that begins with a capital, a figure or a sign.
-SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]{0,3}(?=\s|$)|[。！？।]|\n(?=\s|[A-ZÀ-ÖØ-ÞΑ-ΩА-Я0-9]|[^\w\s])")
 # How far an order's sentence is followed back and on, in characters.
 REACH = 400
 # Sentences that go on with an order, at most, so that a list of wishes does not take the page.
@@ -69,23 +67,14 @@ def _opens(text: str, start: int) -> bool:
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     """The sentence around it, with the sentences that go on with the order."""
-    first = max(0, start - REACH)
-    ends = [match.end() for match in SENTENCE_END.finditer(text, first, start + 1) if match.end() <= start]
-    start = ends[-1] if ends else max(first, text.rfind("\n", first, start) + 1)
-    end = _end(text, end)
+    start, end = sentence_around(text, start, end, reach=REACH)
     for _ in range(MOST_FURTHER):
         following = text[end : end + 40].lstrip()
         if not following or not goes_on().match(fold(following)):
             break
-        end = _end(text, end + 1)
-    start += len(text[start:end]) - len(text[start:end].lstrip())
-    return start, start + len(text[start:end].rstrip())
-
-
-def _end(text: str, end: int) -> int:
-    """Where the sentence that goes on at `end` ends."""
-    last = SENTENCE_END.search(text, max(0, end - 1), end + REACH)
-    return last.end() if last else min(len(text), end + REACH)
+        opens = text.index(following[0], end)
+        _, end = sentence_around(text, opens, opens + 1, reach=REACH)
+    return start, end
 
 
 def _joined(spans: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:

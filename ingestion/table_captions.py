@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ingestion.language.sentences import sentences
 from ingestion.table_columns import row_values
 from ingestion.table_lines import VisualLine
 
@@ -33,7 +34,6 @@ UNIT_LINE = re.compile(
 )
 OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
 INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
-SENTENCE_END = re.compile(r"(?<=[a-z\d)”’%])\.\s+(?=[A-Z(“])")
 IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")
 # Gaps in line heights: between heads and caption, lines of a caption, lines of a paragraph.
 CAPTION_GAP = 3.6
@@ -100,7 +100,7 @@ def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[
             break
         text = f"{' '.join(piece.text for piece in line.pieces)} {text}".strip()
         start -= 1
-        *before, sentence = SENTENCE_END.split(text)
+        *before, sentence = sentences(text) or [text]
         if before:
             return sentence, start
     return text, start

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 
-from ingestion.language import judge
+from ingestion.plausibility import judge
 from ingestion.records import Page
 
 __all__ = ["better_reading", "is_contents", "is_unreadable", "join_line_breaks", "needs_reading_again", "normalise", "normalised_words", "vocabulary"]

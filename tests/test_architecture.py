@@ -28,7 +28,6 @@ GROUND = {
     "numbers",
     "preferences",
     "records",
-    "sentences",
     "settings",
     "terms",
     "tokens",

@@ -37,6 +37,7 @@ from chatbot.numbers.grammar import (
 from chatbot.numbers.not_amounts import masked
 from chatbot.numbers.periods import Period, find_periods
 from chatbot.numbers.spelled import find_spelled
+from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
@@ -106,7 +107,6 @@ _GLUED = re.compile(
 
 
 _NEAR_PERIOD = 120  # characters: a period further away than a long clause says nothing about a figure
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]*+\n")
 _AT_ONCE = re.compile(r"[\s(]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}")
 _CONNECTOR = re.compile(rf"{GAP}(?P<word>to|and|or|[-–—\u2011])(?: (?:a|about|around|from|over))?{GAP}", re.IGNORECASE)
 
@@ -434,7 +434,7 @@ def _with_periods(figures: list[Figure], text: str) -> list[Figure]:
     periods = find_periods(text)
     if not periods:
         return figures
-    ends = [match.start() for match in _SENTENCE_END.finditer(text)]
+    ends = [end - 1 for _, end in sentence_spans(text, also=";")]
     starts = [period.start for period in periods]
     near = [(figure, _nearest(text, figure, periods, starts, ends)) for figure in figures]
     return [replace(figure, period=period) if period else figure for figure, period in near]

@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from chatbot.measures import find_measures
 from chatbot.numbers.grammar import MONTH
 from chatbot.terms import terms
+from ingestion.language.sentences import sentences
 from ingestion.records import Row, Table
 
 __all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]
@@ -27,8 +28,7 @@ NAMES_NOTHING = frozenset(
 ONE_MONTH = re.compile(MONTH)
 YEAR = re.compile(r"\b(?:19|20)[0-9]{2}(?:[-–/][0-9]{2,4})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
-# Where a sentence ends, and that it says how much.
-SENTENCE_END = re.compile(r"(?<=[a-z\d)%])[.;]\s+")
+# What says how much.
 AMOUNT = re.compile(r"\d(?:\.\d+)? ?(?:%|per ?cent|percent|percentage points|basis points|million|billion|trillion|crore|lakh|bps)", re.IGNORECASE)
 # What is said once may be said by the way; a longer sentence is a table's text.
 FEWEST_SENTENCES, LONGEST_SENTENCE = 2, 400
@@ -63,7 +63,7 @@ def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]
     """measure -> (how many sentences give a figure for it, the page of the first one), those of most sentences first. passages: (page, text)."""
     found: dict[str, tuple[int, int]] = {}
     for page, text in passages:
-        for sentence in SENTENCE_END.split(text):
+        for sentence in sentences(text, also=";"):
             if AMOUNT.search(sentence) and len(sentence) < LONGEST_SENTENCE:
                 for measure in find_measures(tuple(terms(sentence))):
                     count, first = found.get(measure.name, (0, page))

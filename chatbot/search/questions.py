@@ -13,6 +13,7 @@ from chatbot.measures import Measure, find_measures, find_statements, measure_na
 from chatbot.numbers import find_periods
 from chatbot.records import Understanding
 from chatbot.terms import terms
+from ingestion.language.sentences import sentences
 
 __all__ = ["measures_of", "operands_of", "subject_of", "understand"]
 
@@ -26,7 +27,6 @@ _ABOUT_THE_ANSWER = re.compile(
     r"|relying on\b|information provided\b)",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(r"(?<=[.?!:])\s+")
 # Characters into a sentence up to which such words lead it, rather than end it.
 _LEADS = 30
 _SHORTEST_SUBJECT = 12
@@ -108,7 +108,7 @@ def understand(question: str, query: str) -> Understanding:
 def subject_of(question: str) -> str:
     """The question without what it says about the answer's look and its sources; the question where nothing else is left."""
     kept = []
-    for sentence in _SENTENCES.split(question):
+    for sentence in sentences(question, also=":"):
         part = sentence
         while (found := _ABOUT_THE_ANSWER.search(part)) and found.start() < _LEADS and ("," in part or ":" in part):
             part = re.split(r"[,:]", part, maxsplit=1)[1].strip()

@@ -22,7 +22,7 @@ from ingestion.text_quality import (
     normalised_words,
     vocabulary,
 )
-from tests.ingestion.test_language import CLEAN, GARBLED, KINDS, PROSE
+from tests.ingestion.test_plausibility import CLEAN, GARBLED, KINDS, PROSE
 from tests.pdfs import make_scan
 
 HEADER = "Annual Report of the Ministry of Finance 2025-26\nBudget Paper No. 3\nStatement of revenue and expenditure\n"

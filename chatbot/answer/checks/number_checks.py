@@ -10,17 +10,19 @@ from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.figure_matches import agree, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.mentions import label_words, may_be_one, period_beside, periods_in
-from chatbot.answer.checks.pages import OnPage, PageView, digits_of, sentence_around, view_of
+from chatbot.answer.checks.pages import OnPage, PageView, digits_of, view_of
 from chatbot.answer.checks.table_figures import names_row, objection_to
 from chatbot.answer.checks.words import comparable_words
 from chatbot.numbers import Figure, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
+from ingestion.language.sentences import sentence_around
 
 __all__ = ["Scope", "check_numbers", "figures_stating"]
 
 LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number below it may belong to a name
 MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
 LONGEST_SHOWN = 90
+SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 
 _COMPARED = re.compile(
     r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
@@ -173,7 +175,7 @@ def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> 
             return f"its value stands among other words: {_line(placed, view)}"
     if _is_spelled(claim.figure) and not _of_same_thing(claim.after, placed.after):
         return f"the page has it of something else: {_line(placed, view)}"
-    before = comparable_words(view.text[sentence_around(view.text, placed.figure)[0] : placed.figure.start]).texts
+    before = comparable_words(view.text[_sentence_span(placed, view)[0] : placed.figure.start]).texts
     return other_sense(claim, placed, before) or _of_other_period(claim, placed, view)
 
 
@@ -244,9 +246,14 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
     return ""
 
 
+def _sentence_span(placed: OnPage, view: PageView) -> tuple[int, int]:
+    """Where the page's sentence around a figure stands; what a semicolon parts counts as two."""
+    return sentence_around(view.text, placed.figure.start, placed.figure.end, reach=SENTENCE_REACH, also=";")
+
+
 def _sentence(placed: OnPage, view: PageView) -> str:
     """The page's sentence around a figure."""
-    start, end = sentence_around(view.text, placed.figure)
+    start, end = _sentence_span(placed, view)
     return view.text[start:end]
 
 

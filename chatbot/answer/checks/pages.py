@@ -18,13 +18,11 @@ from chatbot.numbers.spelled import NUMBER_WORDS
 from chatbot.records import Hit
 from ingestion.records import Table
 
-__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "sentence_around", "view_of", "words_around"]
+__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
-SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 LONGEST_LINE = 300  # characters of a line that are looked at before a figure
 _PERCENT_SAID = re.compile(r"%|per ?cent|percent|\brates?\b|\bratio|\bmargin|\bshare", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n[ \t\r]{0,20}\n")
 _SPACED_RUN = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3}){1,40}+(?![0-9])")
 _LETTER_MONEY = re.compile(
     rf"(?<![A-Za-z0-9.,])(?P<letter>{either(LETTERS)})(?P<whole>[0-9]{{2,6}}+)(?:\.(?P<cents>[0-9]{{1,2}}+))?(?![A-Za-z0-9.,]*[0-9A-Za-z])"
@@ -102,14 +100,6 @@ def forget_pages() -> None:
 def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
     return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
-
-
-def sentence_around(text: str, figure: Figure) -> tuple[int, int]:
-    """Where the sentence around a figure starts and ends."""
-    first, last = max(0, figure.start - SENTENCE_REACH), figure.end + SENTENCE_REACH
-    starts = [match.end() for match in _SENTENCE_END.finditer(text, first, figure.start)]
-    end = _SENTENCE_END.search(text, figure.end, last)
-    return starts[-1] if starts else first, end.start() if end else min(last, len(text))
 
 
 def digits_of(figure: Figure) -> str:

@@ -21,6 +21,7 @@ from chatbot.answer.citing.locating import locate, located, quoted_passage, unqu
 from chatbot.answer.citing.printed import printed_row, repeats_order
 from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
+from ingestion.language.sentences import sentence_spans
 
 __all__ = ["check_answer"]
 
@@ -35,10 +36,6 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 _KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-_SENTENCE_END = re.compile(r"[.!?。][\"'”’»)\]*_]{0,4}\s++|\r?\n[ \t]{0,400}+")
-_ABBREVIATION = re.compile(
-    r"(?:(?<![^\W_])(?:[A-Za-z]|Inc|Mr|Mrs|Ms|Dr|Nos?|Fig|pp|cf|vs|etc|al|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est|ca)|e\.g|i\.e|U\.S|U\.K)\.\Z"
-)
 _ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|\(?(?:[0-9]{1,3}|[a-z]{1,4})[.)])[ \t]")
 
 
@@ -258,15 +255,15 @@ def _blank(text: str, marks: list[_Mark]) -> str:
 
 def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
     """Where sentences and lines begin, never inside a quotation. Blank lines, and those of keys only, belong to what precedes."""
-    starts, opened = [0], [start for start, _ in quotations]
-    for match in _SENTENCE_END.finditer(text):
-        following = text[match.end() : match.end() + 1]
-        quotation = quotations[bisect_right(opened, match.start()) - 1] if opened and opened[0] <= match.start() else (0, 0)
-        if not following.strip() or match.end() < quotation[1]:
-            continue
-        line = text.rfind("\n", match.start(), match.end()) + 1
-        if line:
-            starts.append(line)
-        elif not (following.islower() or _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start() + 1])):
-            starts.append(match.end())
+    starts, opened, line = [0], [start for start, _ in quotations], 0
+    for said in text.splitlines(keepends=True):
+        spans = sentence_spans(said, longest=len(said))
+        begun = [line + (start + _blanks(said[start:end]) if start else 0) for start, end in spans if said[start:end].strip()]
+        quotations_at = [quotations[max(0, bisect_right(opened, at) - 1)] if opened else (0, 0) for at in begun]
+        starts += [at for at, (first, last) in zip(begun, quotations_at, strict=True) if at and not first < at < last]
+        line += len(said)
     return starts
+
+
+def _blanks(text: str) -> int:
+    return len(text) - len(text.lstrip())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from chatbot.answer.checks.words import MIN_QUOTE_WORDS, Words, comparable_words, longest_run, span_of
 from chatbot.records import Hit
+from ingestion.language.sentences import sentences
 from ingestion.records import Table
 
 __all__ = ["printed_row", "repeats_order"]
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？।])\s{1,8}")
 # Of a sentence that gives an order so many words in a row must be shown, as a share: facts that it names stand elsewhere too.
 _SHOWN_OF_ORDER = 0.5
 # Read out with a figure whose table says it of all: "(in millions)".
@@ -45,7 +43,7 @@ def repeats_order(shown: str, order: str) -> bool:
     whole = comparable_words(order)
     if span_of(whole.texts, words):
         return True
-    for sentence in _SENTENCE_END.split(order):
+    for sentence in sentences(order):
         said = comparable_words(sentence)
         run = longest_run(said, words)
         if run and len(comparable_words(shown[slice(*run)]).texts) >= max(MIN_QUOTE_WORDS, _SHOWN_OF_ORDER * len(said.texts)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["BULLET", "CAPTION", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "is_title", "read_blocks"]
+__all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "is_title", "read_blocks"]
 
 LONGEST_ROW = 200
 MOST_LABEL_WORDS = 14
@@ -24,8 +24,8 @@ YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 FIGURE_SAID = re.compile(r"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|million|billion|trillion|crore|lakh)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
-# A numbered paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
-NUMBERED = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+[A-Z]")
+# The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
+PARAGRAPH_NUMBER = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=[A-Z])")
 # Who speaks, in a transcript: "CHAIR LOWE.", "MARY ANN HOLT:".
 SPEAKER = re.compile(r"(?:[A-Z][A-Z.'’-]{1,30} ){0,4}[A-Z][A-Z'’-]{1,30}[.:] ")
 # What may stand among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
@@ -41,6 +41,10 @@ _GOES_ON = frozenset(
     "has have had will would shall should can could may might must its their his her our your this these those into onto over under above below between "
     "about around against during per not no including such through within upon via towards toward".split()
 )
+# A line that begins so goes on with the one before it: "2025 remained", "(2023), where".
+GOES_ON_WITH = re.compile(r"(?:\((?:19|20)\d{2}\)|(?:19|20)\d{2})[,.;]?\s+[a-z]")
+# Words of whole statements that headings do without.
+_STATES = re.compile(r"\b(?:I|we|they|it|is|are|was|were|has|have|had|will|would|shall|should|could|might|must)\b(?!.*\?$)")
 _SENTENCE_BREAK = re.compile(r"[a-z%)][.;?!] +[A-Z(]")
 _ENDS = (".", ":", ";", "?", "!", ".”", '."', ".)")
 
@@ -50,8 +54,8 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     lines = [line for line in map(str.strip, text.split("\n")) if not LEADER.search(line)]  # an entry of a table of contents says nothing
     prose: list[str] = []
     for at, line in enumerate(lines):
-        row = _is_row(line, prose)
-        if prose and (not line or row or BULLET.match(line) or NUMBERED.match(line) or SPEAKER.match(line) or _ends_block(prose, lines, at)):
+        row = _is_row(line, prose, lines[at + 1] if at + 1 < len(lines) else "")
+        if prose and (not line or row or BULLET.match(line) or PARAGRAPH_NUMBER.match(line) or SPEAKER.match(line) or _ends_block(prose, lines, at)):
             yield " ".join(prose), False
             prose = []
         if row:
@@ -80,9 +84,9 @@ def _goes_on(text: str) -> bool:
     return last[0].endswith((",", "-")) or last[0].casefold() in _GOES_ON
 
 
-def _is_row(line: str, prose: Sequence[str]) -> bool:
+def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
     """A line of a label, then figures, and nothing else but units; a sentence that holds figures is none, nor a head of years, a caption or
-    a numbered heading. prose: the lines of the paragraph before it."""
+    a numbered heading. prose: the lines of the paragraph before it; following: the line after it."""
     if not line or len(line) > LONGEST_ROW or CAPTION.match(line):
         return False
     words = YEAR.sub(" ", line).split()
@@ -91,13 +95,13 @@ def _is_row(line: str, prose: Sequence[str]) -> bool:
         tail -= 1
     while tail < len(words) and words[tail].isalpha() and words[tail].casefold() not in _EMPTY:  # "of year — 8,853": the unit is the label's
         tail += 1
-    label, figures = words[:tail], sum(any(map(str.isdigit, word)) for word in words[tail:])
+    label, figures = words[:tail], sum(any(map(str.isdigit, word)) or word.casefold() in _EMPTY for word in words[tail:])
     if not figures or len(label) > MOST_LABEL_WORDS or _SENTENCE_BREAK.search(line) or line.endswith((".", ";", ",")):
         return False
     if figures > 1 and not label:
         return True
     said = " ".join(label)
-    if figures == 1 and (_goes_on(said) or len(label) > 4 * (1 + said.count(":"))) and _continues(line, prose):
+    if figures == 1 and (_goes_on(said) or len(label) > 4 * (1 + said.count(":"))) and (_continues(line, prose) or following[:1].islower()):
         return False
     return not _goes_on(said) or figures > 2
 
@@ -116,7 +120,7 @@ def _continues(line: str, prose: Sequence[str]) -> bool:
 def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
     """Whether a new block begins at line `at`: what is before was a heading, or ended its sentence well before the margin, or a heading follows it."""
     line, last = lines[at], prose[-1]
-    if not (line[:1].isupper() or line[:1].isdigit() or not line[:1].isalnum()):
+    if not (line[:1].isupper() or line[:1].isdigit() or not line[:1].isalnum()) or (GOES_ON_WITH.match(line) and not last.endswith(_ENDS)):
         return False
     width = _width(lines, at)
     if last.endswith(_ENDS):
@@ -126,7 +130,7 @@ def _ends_block(prose: Sequence[str], lines: Sequence[str], at: int) -> bool:
 
 def _is_heading(said: Sequence[str], width: int) -> bool:
     whole = " ".join(said)
-    if not is_head(whole) or not (whole[:1].isupper() or whole[:1].isdigit()):
+    if not is_head(whole) or not (whole[:1].isupper() or whole[:1].isdigit()) or _STATES.search(whole):
         return False
     return _is_titled(whole) or len(said[-1]) < SHORT_OF_WIDTH * width
 

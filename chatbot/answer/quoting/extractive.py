@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_title
+from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_title
 from chatbot.answer.quoting.passages import Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
-from chatbot.numbers import passage_scale
+from chatbot.numbers import find_periods, passage_scale, periods_agree
 from chatbot.numbers.grammar import MONTH
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import content_terms, terms
+from ingestion.language.sentences import is_finished, sentence_spans
 from ingestion.records import Row, Table
 
 __all__ = ["Likeness", "embedded", "extract_answer", "says_again"]
@@ -29,6 +30,8 @@ WINDOW_WORDS = 60
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 0.5
 LONGEST_PASSAGE = 1_200
+# Stands where the page goes on, and the quotation does not.
+LEFT_OUT = "…"
 WORD, MONTHS = re.compile(r"[^\W\d_]{2}"), re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
 FEWEST_WORDS = 3
@@ -104,9 +107,13 @@ def _evened(text: str) -> str:
 
 
 def _is_title(passage: Passage) -> bool:
-    """A heading or a running line, a date alone, or figures without a word in them or above them, such as a chart's; "Adopted Budget 1" looks like a
-    row, but of no table that has a head."""
-    if passage.table is None and not WORD.search(MONTHS.sub(" ", passage.text)) and (MONTHS.search(passage.text) or not WORD.search(passage.head)):
+    """A heading, numbered or not, a running line, a date alone, or figures without a word, such as those of a chart's axis; "Adopted Budget 1" looks like a row, but
+    of no table that has a head."""
+    if passage.table is None and not WORD.search(MONTHS.sub(" ", passage.text)):
+        of_axis = sum(word[0].isdigit() for word in passage.head.split()) > 1 or not WORD.search(passage.head)
+        if of_axis or MONTHS.search(passage.text):
+            return True
+    if passage.is_item and not passage.lead and is_head(BULLET.sub("", passage.text)) and not is_finished(passage.text, also=";,"):
         return True
     return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 
@@ -135,7 +142,7 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
             continue
         window = [candidate.passage] if said else _window(candidate, asked.form == "list")
-        shown = [_shown(passage, asked) for passage in window]
+        shown = [*_lead_of(window[0]), *(_shown(passage, asked) for passage in window)]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
             continue
@@ -143,35 +150,61 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         quoted.update((candidate.key, passage.at) for passage in window)
         room -= size
         # Each sentence has its key, so that each is located and checked by itself.
-        parts = [f"{escape_keys(text)} [{candidate.key}]" for text in shown]
-        yield "".join(("\n" if BULLET.match(part) else " ") + part for part in parts).strip()
+        parts = [text if text == LEFT_OUT else f"{escape_keys(text)} [{candidate.key}]" for text in shown]
+        yield "".join(("\n" if part == LEFT_OUT or BULLET.match(part) else " ") + part for part in parts).strip()
 
 
 def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
-    """The passage, what it leans on (of a list the two sentences before it), and the sentences after it that have room."""
+    """The passage, what it leans on (of a list the two sentences before it), and the sentences after it that have room and stand next to it."""
     if candidate.passage.is_row:
         return [candidate.passage]
-    window, at = [candidate.passage], candidate.passage.at
-    room = (MOST_LIST_WORDS if is_list else WINDOW_WORDS) - len(candidate.passage.text.split())
+    most = MOST_LIST_WORDS if is_list else WINDOW_WORDS
+    window = [_whole_list(candidate, most)]
+    at, room = window[0].at, most - len(window[0].text.split())
     for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
         room -= len(passage.text.split())
-        if passage.is_row or room < 0 or not (is_list or LEANS_BACK.match(window[0].text)) or SPEAKER.match(window[0].text):
+        leans = (is_list or LEANS_BACK.match(window[0].text)) and window[0].follows and not window[0].lead
+        if passage.is_row or room < 0 or not leans or SPEAKER.match(window[0].text):
             break
         window.insert(0, passage)
     for passage in candidate.page[at + 1 :]:
-        if passage.text in window[-1].text:  # an item of the list that it announces
+        if passage.lead and passage.text in window[-1].text:  # an item of the list that it announces
             continue
         room -= len(passage.text.split())
-        if passage.is_row or room < 0 or SPEAKER.match(passage.text) or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
+        ends = passage.is_row or not passage.follows or SPEAKER.match(passage.text) or _is_title(passage)
+        if ends or room < 0 or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
             break
         window.append(passage)
     return window
 
 
+def _whole_list(candidate: _Candidate, most_words: int) -> Passage:
+    """For an item its list with what announces it, where that has room; else the passage itself."""
+    item = candidate.passage
+    whole = (one for one in reversed(candidate.page[: item.at]) if item.lead and one.text.startswith(f"{item.lead}\n"))
+    found = next(whole, item)
+    return found if item.text in found.text and len(found.text.split()) <= most_words else item
+
+
+def _lead_of(passage: Passage) -> list[str]:
+    """What announces the list that a passage is an item of, with a mark where items between the two are left out."""
+    return [passage.lead, LEFT_OUT][: 1 + passage.skips] if passage.lead else []
+
+
+def _sentence(passage: Passage) -> str:
+    """The passage with a mark where the page, or the room there is, does not hold all of its sentence."""
+    text = passage.text
+    if len(text) > LONGEST_PASSAGE:
+        ends = [end for _, end in sentence_spans(text, longest=LONGEST_PASSAGE) if end <= LONGEST_PASSAGE]
+        text = f"{text[: max(ends)].rstrip()} {LEFT_OUT}"
+    opens = text[:1].islower() and not passage.is_item and not (passage.at and passage.follows)
+    return f"{LEFT_OUT} " * opens + text + f" {LEFT_OUT}" * passage.unfinished
+
+
 def _shown(passage: Passage, asked: Understanding) -> str:
     """A sentence as it stands; a row with its caption before it and its columns read out after it."""
     if not passage.is_row:
-        return passage.text[:LONGEST_PASSAGE]
+        return _sentence(passage)
     gap = "\n" if NUMBER_OF_ROW.match(passage.text) else " "
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
     text = f"{passage.head}:{gap}{passage.text}" if passage.head else passage.text
@@ -186,10 +219,12 @@ def _columns(passage: Passage, asked: Understanding) -> str:
         return ""
     table = passage.table
     pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
-    years, words = {str(year) for year in asked.years}, content_terms(asked.subject)
+    words, periods = content_terms(asked.subject), {head: find_periods(head) for head, _ in pairs}
     shared = [shared_words(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
-    wanted = [pair for pair in pairs if years & set(terms(pair[0]))] or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
+    fits = [max((periods_agree(one, other) for one in asked.periods for other in periods[head]), default=0) for head, _ in pairs]
+    in_period = [pair for pair, fit in zip(pairs, fits, strict=True) if 0 < fit == max(fits)]
+    wanted = in_period or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
     # A head over two lines goes on after its comma, "May 31, > 2019".
     return "; ".join(f"{head.replace(', > ', ', ')}: {_with_unit(cell, head, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
 

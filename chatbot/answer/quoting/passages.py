@@ -6,36 +6,41 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
+from operator import itemgetter
 
 from chatbot.answer.quoting.blocks import BULLET, CAPTION, SPEAKER, YEAR, is_head, read_blocks
 from chatbot.records import Hit
+from ingestion.language.sentences import is_finished, sentences
 from ingestion.records import Row, Table
 
-__all__ = ["SENTENCE_ENDS", "Passage", "orders_of", "passages", "verbatim"]
+__all__ = ["Passage", "orders_of", "passages", "verbatim"]
 
 FEWEST_WORDS = 3
 LONGEST_ROW = 200
 # A question ends the turn of who asks it, or has a word of thanks behind it.
 LAST_OF_TURN = 2
-SENTENCE_ENDS = (".", "!", "?", ".”", '."', ".’", ".)", ";", "; and", "; or")
 # A table's caption, unit line and column heads are at most this many lines above its rows.
 MOST_HEAD_LINES = 3
 # Rows that a sentence announces and that are quoted with it; more are a table, of which one row is.
 MOST_LISTED_ROWS = 12
 # Items of a list that are quoted with what announces it.
 MOST_ITEMS = 40
+# Numbers in a sentence that leads a list in without a colon; more are the heads of a table's columns.
+MOST_NUMBERS_IN_LEAD = 1
+# Words of a table's label; what has more is a paragraph that stands between columns.
+MOST_LABEL_WORDS = 40
 # Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its columns. Of fewer characters than
 # these a row is a figure or two, which any sentence can have.
 MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
-# A full stop ends a sentence unless what stands before it is an abbreviation or an initial, or a small letter or digit follows.
-SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9•])")
-ABBREVIATION = re.compile(r"(\b(Inc|Mr|Mrs|Ms|Dr|No|Nos|Fig|pp?|cf|vs|etc|e\.g|i\.e|U\.S|Co|Corp|Ltd|St|Art|Sec|Rs|approx|est)|\b[A-Z])\.$")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about. at: its place on
-    the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question."""
+    the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question.
+    is_item: it is of a list's item. lead: the sentence that announces its list, skips: further items stand between the two. follows: nothing stands
+    between it and the passage before it. unfinished: the page ends before its sentence does.
+    """
 
     text: str
     head: str
@@ -44,6 +49,11 @@ class Passage:
     table: Table | None = None
     row: Row | None = None
     asks: bool = False
+    is_item: bool = False
+    lead: str = ""
+    skips: bool = False
+    follows: bool = False
+    unfinished: bool = False
 
 
 def passages(hit: Hit) -> list[Passage]:
@@ -51,7 +61,8 @@ def passages(hit: Hit) -> list[Passage]:
     found: list[Passage] = []
     heading, table, group = "", "", ""
     pending: list[str] = []
-    for block, is_row in read_blocks(hit.body or hit.page_text):
+    blocks = list(read_blocks(hit.body or hit.page_text))
+    for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
         if is_row:
             if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR.search(pending[0]):
                 group = pending[0]  # a line within the table that heads the rows below it
@@ -59,29 +70,44 @@ def passages(hit: Hit) -> list[Passage]:
                 table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""
             elif not table and found and found[-1].text.endswith(":"):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
-            found.append(Passage(block, f"{table} {group}".strip(), True))
-        elif is_head(block):
+            found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
+        elif is_head(block) and not (_announces(block) and not CAPTION.match(block) and (row_follows or BULLET.match(following))):
             pending.append(block)
             continue
         else:
             heading, table = (pending[-1] if pending else heading), ""
-            found.extend(Passage(sentence, heading, False) for sentence in _sentences(block))
+            item = BULLET.match(block) is not None
+            found.extend(
+                Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending)) for at, sentence in enumerate(_sentences(block))
+            )
         pending = []
+    if found and not pending and not found[-1].is_row and not is_finished(found[-1].text, also=":;,"):
+        found[-1] = replace(found[-1], unfinished=not found[-1].is_item)
     rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
     known = {_spaceless(passage.text) for passage in rows}
     beginning: dict[str, list[str]] = {}
     for row in known:
         if len(row) >= SHORTEST_REPEATED:
             beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
-    prose = [passage for passage in found if passage.is_row or not _runs_through(passage.text, beginning)]
-    written = [passage for passage in _with_their_lists(_with_who_asks(prose)) if not (passage.is_row and _spaceless(passage.text) in known)]
+    left_out = [not passage.is_row and _runs_through(passage.text, beginning) for passage in found]
+    prose = [
+        replace(passage, follows=passage.follows and not before)
+        for passage, out, before in zip(found, left_out, [True, *left_out], strict=False)
+        if not out
+    ]
+    listed = _with_their_lists(_with_who_asks(prose))
+    written = [passage for passage in listed if not (passage.is_row and _spaceless(passage.text) in known)]
     return [replace(passage, at=at) for at, passage in enumerate([*written, *rows])]
+
+
+def _announces(block: str) -> bool:
+    return block.endswith(":")
 
 
 def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
     """The rows of a table that have values."""
     for row in table.rows:
-        if any(row.cells) and 0 <= row.start < row.end <= len(page_text):
+        if any(row.cells) and 0 <= row.start < row.end <= len(page_text) and len(row.label.split()) <= MOST_LABEL_WORDS:
             text = verbatim(row, page_text)
             unit = "" if table.unit in table.caption else table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
@@ -127,35 +153,58 @@ def _with_who_asks(found: Sequence[Passage]) -> list[Passage]:
 
 
 def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
-    """Sentences that announce a list or a short table, taken together with the items or rows that follow; an item announces nothing itself."""
-    taken = 0
+    """Sentences that announce a list or a short table, taken together with the items or rows that follow, and these by themselves, each with its lead;
+    an item announces nothing itself."""
+    taken, lead = 0, ""
     for at, passage in enumerate(found):
-        items: list[Passage] = []
-        if at >= taken and passage.text.endswith(":") and not passage.is_row:
-            rows = at + 1 < len(found) and found[at + 1].is_row
-            belongs = _is_labelled if rows else _is_item
-            items = list(takewhile(belongs, islice(found, at + 1, at + 2 + (MOST_LISTED_ROWS if rows else MOST_ITEMS))))
-            items = [] if rows and len(items) > MOST_LISTED_ROWS else items[:MOST_ITEMS]
-        taken = max(taken, at + 1 + len(items))
+        if at < taken:
+            yield passage if passage.is_row else replace(passage, lead=lead, skips=found[at - 1].text != lead)
+            continue
+        items = _items_of(passage, list(islice(found, at + 1, at + 2 + MOST_ITEMS)))
+        taken, lead = at + 1 + len(items), passage.text
         yield replace(passage, text="\n".join([passage.text, *(item.text for item in items)])) if items else passage
 
 
+def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
+    """The rows or items that a sentence announces, by its colon or by not being finished before its list; [] for a sentence that announces none."""
+    if lead.is_row or not following or not following[0].follows:
+        return []
+    if following[0].is_row:
+        rows = list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1])) if _announces(lead.text) else []
+        return rows if len(rows) <= MOST_LISTED_ROWS else []
+    kind = _kind_of_item(following[0].text)
+    if not kind or kind == _kind_of_item(lead.text) or not (_announces(lead.text) or _leads_on(lead.text)):
+        return []
+    # An item may have several sentences; one that announces a list of its own ends this one.
+    belongs = (one.is_item and one.follows and _kind_of_item(one.text) in ("", kind) and not _announces(one.text) for one in following[:MOST_ITEMS])
+    return [item for item, _ in takewhile(itemgetter(1), zip(following, belongs, strict=False))]
+
+
+def _leads_on(text: str) -> bool:
+    """Whether a text without a colon leads a list in: it is unfinished, and no heads of columns."""
+    return not is_finished(text, also=",;") and sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
+
+
+def _kind_of_item(text: str) -> str:
+    """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1" for "3."; "" for none."""
+    mark = BULLET.match(text)
+    if not mark:
+        return ""
+    return re.sub(r"[ivx]+(?=[.)])|[a-z]+", "a", re.sub(r"[0-9]+", "1", mark[0].strip()))
+
+
 def _is_labelled(passage: Passage) -> bool:
-    """A row that has a word; a figure alone is a mark of a chart's axis."""
-    return passage.is_row and any(map(str.isalpha, passage.text))
-
-
-def _is_item(passage: Passage) -> bool:
-    return not passage.is_row and BULLET.match(passage.text) is not None
+    """A row that has a word and stands next to what is before it; a figure alone is a mark of a chart's axis."""
+    return passage.is_row and passage.follows and any(map(str.isalpha, passage.text))
 
 
 def _sentences(block: str) -> Iterator[str]:
     """The sentences of a block; one of a word or two, such as a glossary's term, goes with the next."""
-    start = 0
-    for match in SENTENCE.finditer(block):
-        before = block[start : match.start()]
-        if len(before.split()) > FEWEST_WORDS and not ABBREVIATION.search(before.rstrip("\"'”’)]")):
-            yield before.strip()
-            start = match.end()
-    if block[start:].strip():
-        yield block[start:].strip()
+    short = ""
+    for sentence in sentences(block, longest=len(block) or 1):
+        said = f"{short} {sentence}".strip()
+        short = said if len(said.split()) <= FEWEST_WORDS else ""
+        if not short:
+            yield said
+    if short:
+        yield short

@@ -9,10 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR
-from chatbot.answer.quoting.passages import SENTENCE_ENDS, Passage
+from chatbot.answer.quoting.passages import Passage
 from chatbot.measures import related_words
+from chatbot.numbers import Period, find_periods, periods_agree
 from chatbot.records import Understanding
 from chatbot.terms import content_terms, terms
+from ingestion.language.sentences import is_finished
 
 __all__ = ["WEIGHTS", "Found", "Question", "score_passages", "shared_words", "signs_of"]
 
@@ -76,7 +78,7 @@ class Question:
         called = {word for name in asked.names if any(_is_called(document, name) for document in documents) for word in content_terms(name)}
         self.words = [word for word in words if word not in called] or words
         self.related = frozenset(other for word in self.words for other in related_words(word)) - set(self.words)
-        self.years = frozenset(map(str, asked.years))
+        self.periods = asked.periods
         self.wants_condition = bool(_ASKS_CONDITION.search(asked.subject))
         self.wants_share = bool(_SHARES.search(asked.subject))
         having = Counter(word for passage in passages for word in {*terms(passage.text), *terms(passage.head)})
@@ -104,11 +106,13 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
     own, head = set(terms(passage.text)), set(terms(passage.head))
     if passage.table is not None:
         head |= set(terms(" ".join(passage.table.heads)))
+    heads = " ".join([passage.head, *(passage.table.heads if passage.table is not None else ())])
     has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
-    years = {term for term in own if len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}}
+    # What a sentence says of no period of its own is of its heading's.
+    said = find_periods(passage.text) or ([] if passage.is_row else find_periods(passage.head))
     label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text)))) if passage.is_row else set()
     shared = sum(weight for word, weight in question.weights.items() if word in own)
-    whole = passage.is_row or (len(own) >= FEWEST_TERMS and passage.text.endswith((*SENTENCE_ENDS, "?")))
+    whole = passage.is_row or (len(own) >= FEWEST_TERMS and is_finished(passage.text, also=";"))
     return {
         "words": shared,
         "head": sum(weight for word, weight in question.weights.items() if word in head and word not in own),
@@ -117,8 +121,8 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "page": found.page,
         "no_figure": float(question.asked.form == "figure" and not has_figure),
         "percentage": float(question.wants_share and bool(_PERCENTAGE.search(passage.text))),
-        "years_in_head": float(not question.years.isdisjoint(head)),
-        "other_years": float(bool(question.years and years) and question.years.isdisjoint(years)),
+        "years_in_head": float(_fits(question.periods, find_periods(heads))),
+        "other_years": float(bool(question.periods and said) and not _fits(question.periods, said)),
         "label": len(label & question.weights.keys()) / max(1, len(label)),
         "question": float(passage.text.endswith("?")),
         "asks": float(passage.asks),
@@ -126,6 +130,11 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
         "condition": min(1.0, 2 * shared) if question.wants_condition and _CONDITION.search(passage.text) else 0.0,
     }
+
+
+def _fits(asked: Sequence[Period], said: Sequence[Period]) -> bool:
+    """Whether one of the periods said may be one that is asked for; two fiscal years that share a calendar year are two."""
+    return any(periods_agree(one, other) for one in asked for other in said)
 
 
 def shared_words(words: Sequence[str], head: str) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from chatbot.answer.quoting.blocks import is_head, read_blocks
-from chatbot.answer.quoting.passages import ABBREVIATION, SENTENCE
+from chatbot.answer.quoting.blocks import PARAGRAPH_NUMBER, is_head, read_blocks
+from ingestion.language.sentences import is_finished
+from ingestion.language.sentences import sentences as cut
 
 __all__ = ["sentences"]
 
@@ -20,17 +19,7 @@ def sentences(text: str) -> list[tuple[str, str]]:
         if is_head(block):
             head = block
         else:
-            found += [(sentence, head) for sentence in _cut(" ".join(block.split()))]
+            prose = " ".join(block.split())
+            prose = prose[number.end() :] if (number := PARAGRAPH_NUMBER.match(prose)) else prose
+            found += [(sentence, head) for sentence in cut(prose, longest=len(prose) or 1) if is_finished(sentence)]
     return found
-
-
-def _cut(prose: str) -> Iterator[str]:
-    start = 0
-    for match in SENTENCE.finditer(prose):
-        before = prose[start : match.start()].rstrip("\"'”’)]")
-        if not ABBREVIATION.search(before):
-            if any(map(str.isalpha, before)):
-                yield prose[start : match.end()].strip()
-            start = match.end()
-    if prose[start:].rstrip("\"'”’)]").endswith((".", "!", "?")):
-        yield prose[start:].strip()

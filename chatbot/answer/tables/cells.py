@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.answer.quoting.passages import verbatim
 from chatbot.measures import Measure
-from chatbot.numbers import find_figures, passage_scale
+from chatbot.numbers import find_figures, find_periods, passage_scale
 from chatbot.records import Hit
 from chatbot.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -39,6 +39,8 @@ BARE = frozenset(terms("basic diluted"))
 PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
 # A head of a change, or of two periods, states no amount of one year; one of fewer months is not the year's.
 CHANGE = re.compile(r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE)
+# Calendar years that a fiscal year reaches over beyond its first.
+LONGEST_YEAR = 1
 PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE)
 # Rates and shares: how much one changed is in points; "5% notes" is a name, "Targets, 2024 to 2028 Per cent of GDP" is a unit.
 PERCENT = re.compile(r"(?<!\d)(?:(?<!\d )|(?<=\b19\d\d )|(?<=\b20\d\d ))(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
@@ -131,9 +133,16 @@ def _years(text: str) -> list[int]:
     return [int(term) for term in terms(text) if len(term) == 4 and term.isdecimal() and term[:2] in {"19", "20"}]
 
 
+def _year_of(head: str) -> int | None:
+    """The one year that a head names, of a fiscal year the one it ends in; None where it names none, or several."""
+    spans = {(period.start_year, period.end_year) for period in find_periods(head)} or {(year, year) for year in _years(head)}
+    first, last = next(iter(spans)) if len(spans) == 1 else (0, LONGEST_YEAR + 1)
+    return last if last - first <= LONGEST_YEAR else None
+
+
 def _column(table: Table, year: int | None) -> int | None:
     """The column whose head names the year, of the newest one where none is asked for; None where no head does, or two alike do."""
-    of_year = {at: found[-1] for at, head in enumerate(table.heads) if (found := _years(head)) and not CHANGE.search(head) and len(set(found)) == 1}
+    of_year = {at: found for at, head in enumerate(table.heads) if not CHANGE.search(head) and (found := _year_of(head))}
     wanted = max(of_year.values(), default=None) if year is None else year
     columns = [at for at, found in of_year.items() if found == wanted]
     whole = [at for at in columns if not PART_OF_YEAR.search(table.heads[at])] or columns

@@ -11,8 +11,8 @@ from chatbot.answer.tables.wording import MEAN_DECIMALS, decimals_of, name_of, n
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
 from chatbot.measures import Measure, measure_named, spelled_out
 from chatbot.records import Hit, Prompt, Understanding
-from chatbot.sentences import sentence_spans
 from chatbot.terms import content_terms, terms
+from ingestion.language.sentences import sentence_spans
 
 __all__ = ["compute_answer", "leaves_average_out"]
 
@@ -83,10 +83,12 @@ def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], source
 
 
 def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
-    """Those asked for; else steps from the document's own, or its newest."""
+    """Those asked for, of a fiscal year the one it ends in; else steps from the document's own, or its newest."""
     newest = newest_year(tuple(sources.values()))
     if asked.years or newest is None:
-        return asked.years
+        fiscal = [period for period in asked.periods if period.kind == "fiscal" and period.end_year == period.start_year + 1]
+        begun = {period.start_year for period in fiscal} - {period.end_year for period in asked.periods}
+        return tuple(year for year in asked.years if year not in begun)
     return tuple(sorted(newest + step for step in asked.relative_years or (0,)))
 
 

@@ -9,8 +9,8 @@ from chatbot.memory.conversations.answer_records import CITED
 from chatbot.memory.conversations.history import likeness_of
 from chatbot.memory.conversations.store import Conversations, Said, Summary
 from chatbot.records import Note, Recall
-from chatbot.sentences import sentence_spans
 from chatbot.tokens import count_tokens
+from ingestion.language.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from chatbot.models import LLM

@@ -8,6 +8,7 @@ import pytest
 from chatbot.answer.quoting.extractive import extract_answer, says_again
 from chatbot.answer.quoting.passages import passages
 from chatbot.records import Hit, Prompt, Understanding
+from chatbot.search.questions import understand
 from ingestion.records import Cell, Rect, Row, Table
 
 PROSE = """3 Fiscal rules
@@ -248,3 +249,73 @@ def test_a_list_goes_on_with_what_follows_it_and_not_with_its_own_items() -> Non
     )
     text = extract_answer(prompt("Under what conditions may the rules be suspended?", page))
     assert text.count("output falls by") == 1 and "The suspension lasts one year." in text
+
+
+CAUSES = """Net interest income
+The increase in net revenue was driven by:
+• higher fees from custody services of $40 million
+• higher trading revenue of $25 million
+• the sale of a minority stake
+This was partially offset by:
+• lower dividends of $12 million
+• a fall in net interest income
+"""
+
+
+def test_items_keep_the_sentence_that_announces_them_and_lists_stay_apart() -> None:
+    told = extract_answer(prompt("Why did net revenue increase?", CAUSES))
+    offset = told.find("lower dividends")
+    assert "driven by:" in told
+    assert offset < 0 or "partially offset by:" in told[:offset]
+
+
+def test_an_item_alone_has_its_lead_and_a_mark_for_what_is_left_out() -> None:
+    items = "\n".join(f"• measure {number} of the programme for rural roads, bridges and the ports of the coast" for number in range(30))
+    page = f"The government will take these measures:\n{items}\n• a levy on sugar of 3 per cent\n"
+    told = extract_answer(prompt("What levy on sugar is there?", page))
+    assert re.match(r"The government will take these measures: \[S1-7f3a\]\n…\n• a levy on sugar of 3 per cent \[S1-7f3a\]", told)
+
+
+def test_a_list_may_be_announced_without_a_colon_and_ends_where_other_marks_begin() -> None:
+    page = "27. The minister has set these\na) a growth rate of 6.6 percent;\nb) a deficit of 3.1 percent of GDP.\n28. I now present the policies for next year.\n"
+    first = passages(prompt("x", page).sources["S1-7f3a"])[0]
+    assert first.text.startswith("27. The minister") and first.text.endswith("b) a deficit of 3.1 percent of GDP.")
+
+
+def test_what_stands_under_another_heading_does_not_go_on_from_a_sentence() -> None:
+    page = "Agriculture\nThe board will support farmers of makhana with training.\nTextiles and Footwear\nIt will be widened to leather in three years.\n"
+    told = extract_answer(prompt("What will the board support?", page))
+    assert "training. [S1-7f3a] It will be widened" not in told
+
+
+def test_a_sentence_that_another_page_holds_a_part_of_is_marked() -> None:
+    page = "pandemic levels of employment were low in the services sector.\nEmployment in this sector as a whole remains well below pre-"
+    found = passages(prompt("x", page).sources["S1-7f3a"])
+    assert [one.unfinished for one in found] == [False, True]
+    assert extract_answer(prompt("What were pandemic levels of employment?", page)).startswith("… pandemic levels")
+
+
+def _fiscal_row() -> Hit:
+    text = "Capital expenditure 9.49 10.18 11.21\n"
+    places = [text.index(cell) for cell in ("9.49", "10.18", "11.21")]
+    cells = tuple(Cell(text[at : at + len(cell)], at, at + len(cell)) for at, cell in zip(places, ("9.49", "10.18", "11.21"), strict=True))
+    row = Row("Capital expenditure", cells, 0, len(text) - 1)
+    table = Table("Expenditure", "", ("2023-24", "2024-25", "2025-26"), (row,), Rect(0, 0, 1, 1))
+    return replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,))
+
+
+@pytest.mark.parametrize(("asked", "cell"), [("2025-26", "11.21"), ("2024-25", "10.18"), ("FY2025-26", "11.21"), ("2025/26", "11.21")])
+def test_a_fiscal_year_is_one_period(asked: str, cell: str) -> None:
+    question = f"What is capital expenditure in {asked}?"
+    told = extract_answer(replace(prompt(question), sources={"S1-7f3a": _fiscal_row()}), understand(question, question))
+    assert told.endswith(f"({asked[-7:]}: {cell}) [S1-7f3a]".replace("/", "-"))
+
+
+def test_a_sentence_is_of_its_headings_year() -> None:
+    page = (
+        "Revised Estimate 2024-25\nThe Revised Estimate of the capital expenditure is about 10.18 lakh crore.\n"
+        "Budget Estimate 2025-26\nThe capital expenditure is estimated at 11.21 lakh crore.\n"
+    )
+    question = "What is the capital expenditure in 2025-26?"
+    told = extract_answer(prompt(question, page), understand(question, question))
+    assert told.startswith("The capital expenditure is estimated at 11.21")

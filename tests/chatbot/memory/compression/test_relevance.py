@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chatbot.memory.compression.relevance import Relevance, holds_cited_figure
-from chatbot.sentences import sentence_spans
+from ingestion.language.sentences import sentence_spans
 
 TALK = [
     "Ann: Hey Bob! How are you?",

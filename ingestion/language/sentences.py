@@ -1,11 +1,14 @@
-"""Cuts any text into sentences that together are the text, verbatim; knows abbreviations, figures and line breaks, not what is said."""
+"""Where sentences end: the one place that knows it, for pages, answers, questions and conversations alike.
+
+Knows abbreviations, figures, note marks and line breaks; does not know what is said.
+"""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 
-__all__ = ["LONGEST_SENTENCE", "sentence_spans"]
+__all__ = ["LONGEST_SENTENCE", "is_finished", "sentence_around", "sentence_spans", "sentences"]
 
 # Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
 LONGEST_SENTENCE = 1_000
@@ -17,7 +20,7 @@ LOOK_BACK = 40
 MOST_CITATIONS = 5
 
 BOUNDARY = re.compile(
-    r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’)\]»*_]*+)(?=\s|[\[(]|$)|(?P<full>[。！？｡।॥؟۔]++)[」』”’）)】\"'*_]*+|(?P<line>\n)\s*+"
+    r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’)\]»*_]*+)(?P<note>[0-9]{1,3}(?=\s+[\"“‘(]?[A-Z]))?+(?=\s|[\[(]|$)|(?P<full>[。！？｡।॥؟۔]++)[」』”’）)】\"'*_]*+|(?P<line>\n)\s*+"
 )
 BLANKS = re.compile(r"\s*+")
 # What belongs to the sentence before it, though it stands behind the stop: "(page 8)", "[S1]", "(see Table 3)".
@@ -26,6 +29,11 @@ CITATION = re.compile(
     r"[^()\[\]\n]{0,60}[)\]])[.;]?+",
     re.I,
 )
+# A text that ends so has ended its sentence; an item of a list may have a word behind its mark, "; and".
+FINISHED = re.compile(r"[.!?…。！？।][\"'”’»)\]*_]*+\s*+\Z")
+JOINED = re.compile(r"(?: (?:and|or))?\s*\Z")
+# A number that touches a full stop is a note's mark only behind a word: "mechanisms.13", but "No.13".
+SHORTEST_NOTED = 3
 LAST_WORD = re.compile(r"[^\s(\[\"'“‘/—–|]+$")
 # Never the end of a sentence.
 ALWAYS_SHORT = frozenset(
@@ -58,11 +66,12 @@ HANGS = re.compile(
 )
 
 
-def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE) -> list[tuple[int, int]]:
+def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[tuple[int, int]]:
     """(start, end) of each sentence in order; together they are the text, and a blank text is one. [] for an empty text.
 
     Line breaks stand at a sentence's end, blanks before the next one's first word, as tokenizers join them. longest: characters, 1 or more;
-    what runs on without a stop is cut at a blank that parts no figure from its unit, else at any blank, else anywhere. Linear in the text.
+    what runs on without a stop is cut at a blank that parts no figure from its unit, else at any blank, else anywhere. also: marks that end a
+    part too where a blank follows, such as ";". Linear in the text.
     """
     if longest < 1:
         raise ValueError(f"longest is {longest}; it must be 1 or more")
@@ -71,9 +80,33 @@ def sentence_spans(text: str, *, longest: int = LONGEST_SENTENCE) -> list[tuple[
         end = _end(text, match)
         if cuts[-1] < end < len(text) and _is_boundary(text, match, end, cuts[-1]):
             cuts.append(end)
+    if also:
+        cuts = sorted({*cuts, *(match.end() for match in re.finditer(rf"[{re.escape(also)}](?=\s+\S)", text))})
     if text and not text[cuts[-1] :].strip() and len(cuts) > 1:
         cuts.pop()
     return [span for start, end in pairwise([*cuts, len(text)]) for span in _bounded(text, start, end, longest)]
+
+
+def sentences(text: str, *, longest: int = LONGEST_SENTENCE, also: str = "") -> list[str]:
+    """The sentences in order, without the blanks around each; see sentence_spans."""
+    return [said for start, end in sentence_spans(text, longest=longest, also=also) if (said := text[start:end].strip())]
+
+
+def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = "") -> tuple[int, int]:
+    """(start, end) of the sentences that a span of the text touches, looked for up to `reach` characters on each side, without blanks around them."""
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    first = max(0, start - reach)
+    spans = sentence_spans(text[first : end + reach], also=also) or [(0, 0)]
+    opened = next(opened for opened, closed in spans if closed > start - first or closed == spans[-1][1])
+    ended = next(closed for _, closed in spans if closed >= end - first or closed == spans[-1][1])
+    said = text[first + opened : first + ended]
+    opened += len(said) - len(said.lstrip())
+    return first + opened, first + opened + len(said.strip())
+
+
+def is_finished(text: str, *, also: str = "") -> bool:
+    """Whether a text ends where a sentence may end. also: marks that end a part too, such as ";"."""
+    return bool(FINISHED.search(text)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
 
 
 def _end(text: str, match: re.Match[str]) -> int:
@@ -98,12 +131,21 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
         return True
     if not text[end - 1].isspace() and follows == end:  # "4.5 million.(see below"
         return False
+    if match["note"]:
+        return _is_noted(text, match, start)
     if text.count("\n", match.end(), follows) > 1:
         return True
     lower = text[follows : follows + 1].islower()
     if set(match["stop"]) & set("!?"):
         return not (lower and match["closed"])
     return not lower and not _is_short(text, match, follows, start)
+
+
+def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
+    """Whether digits that touch the stop are a note's mark, and the sentence ends before them."""
+    found = LAST_WORD.search(text[max(start, match.start() - LOOK_BACK) : match.start()])
+    word = found[0].lower() if found else ""
+    return len(word) >= SHORTEST_NOTED and word.isalpha() and word not in ALWAYS_SHORT | SHORT_BEFORE_NUMBER
 
 
 def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.sentences import LONGEST_SENTENCE, sentence_spans
+from ingestion.language.sentences import LONGEST_SENTENCE, is_finished, sentence_around, sentence_spans
+from ingestion.language.sentences import sentences as parted
 
 
 def sentences(text: str) -> list[str]:
@@ -110,3 +111,45 @@ def test_time_grows_with_the_text_alone(piece: str) -> None:
     seconds(1_000)
     # Four times the text; the square of it would be sixteen.
     assert min(seconds(40_000) for _ in range(2)) < 9 * min(seconds(10_000) for _ in range(3)) + 0.02
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["Five strategies help the design of mechanisms.13", "These strategies are known.", "See No.13 The end."],
+        ["The outlay is Rs. 12 crore in Jan. 2024 and Rs. 14 crore in Sept. 2025.", "It rises."],
+        ["It falls under sec. 12 of the Act.", "Art. 5 applies too."],
+        ["The change was (0.5).", "In FY24 it was 1⁄4 point."],
+    ],
+)
+def test_abbreviations_of_budgets_and_marks_of_notes(parts: list[str]) -> None:
+    assert sentences(" ".join(parts)) == parts
+
+
+def test_other_marks_part_a_sentence_too_where_asked() -> None:
+    assert sentences("Income was 5; costs were 4. It rose.") == ["Income was 5; costs were 4.", "It rose."]
+    assert parted("Income was 5; costs were 4. It rose.", also=";") == ["Income was 5;", "costs were 4.", "It rose."]
+
+
+@given(st.text(alphabet="ab .;\n13A", max_size=80), st.integers(0, 80), st.integers(0, 10))
+def test_the_sentence_around_a_place_holds_it(text: str, start: int, length: int) -> None:
+    start = min(start, len(text))
+    end = min(start + length, len(text))
+    first, last = sentence_around(text, start, end, reach=len(text))
+    assert 0 <= first <= last <= len(text)
+    assert text[start:end].strip() in text[first:last]
+
+
+@pytest.mark.parametrize("text", ["It rose.", 'He said "no."', "Why? ", "It rose (slightly).", "好。"])
+def test_a_sentence_is_finished(text: str) -> None:
+    assert is_finished(text)
+
+
+@pytest.mark.parametrize("text", ["It rose", "as follows:", "grants; and", ""])
+def test_what_has_no_end_is_not_finished(text: str) -> None:
+    assert not is_finished(text)
+
+
+@pytest.mark.parametrize("text", ["as follows:", "grants; and", "grants;"])
+def test_a_part_may_end_at_other_marks(text: str) -> None:
+    assert is_finished(text, also=":;")
