@@ -299,7 +299,7 @@ def _fiscal_row() -> Hit:
     text = "Capital expenditure 9.49 10.18 11.21\n"
     places = [text.index(cell) for cell in ("9.49", "10.18", "11.21")]
     cells = tuple(Cell(text[at : at + len(cell)], at, at + len(cell)) for at, cell in zip(places, ("9.49", "10.18", "11.21"), strict=True))
-    row = Row("Capital expenditure", cells, 0, len(text) - 1)
+    row = Row("Capital expenditure", cells, start=0, end=len(text) - 1)
     table = Table("Expenditure", "", ("2023-24", "2024-25", "2025-26"), (row,), Rect(0, 0, 1, 1))
     return replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(table,))
 
