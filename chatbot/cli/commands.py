@@ -12,9 +12,10 @@ from typing import Any
 from chatbot.cli import audit, comparing, conversations, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
-from chatbot.cli.output import complain, printable
+from chatbot.cli.output import complain
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import load_settings
+from ingestion.unseen import visible
 
 __all__ = ["MODES", "STRATEGIES", "main"]
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a pipe that closed, a full disk behind standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
-            print(printable(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
+            print(visible(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
         return FAILED
 
 
