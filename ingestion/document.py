@@ -21,7 +21,7 @@ from ingestion.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables import continue_tables
 from ingestion.text_quality import better_reading, join_line_breaks, needs_reading_again, vocabulary
-from ingestion.unseen import label_line, one_line
+from ingestion.unseen import label_line, title_line
 
 __all__ = ["Circumstances", "Reading", "read_document"]
 
@@ -30,7 +30,6 @@ Result = TypeVar("Result")
 # A file that ends its reader so often is made to; a file with more text than ten times the longest budget volumes is no document.
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
-LONGEST_TITLE = 300
 GIVEN_UP = "The file made the reader fail too often, or has too much text; this page was not read."
 # Pages of text for which a further reader is worth its start, 0.15 s.
 PAGES_A_READER = 60
@@ -107,7 +106,7 @@ class _Document:
             for reader in self._free:
                 reader.close()
         ordering = _ordering(info)
-        info = replace(info, title=one_line(info.title or "", LONGEST_TITLE) or None, labels=tuple(map(label_line, info.labels)))
+        info = replace(info, title=title_line(info.title), labels=tuple(map(label_line, info.labels)))
         finished = _finished([*{**pages, **images}.values()], info.labels, ordering)
         return Reading(info, finished, document_facts(finished, info.title))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["label_line", "one_line", "visible"]
+__all__ = ["label_line", "one_line", "title_line", "visible"]
 
-# Characters of a page's label: "Appendix B, page 12" and the like are shorter.
+# Characters of a page's label and of a document's title: "Appendix B, page 12" and the like are shorter.
 LONGEST_LABEL = 40
+LONGEST_TITLE = 300
 # Drawn as nothing or as a blank though Unicode counts them as letters or marks: fillers, joiners, variation selectors, which can carry text.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 # Control, bidirectional and zero-width characters, ends of lines and paragraphs, halves of characters, tags. Not the two joiners
@@ -29,6 +30,11 @@ def one_line(text: str, most: int = 0) -> str:
 def label_line(text: str | None) -> str | None:
     """A page's label as it may stand in a line, None where nothing of it is left."""
     return one_line(text or "", LONGEST_LABEL) or None
+
+
+def title_line(text: str | None) -> str | None:
+    """A document's title likewise."""
+    return one_line(text or "", LONGEST_TITLE) or None
 
 
 def visible(text: str) -> str:

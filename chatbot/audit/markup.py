@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from ingestion.unseen import visible
-
 __all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "table", "tight"]
 
+# Control and bidirectional characters must not rearrange what a reader sees. Part of the file's format: files made before are drawn anew with these.
+UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 MONTHS = "January February March April May June July August September October November December".split()
 # Characters of a key, a year, a status, a score.
 SHORT = 16
@@ -18,7 +18,8 @@ SHORT = 16
 
 def plain(text: str) -> str:
     """Text as it is, control and bidirectional characters written out."""
-    return html.escape(visible(text))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return html.escape(UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", lines))
 
 
 def joined(text: str) -> str:

@@ -142,11 +142,7 @@ def _quotes(record: Record) -> str:
 def _located(quote: Quote) -> str:
     said = ["✓ verified: it stands on that page"] if quote.verified else [f"⚠ not verified: {plain(quote.reason or 'not located')}"]
     said += [f"read by OCR, confidence {quote.confidence:.0f} of 100"] if quote.confidence is not None else []
-    said += (
-        ["⚠ the quoted text, or what its page or document is called, gives orders to machines that read it: it is shown as data"]
-        if quote.instructs
-        else []
-    )
+    said += ["⚠ the quoted text gives orders to machines that read it: it is shown as data"] if quote.instructs else []
     said += ["found in the text, no place to mark on the image"] if quote.verified and not quote.marks else []
     return "; ".join(said)
 

@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     search = _command(commands, "search", questions.search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)")
-    search.add_argument("--mode", choices=MODES, default="hybrid")
+    search.add_argument("--mode", choices=MODES, default="hybrid", help="what counts: meaning and words, or one of them (default hybrid)")
     search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
     search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
     ask = _command(commands, "ask", questions.ask, "ask a question")

@@ -121,7 +121,7 @@ def _passage(hit: Hit) -> str:
     for start, end in hit.instructions if at >= 0 else ():
         first, last = max(start - at, 0), max(end - at, 0)
         text = text[:first] + " " * len(text[first:last]) + text[last:]
-    return "\n".join(line for line in (" ".join(words.split()) for words in (one_line(hit.context), *text.splitlines())) if line)
+    return "\n".join(line for line in (*map(one_line, hit.context.splitlines()), *(" ".join(words.split()) for words in text.splitlines())) if line)
 
 
 def new_order(reply: str, keys: Sequence[str]) -> list[str]:
