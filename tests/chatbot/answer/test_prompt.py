@@ -65,10 +65,10 @@ def test_the_budget_cuts_excerpts_and_keeps_the_best_chunk_and_the_question() ->
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_what_a_page_is_called_makes_no_line_of_the_prompt(label: str, name: str) -> None:
-    def lines(**called: str) -> list[str]:
-        return build_prompt(replace(REQUEST, hits=[replace(HIT, **called)])).messages[1][1].splitlines()
+    def lines(hit: Hit) -> list[str]:
+        return build_prompt(replace(REQUEST, hits=[hit])).messages[1][1].splitlines()
 
-    plain, hostile = lines(), lines(page_label=label, document=name)
+    plain, hostile = lines(HIT), lines(replace(HIT, page_label=label, document=name))
     assert len(hostile) == len(plain)
     assert [line for line in hostile if line not in plain] == [line for line in hostile[2:3] if line not in plain]
     assert hostile[2].startswith("[S1-7f3a] ") and hostile[2].isprintable()
