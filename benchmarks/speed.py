@@ -3,7 +3,7 @@
     python benchmarks/speed.py [--documents FOLDER] [--runs 7]
 
 Times are given beside a peer measured in the same run (`import chromadb`, the largest part of any program on Chroma), because
-machines differ and are noisy. Without --documents the corpus is made here: 20 documents of 150 pages, 12,000 chunks. Their
+machines differ and are noisy. Without --documents the corpus is made here: 20 documents of 150 pages, 14,500 chunks. Their
 vectors are then random unit vectors, since finding the nearest costs the same whatever they mean; queries are embedded for real.
 """
 

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from chatbot.errors import ModelError
 from chatbot.settings import Settings
+from ingestion.unseen import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -233,10 +234,8 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
 
 def clean_text(text: str, settings: Settings) -> str:
     """Another party's text made fit to show: one line, no control or invisible characters, the key as ***, at most 200 characters."""
-    line = "".join(character for character in " ".join(text.split()) if character.isprintable())
-    if settings.api_key:
-        line = line.replace(settings.api_key, "***")
-    return line if len(line) <= MOST_PROVIDER_CHARACTERS else line[: MOST_PROVIDER_CHARACTERS - 1] + "…"
+    line = one_line(text)
+    return one_line(line.replace(settings.api_key, "***") if settings.api_key else line, MOST_PROVIDER_CHARACTERS)
 
 
 def _explain_status(error: APIStatusError, settings: Settings, model_setting: str) -> EndpointError:

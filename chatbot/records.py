@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chatbot.numbers import Period, find_periods
 from ingestion.records import NO_FACTS, DocumentFacts, Table
+from ingestion.unseen import label_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,11 +36,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class PageRef:
-    """A page by document name. page: physical, 1-based; page_label: the printed one or None."""
+    """A page by document name. page: physical, 1-based; page_label: the printed one, whatever was given for it on one line, or None."""
 
     document: str
     page: int
     page_label: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page_label", label_line(self.page_label))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,9 @@ class Hit:
     instructions: tuple[tuple[int, int], ...] = ()
     facts: DocumentFacts = NO_FACTS
     chunk_match: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page_label", label_line(self.page_label))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +182,7 @@ class Citation:
     verified: the key is known and the quote stands on that page. start, end: the quote's offsets in the page text, -1 if not found.
     reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
     the page where the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that addresses its reader
-    as a machine.
+    as a machine, or what its page or document is called does.
     """
 
     key: str
@@ -190,6 +197,9 @@ class Citation:
     reason: str | None = None
     confidence: float | None = None
     instructs: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page_label", label_line(self.page_label))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.margins import line_shape, running_lines
 from ingestion.records import Chunk, Page
+from ingestion.unseen import one_line
 
 if TYPE_CHECKING:
     from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -54,7 +55,7 @@ def chunk_pages(pages: Sequence[Page], title: str) -> Iterator[Chunk]:
         for start, end in split_page(page.text):
             heading = _heading(page.text[:end], running) or heading
             parts = (title[:TITLE_CHARACTERS], heading, _table_above(page, start, end), carried if start == 0 else "")
-            context = " | ".join(part for part in parts if part)
+            context = " | ".join(filter(None, map(one_line, parts)))
             yield Chunk(page.number, ordinal, start, end, page.text[start:end], context)
             ordinal += 1
         before = "\n".join(line for line in page.text.split("\n") if line_shape(line) not in running)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,9 +18,10 @@ from ingestion.labels import page_labels
 from ingestion.margins import running_lines, running_spans
 from ingestion.page_kinds import page_kinds
 from ingestion.reader import LOOK_SECONDS, Reader
-from ingestion.records import NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
+from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables import continue_tables
 from ingestion.text_quality import better_reading, join_line_breaks, needs_reading_again, vocabulary
+from ingestion.unseen import label_line, title_line
 
 __all__ = ["Circumstances", "Reading", "read_document"]
 
@@ -104,7 +105,9 @@ class _Document:
         finally:
             for reader in self._free:
                 reader.close()
-        finished = _finished([*{**pages, **images}.values()], info.labels)
+        ordering = _ordering(info)
+        info = replace(info, title=title_line(info.title), labels=tuple(map(label_line, info.labels)))
+        finished = _finished([*{**pages, **images}.values()], info.labels, ordering)
         return Reading(info, finished, document_facts(finished, info.title))
 
     def _texts(self, count: int) -> list[tuple[Page, Sequence[Rect]]]:
@@ -202,15 +205,24 @@ def _unread(page: Page) -> bool:
     return page.problem is not None or needs_reading_again(page.text)
 
 
-def _finished(pages: Sequence[Page], embedded: Sequence[str | None]) -> tuple[Page, ...]:
-    """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads."""
+def _ordering(info: DocumentInfo) -> frozenset[int]:
+    """The pages whose own label addresses a machine, and the first where the title does. info: as the file has it, for what is unseen can be read."""
+    called = [(1, info.title), *enumerate(info.labels, 1)]
+    return frozenset(number for number, text in called if text and find_instructions(text))
+
+
+def _finished(pages: Sequence[Page], embedded: Sequence[str | None], ordering: Container[int]) -> tuple[Page, ...]:
+    """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads.
+    ordering: see _ordering."""
     words = vocabulary([page.text for page in pages])
     pages = continue_tables([_joined(page, words) for page in pages])
     labels = page_labels(pages, embedded)
     pages = [replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)]
     running = running_lines(pages)
     return tuple(
-        replace(page, running=running_spans(page, running), kinds=page_kinds(page), instructions=find_instructions(page.text)) for page in pages
+        replace(page, running=running_spans(page, running), kinds=page_kinds(page), instructions=(*named, *find_instructions(page.text)))
+        for page in pages
+        for named in [(NAMED,) if page.number in ordering else ()]
     )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from ingestion.unseen import visible
+
 __all__ = ["CancelledError", "DocumentError", "EncryptedError", "ProjectError", "ReaderDiedError"]
 
 
 class ProjectError(Exception):
     """Something the user can understand and act on; shells show it in one line, everything else is a bug and shows.
 
-    message: what is wrong, quoting the offending value. hint: the fix, one sentence. retryable: the same call may succeed later.
+    message: what is wrong, quoting the offending value, put on one line. hint: the fix, one sentence. retryable: the same call may succeed later.
     """
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
-        super().__init__(message)
-        self.message = message
+        # It quotes values from anywhere, and goes to logs and terminals.
+        self.message = " ".join(visible(message).split())
+        super().__init__(self.message)
         self.hint = hint
         self.retryable = retryable
 

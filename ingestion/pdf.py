@@ -31,6 +31,8 @@ READING_PIXELS = 8_700_000
 SMALL_PAGE = 2.0
 # Characters of one page kept; the densest real page measured has 14,000. More is a bomb or a broken file.
 MOST_CHARACTERS = 100_000
+# Characters of a title or label that are looked at.
+LONGEST_METADATA = 400
 # Letters drawn as outlines are one path each: fewer paths than this are rules and boxes, not text.
 DRAWINGS_OF_A_TEXT = 60
 # Steps a page side is divided into when PDFium maps points to fractions: finer than a pixel at 1,000 dpi.
@@ -58,12 +60,12 @@ class PdfFile:
         self.count = count
 
     def info(self) -> DocumentInfo:
-        """Page count, title and the file's own page labels."""
+        """Page count, title and the file's own page labels, as they stand in the file."""
         document = self._pdfium
         if document is None:
             return DocumentInfo(self.count, None, (None,) * self.count, False)
-        title = _decoded(lambda: document.get_metadata_value("Title"), 300)
-        labels = tuple(_decoded(partial(document.get_page_label, index), 20) for index in range(self.count))
+        title = _decoded(lambda: document.get_metadata_value("Title"))
+        labels = tuple(_decoded(partial(document.get_page_label, index)) for index in range(self.count))
         encrypted = raw.FPDF_GetSecurityHandlerRevision(document.raw) != -1
         return DocumentInfo(self.count, title, labels, encrypted)
 
@@ -233,10 +235,10 @@ def _check_header(path: Path) -> None:
         raise DocumentError("The file is not a PDF.", hint="Add PDF files only; print other formats to PDF first.")
 
 
-def _decoded(read: Callable[[], str], most: int) -> str | None:
-    """A piece of metadata, at most `most` characters; None where it is missing or cannot be decoded."""
+def _decoded(read: Callable[[], str]) -> str | None:
+    """A piece of metadata, at most LONGEST_METADATA characters; None where it is missing or cannot be decoded."""
     try:
-        return read().encode("utf-8", "replace").decode().strip()[:most] or None
+        return read().encode("utf-8", "replace").decode().strip()[:LONGEST_METADATA] or None
     except (UnicodeError, pdfium.PdfiumError):
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["NO_FACTS", "Cell", "Chunk", "DocumentFacts", "DocumentInfo", "Line", "Page", "PageReport", "Rect", "Row", "Table", "Word"]
+__all__ = ["NAMED", "NO_FACTS", "Cell", "Chunk", "DocumentFacts", "DocumentInfo", "Line", "Page", "PageReport", "Rect", "Row", "Table", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What opening a PDF tells. labels: the PDF's own page labels by physical order, None where it has none."""
+    """What opening a PDF tells. title, labels (the PDF's own page labels by physical order): None where it has none."""
 
     pages: int
     title: str | None
@@ -99,6 +99,8 @@ class DocumentFacts:
 
 
 NO_FACTS = DocumentFacts()
+# The span of what is said of a page and not on it.
+NAMED = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Page:
     read by OCR) or "none" (blank or unreadable). confidence: mean OCR word confidence 0-100, None for text. words: only those read by OCR,
     whose boxes cannot be had again cheaply. lines: in the order of the text. tables: in reading order. problem: why this page was not
     read, None where it was. running: offsets of running heads and feet. kinds: what the page is, see `page_kinds`. instructions: offsets
-    of text that addresses its reader as a machine.
+    of text that addresses its reader as a machine, NAMED among them where the PDF's own label of the page does, or its title (first page).
     """
 
     number: int

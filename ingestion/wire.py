@@ -9,11 +9,14 @@ from dataclasses import fields
 from typing import IO, Any
 
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
+from ingestion.unseen import one_line
 
 __all__ = ["page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
 
 # Digits after the point: a hundred-thousandth of a page is finer than a pixel at 1,000 dpi.
 DIGITS = 5
+# Characters of a caption, a head, a label; the introduction of a table may be a whole sentence.
+LONGEST_NAME = 1_000
 PLAIN = [field.name for field in fields(Page) if field.name not in {"words", "lines", "tables", "running"}]
 
 
@@ -70,20 +73,25 @@ def tables_to(tables: Iterable[Table]) -> list[dict[str, Any]]:
 
 
 def tables_from(values: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
-    """The tables of tables_to."""
+    """The tables of tables_to, whatever names something in them on one line."""
     return tuple(
         Table(
-            table["caption"],
-            table["unit"],
-            tuple(table["heads"]),
+            _named(table["caption"]),
+            _named(table["unit"]),
+            tuple(map(_named, table["heads"])),
             tuple(
-                Row(label, tuple(cell and Cell(*cell) for cell in cells), section, start, end) for label, cells, section, start, end in table["rows"]
+                Row(_named(label), tuple(cell and Cell(*cell) for cell in cells), _named(section), start, end)
+                for label, cells, section, start, end in table["rows"]
             ),
             Rect(*table["box"]),
             table["continued"],
         )
         for table in values
     )
+
+
+def _named(text: str) -> str:
+    return one_line(text, LONGEST_NAME)
 
 
 def _box_to(box: Rect) -> list[float]:

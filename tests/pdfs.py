@@ -13,10 +13,12 @@ from reportlab.pdfgen.canvas import Canvas
 __all__ = ["make_pdf", "make_scan"]
 
 
-def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = None, labels: Sequence[str] = ()) -> Path:
+def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = None, labels: Sequence[str] = (), title: str = "") -> Path:
     """A PDF with one page for each text, set line by line; encrypted where a password, even an empty one, is given."""
     encryption = StandardEncryption(user_password, ownerPassword="owner", strength=128) if user_password is not None else None
     canvas = Canvas(str(path), pagesize=(595, 842), encrypt=encryption, invariant=1)
+    if title:
+        canvas.setTitle(title)
     for index, text in enumerate(pages):
         if labels:
             canvas.addPageLabel(index, prefix=labels[index])

@@ -80,6 +80,22 @@ def test_every_option_is_documented_and_every_documented_one_exists(readme: str)
     assert not {command: options for command, options in missing.items() if options}
 
 
+def help_of(command: str) -> dict[str, str]:
+    """Option -> its entry of `--help`, on one line."""
+    done = subprocess.run([sys.executable, "-m", "chatbot", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {found[1]: " ".join(found[0].split()) for found in re.finditer(r"(?m)^  (-[a-z]|--[a-z-]+)\b.*(?:\n {4,}.*)*", done.stdout)}
+
+
+@pytest.mark.parametrize("command", ["search", "memory", "compress"])
+def test_a_value_shown_for_an_option_is_its_default(readme: str, command: str) -> None:
+    shown = "".join(re.findall(rf"(?m)^python -m chatbot {command}\b.*(?:\n +\[-.*)*", readme))
+    values = re.findall(r"\[(-[a-z]|--[a-z-]+) ([a-z0-9][a-z0-9_.]*)(?=[\]|])", shown)
+    said = help_of(command)
+    assert values
+    wrong = {option: said[option] for option, value in values if not re.search(rf"\(default {re.escape(value)}[ ,;)]", said[option])}
+    assert not wrong, f"the README shows another default than --help: {wrong}"
+
+
 @pytest.mark.parametrize("command", FIRST_COMMANDS)
 def test_the_first_commands_are_targets_and_shown(readme: str, command: str) -> None:
     if command not in readme:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.records import Exchange, Hit, Note, Prompt
 from chatbot.tokens import count_tokens, cut_to_tokens
+from ingestion.unseen import one_line
 
 __all__ = ["NOT_THERE", "RULES", "Request", "build_prompt"]
 
@@ -92,7 +93,7 @@ def _line(text: str) -> str:
 def _excerpt(key: str, hit: Hit, tokens: int) -> str:
     """One labelled excerpt: the whole page where it fits, else the page from its best chunk on."""
     printed = f", printed page {escape_keys(hit.page_label)}" if hit.page_label else ""
-    label = f"[{key}] {escape_keys(hit.document)}, page {hit.page}{printed}, read by {hit.extraction_method}"
+    label = f"[{key}] {escape_keys(one_line(hit.document))}, page {hit.page}{printed}, read by {hit.extraction_method}"
     page = escape_keys(hit.page_text)
     if count_tokens(page) > tokens:
         at = max(0, hit.page_text.find(hit.text))

@@ -9,7 +9,7 @@ from datetime import datetime
 
 __all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "table", "tight"]
 
-# Control and bidirectional characters must not rearrange what a reader sees.
+# Control and bidirectional characters must not rearrange what a reader sees. Part of the file's format: files made before are drawn anew with these.
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 MONTHS = "January February March April May June July August September October November December".split()
 # Characters of a key, a year, a status, a score.

@@ -22,6 +22,7 @@ from chatbot.store.holdings import mark_of
 from ingestion.document import Circumstances, Reading, read_document
 from ingestion.reader import Reader
 from ingestion.records import Page
+from ingestion.unseen import label_line
 
 __all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "Evidence", "Finding", "verify"]
 
@@ -162,7 +163,7 @@ def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Fi
     if page is None:
         yield Finding(f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages")
         return
-    if page.label != leaf.label and not (document.unread and _is_printed(leaf.label, page)):
+    if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
         yield Finding(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
     elif page.method != leaf.method:
         yield Finding(f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}")

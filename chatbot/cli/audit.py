@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from chatbot.cli.documents import read_passwords
 from chatbot.cli.exits import DONE, FAILED, USAGE
-from chatbot.cli.output import emit, printable
+from chatbot.cli.output import emit
 from chatbot.errors import UsageError
 from chatbot.settings import Settings
 from chatbot.tokens import encodable
+from ingestion.unseen import visible
 
 if TYPE_CHECKING:
     from chatbot.records import Answer
@@ -37,7 +38,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
         try:
             file = read_file(path)
         except UnreadableError as error:
-            print(printable(f"Error: {path}: {error}"), file=sys.stderr)
+            print(visible(f"Error: {path}: {error}"), file=sys.stderr)
             code = USAGE
             continue
         counted: Counter[str] = Counter()
@@ -48,7 +49,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
         if counted.total() > counted[CONFIRMED]:
             code = max(code, FAILED)
         others = ", ".join(f"{count} {status}" for status, count in sorted(counted.items()) if status != CONFIRMED)
-        print(printable(f"{path.name}: {counted[CONFIRMED]} of {counted.total()} confirmed{f', {others}' if others else ''}."), file=sys.stderr)
+        print(visible(f"{path.name}: {counted[CONFIRMED]} of {counted.total()} confirmed{f', {others}' if others else ''}."), file=sys.stderr)
     return code
 
 
@@ -65,4 +66,4 @@ def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -
         path.write_bytes(data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Name a file in a folder that is there.") from error
-    print(printable(f"Audit file: {path}"), file=sys.stderr)
+    print(visible(f"Audit file: {path}"), file=sys.stderr)

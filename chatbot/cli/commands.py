@@ -12,9 +12,10 @@ from typing import Any
 from chatbot.cli import audit, comparing, conversations, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
-from chatbot.cli.output import complain, printable
+from chatbot.cli.output import complain
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import load_settings
+from ingestion.unseen import visible
 
 __all__ = ["MODES", "STRATEGIES", "main"]
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a pipe that closed, a full disk behind standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if not isinstance(error, BrokenPipeError):
-            print(printable(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
+            print(visible(f"Error: The output cannot be written: {error.strerror}."), file=sys.stderr)
         return FAILED
 
 
@@ -69,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     search = _command(commands, "search", questions.search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)")
-    search.add_argument("--mode", choices=MODES, default="hybrid")
+    search.add_argument("--mode", choices=MODES, default="hybrid", help="what counts: meaning and words, or one of them (default hybrid)")
     search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
     search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
     ask = _command(commands, "ask", questions.ask, "ask a question")

@@ -8,9 +8,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exits import DONE
-from chatbot.cli.output import emit, printable
+from chatbot.cli.output import emit
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import Settings
+from ingestion.unseen import visible
 
 if TYPE_CHECKING:
     from chatbot.memory.conversations.store import ConversationRow, Conversations
@@ -51,7 +52,7 @@ def _run(options: argparse.Namespace, kept: Conversations) -> int:
     if options.export:
         _must_be_there(kept.get(options.id, OWNER))
         text = _exported(kept, options.id, options.export)
-        sys.stdout.write(text if options.export == "json" else printable(text))
+        sys.stdout.write(text if options.export == "json" else visible(text))
         return DONE
     done = _change(options, kept)
     row = kept.get(options.id, OWNER)
@@ -93,7 +94,7 @@ def _exported(kept: Conversations, conversation: str, form: str) -> str:
         try:
             found = kept.answer(conversation, one.number, OWNER)
         except StoreError as error:
-            print(printable(f"Note: {error}"), file=sys.stderr)
+            print(visible(f"Note: {error}"), file=sys.stderr)
             found = None
         answers.append(found[0] if found else None)
     return export_conversation(kept.get(conversation, OWNER), said, answers, form)

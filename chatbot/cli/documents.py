@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exits import DONE, FAILED, open_chatbot
-from chatbot.cli.output import emit, printable, progress_bars
+from chatbot.cli.output import emit, progress_bars
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings
 from chatbot.store.names import known_as
+from ingestion.unseen import visible
 
 if TYPE_CHECKING:
     from chatbot.records import DocumentRow
@@ -48,7 +49,7 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
                 locked.remove(name)
                 failed |= not _add_locked(chatbot, upload, options)
         for result in chatbot.resume(progress=progress):
-            print(printable(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
+            print(visible(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
 
 
@@ -61,7 +62,7 @@ def _add_locked(chatbot: Chatbot, upload: Upload, options: argparse.Namespace) -
     name = upload.name or upload.path.name
     for _ in range(PASSWORD_TRIES):
         try:
-            password = getpass.getpass(printable(f"Password for {name} (Enter leaves it out): "), sys.stderr)
+            password = getpass.getpass(visible(f"Password for {name} (Enter leaves it out): "), sys.stderr)
         except EOFError:
             password = ""
         result = next(iter(chatbot.add([dataclasses.replace(upload, password=password or None)])))
@@ -144,7 +145,7 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
         same = f" (the same file as {row.same_as})" if row.same_as else ""
         emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{facts}{same}", as_json=options.json)
     for taken in waiting:
-        print(printable(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
+        print(visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
     copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
     if copies > len(waiting):
         print(f"The catalogue is empty, and {copies} kept copies are there: python -m chatbot doctor", file=sys.stderr)

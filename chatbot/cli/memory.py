@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, open_chatbot
 from chatbot.cli.memory_signals import SIGNALS
-from chatbot.cli.output import emit, note, printable
+from chatbot.cli.output import emit, note
 from chatbot.errors import UsageError
 from chatbot.memory.layers import counted
 from chatbot.records import Notice
 from chatbot.settings import Settings
+from ingestion.unseen import visible
 
 if TYPE_CHECKING:
     from chatbot.memory.cases.records import Case
@@ -90,7 +91,7 @@ def memory(options: argparse.Namespace, settings: Settings) -> int:
 
 def _imported(done: ImportedLines, options: argparse.Namespace) -> int:
     for problem in done.problems[:MOST_PROBLEMS]:
-        print(printable(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
+        print(visible(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
     if len(done.problems) > MOST_PROBLEMS:
         print(f"And {counted(len(done.problems) - MOST_PROBLEMS, 'more line')}.", file=sys.stderr)
     if done.problems and not done.added and not done.known:

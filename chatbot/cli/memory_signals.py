@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
-from chatbot.cli.output import emit, note, printable
+from chatbot.cli.output import emit, note
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.records import Notice
+from ingestion.unseen import visible
 
 if TYPE_CHECKING:
     from chatbot.memory.signals.records import Health, Imported
@@ -64,7 +65,7 @@ def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:
     from chatbot.memory.signals.wording import imported_text, recallable_text
 
     for reason in done.refused:
-        print(printable(f"Not read: {reason}"), file=sys.stderr)
+        print(visible(f"Not read: {reason}"), file=sys.stderr)
     emit({**dataclasses.asdict(done), "repeated": done.repeated}, imported_text(done), as_json=options.json)
     if not chatbot.signals.state.on:
         note(

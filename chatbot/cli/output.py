@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from chatbot.answer.citing.keys import escape_keys
 from chatbot.errors import ProjectError
+from ingestion.unseen import one_line, visible
 
 if TYPE_CHECKING:
     from chatbot.records import Answer, Compression, Hit, Notice, Understanding
 
-__all__ = ["answer_line", "answer_text", "complain", "emit", "hit_line", "hit_text", "note", "printable", "progress_bars"]
-
-# Terminal control must not come from a document or a model: everything but line ends and tabs is made visible.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+__all__ = ["answer_line", "answer_text", "complain", "emit", "hit_line", "hit_text", "note", "place_text", "progress_bars"]
 
 
 def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
-    print(json.dumps(line) if as_json else printable(text), flush=True)
-
-
-def printable(text: str) -> str:
-    return CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    """Print one or the other. Terminal control must not come from a document or a model: what is unseen in a text is written out."""
+    print(json.dumps(line) if as_json else visible(text), flush=True)
 
 
 def note(notice: Notice) -> None:
-    print(printable(f"Note: {ProjectError(notice.text, hint=notice.hint)}"), file=sys.stderr)
+    print(visible(f"Note: {ProjectError(notice.text, hint=notice.hint)}"), file=sys.stderr)
 
 
 def complain(error: ProjectError, code: int) -> int:
-    print(printable(f"Error: {error}"), file=sys.stderr)
+    print(visible(f"Error: {error}"), file=sys.stderr)
     return code
 
 
@@ -53,7 +48,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
         bar = bars.get((document, phase))
         if bar is None:
             bar = bars[document, phase] = tqdm(
-                total=total, desc=printable(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False
+                total=total, desc=visible(f"{phase} {document[:40]}"), unit="pages" if phase != "embedding" else "chunks", leave=False
             )
         bar.update(done - bar.n)
         if done >= total:
@@ -83,11 +78,13 @@ def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
 
 def hit_text(rank: int, hit: Hit) -> str:
     words = " ".join(hit.text.split())
-    return f"{rank}. {hit.document}, {page_text(hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
+    return f"{rank}. {place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
 
 
-def page_text(page: int | None, label: str | None) -> str:
-    return f"page {page}" + (f" (printed {label})" if label and label != str(page) else "")
+def place_text(document: str, page: int | None, label: str | None) -> str:
+    """A page by the name of its document, on one line; nothing in it looks like a citation's key."""
+    printed = f" (printed {label})" if label and label != str(page) else ""
+    return escape_keys(one_line(f"{document}, page {page}{printed}"))
 
 
 def answer_line(answer: Answer) -> dict[str, Any]:
@@ -143,7 +140,7 @@ def answer_text(answer: Answer) -> str:
     if answer.error:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
     for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
-        place = f"{citation.document}, {page_text(citation.page, citation.page_label)}" if citation.document else "no such source"
+        place = place_text(citation.document, citation.page, citation.page_label) if citation.document else "no such source"
         read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
         checked = "verified" if citation.verified else f"NOT VERIFIED: {citation.reason}"
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
@@ -154,5 +151,5 @@ def answer_text(answer: Answer) -> str:
     if answer.compression:
         kept = answer.compression
         lines.append(f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of {kept.original_tokens:,} tokens kept.")
-    lines += [f"Nearest: {page.document}, {page_text(page.page, page.page_label)}" for page in answer.nearest]
+    lines += [f"Nearest: {place_text(page.document, page.page, page.page_label)}" for page in answer.nearest]
     return "\n".join(lines).rstrip()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chatbot.errors import QuestionError
 from chatbot.numbers import find_periods
 from chatbot.records import Citation
+from ingestion.unseen import label_line
 
 __all__ = [
     "MOST_ENTRIES",
@@ -102,6 +103,9 @@ class Nearest:
     version: int
     page: int
     page_label: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page_label", label_line(self.page_label))
 
 
 @dataclass(frozen=True, slots=True)

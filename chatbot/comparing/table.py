@@ -9,6 +9,7 @@ from typing import Any
 
 from chatbot.comparing.changes import Change, unit_text
 from chatbot.comparing.records import Entry, Place
+from ingestion.unseen import one_line
 
 __all__ = ["csv_bytes", "entry_line", "entry_text"]
 
@@ -36,14 +37,14 @@ COLUMNS = (
 # The heads of columns that a reader could take for something else: the figure is in the unit beside it, the value has the scale in it already.
 HEADS = {"unit": "unit of the figure", "value": "value in full", "value in": "unit of the value"}
 # What a spreadsheet would take for a formula; an apostrophe before it makes it text.
-FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA_BEGINS = ("=", "+", "-", "@")
 # Spreadsheets know UTF-8 by this mark.
 BOM = "\ufeff"
 FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
 
 
 def csv_bytes(entries: Sequence[Entry], changed: Mapping[Place, Change], question: str) -> bytes:
-    """The table with a line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain number, with scale and sign; all else is text,
+    """The table with one line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain number, with scale and sign; all else is text,
     of which nothing is taken for a formula. question: in each line, so that lines of several tables can stand together."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
@@ -104,7 +105,7 @@ def entry_text(entry: Entry, change: Change | None) -> str:
 
 
 def _safe(value: object) -> str:
-    text = "" if value is None else str(value)
+    text = "" if value is None else one_line(str(value))
     return f"'{text}" if text.startswith(FORMULA_BEGINS) else text
 
 

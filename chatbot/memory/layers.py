@@ -7,7 +7,7 @@ from typing import Protocol
 
 from chatbot.records import Note, Recall
 
-__all__ = ["LABELS", "MemoryLayer", "counted", "one_line"]
+__all__ = ["LABELS", "MemoryLayer", "counted"]
 
 # What readers are told a memory is, by its name.
 LABELS = {
@@ -30,12 +30,6 @@ class MemoryLayer(Protocol):
         recall.tell gets what the user should know of them. A failure is told there or raised, and never passed over.
         """
         ...
-
-
-def one_line(text: str, most: int) -> str:
-    """What a note has of a text: one line of at most so many characters, without control and invisible ones, an ellipsis in the place of the rest."""
-    line = "".join(mark for mark in " ".join(text.split()) if mark.isprintable())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def counted(number: int, noun: str) -> str:

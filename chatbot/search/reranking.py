@@ -13,6 +13,7 @@ from chatbot.models import LLM, make_model
 from chatbot.records import Hit, Notice
 from chatbot.settings import Settings
 from chatbot.tokens import count_tokens, cut_to_tokens
+from ingestion.unseen import one_line
 
 __all__ = ["MOST_PAGES", "MOST_SECONDS", "Reranked", "build_messages", "keys_for", "make_reranking_model", "new_order", "rerank"]
 
@@ -99,7 +100,7 @@ def build_messages(question: str, keys: Mapping[str, Hit], *, max_tokens: int) -
     """(role, content) pairs that ask for the order of the keys. Passages are cut, evenly, to what max_tokens leaves them."""
     rules = RULES.format(example='", "'.join(list(keys)[:2]))  # in this order, so that a model that copies the example changes nothing
     asked = f"Question: {_shortened(question, min(QUESTION_TOKENS, max_tokens // 4))}"
-    labels = {key: f"{key}: {hit.document[:NAME_CHARACTERS]}, page {hit.page}" for key, hit in keys.items()}
+    labels = {key: f"{key}: {one_line(hit.document, NAME_CHARACTERS)}, page {hit.page}" for key, hit in keys.items()}
     # Each key stands around its passage again, as a fence.
     fixed = sum(count_tokens(text) for text in (rules, asked, *labels.values(), *keys, *keys)) + LABEL_TOKENS * len(keys)
     each = min(PASSAGE_TOKENS, max(0, max_tokens - fixed) // len(keys))
@@ -120,7 +121,7 @@ def _passage(hit: Hit) -> str:
     for start, end in hit.instructions if at >= 0 else ():
         first, last = max(start - at, 0), max(end - at, 0)
         text = text[:first] + " " * len(text[first:last]) + text[last:]
-    return "\n".join(line for line in (" ".join(words.split()) for words in (*hit.context.splitlines(), *text.splitlines())) if line)
+    return "\n".join(line for line in (*map(one_line, hit.context.splitlines()), *(" ".join(words.split()) for words in text.splitlines())) if line)
 
 
 def new_order(reply: str, keys: Sequence[str]) -> list[str]:

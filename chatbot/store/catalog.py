@@ -13,6 +13,7 @@ from chatbot.records import DocumentRow
 from chatbot.store.contents import CONTENTS_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections, add_corrections
 from ingestion.records import NO_FACTS, DocumentFacts
+from ingestion.unseen import title_line
 
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
@@ -216,7 +217,7 @@ class Catalog(Contents, Corrections):
             DocumentRow(
                 name=row[0],
                 id=row[1][:16],
-                title=row[2],
+                title=title_line(row[2]),
                 state="removed" if row[8] else row[3],
                 pages=row[4],
                 chunks=row[5],
@@ -410,7 +411,9 @@ class Catalog(Contents, Corrections):
 
 def _version(row: Sequence[Any]) -> Version:
     identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected, period, status = row
-    return Version(identity, name or "", sha256, state, title, pages, chunks, upto, fingerprint, bool(protected), DocumentFacts(period, status))
+    return Version(
+        identity, name or "", sha256, state, title_line(title), pages, chunks, upto, fingerprint, bool(protected), DocumentFacts(period, status)
+    )
 
 
 def _document(connection: Connection, name: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from chatbot.store.database import Database
 from ingestion.records import Chunk, Page, PageReport, Table, Word
+from ingestion.unseen import label_line
 from ingestion.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 
 __all__ = ["CONTENTS_SCHEMA", "Contents", "StoredChunk", "StoredPage"]
@@ -98,7 +99,7 @@ class Contents(Database):
         """Some pages of a version by number, without words."""
         marks = ",".join("?" * len(numbers))
         rows = self._read(f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers))
-        return {r[0]: StoredPage(r[0], r[1], r[2], r[3], r[4], r[5], _spans(r[6]), _spans(r[7])) for r in rows}
+        return {r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7])) for r in rows}
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
         """page number -> its tables, of all pages that have some, or of page `number`."""
@@ -112,7 +113,10 @@ class Contents(Database):
             "select number, label, label_source, method, length(text), confidence, problem, tables, instructions from page where version = ? order by number",
             (version,),
         )
-        return [replace(PageReport(*row[:7]), tables=len(_unpacked(row[7]) or ()), instructions=len(json.loads(row[8]))) for row in rows]
+        return [
+            replace(PageReport(*row[:7]), label=label_line(row[1]), tables=len(_unpacked(row[7]) or ()), instructions=len(json.loads(row[8])))
+            for row in rows
+        ]
 
     def chunks(self, version: int, *, start: int = 0, limit: int = -1) -> list[StoredChunk]:
         """Chunks of a version by ordinal, from `start`, at most `limit`."""

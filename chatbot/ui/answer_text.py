@@ -9,7 +9,8 @@ from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.records import Citation, NumberCheck, PageRef
-from chatbot.ui.text import page_text, plain_html, visible
+from chatbot.ui.text import page_text, plain_html
+from ingestion.unseen import visible
 
 __all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 

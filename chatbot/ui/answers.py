@@ -145,11 +145,8 @@ def ocr_remarks(citation: Citation, number: int) -> list[str]:
 
 def order_remarks(citation: Citation, number: int) -> list[str]:
     """That what is quoted addresses a machine, and that it was quoted only; nothing for other words."""
-    return (
-        [f"⚠ [{number}] the quoted text gives orders to machines that read it: it is shown as data, and may be there to mislead"]
-        if citation.instructs
-        else []
-    )
+    said = f"⚠ [{number}] the quoted text, or what its page or document is called, gives orders to machines that read it"
+    return [f"{said}: it is shown as data, and may be there to mislead"] if citation.instructs else []
 
 
 # --- figures --------------------------------------------------------------------------------------------------------------------

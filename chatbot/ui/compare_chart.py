@@ -10,7 +10,8 @@ import streamlit as st
 
 from chatbot.comparing import FINE, Comparison, Entry, Place, series
 from chatbot.numbers import find_periods
-from chatbot.ui.text import quiet_html, short, visible
+from chatbot.ui.text import quiet_html, short
+from ingestion.unseen import visible
 
 __all__ = ["chart_spec", "draw_chart"]
 

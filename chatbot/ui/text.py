@@ -12,6 +12,7 @@ from chatbot.memory.cases.records import Case
 from chatbot.memory.signals.records import Row
 from chatbot.memory.situations.file import Situation
 from chatbot.records import PageRef
+from ingestion.unseen import visible
 
 __all__ = [
     "VERDICTS",
@@ -27,7 +28,6 @@ __all__ = [
     "situation_html",
     "spoken",
     "table_html",
-    "visible",
 ]
 
 # Backslashes neutralise what Markdown, GFM, LaTeX and directives begin with: every ASCII punctuation character may be escaped.
@@ -38,17 +38,10 @@ JOINER = "\u2060"
 ADDRESS = re.compile(r"(:)(?=[\w+/-])|(\bwww)(?=\.)|(@)", re.I)
 ARROW = re.compile(r"(?<!\S)(<-|[-<>~])(?=[->=]+(?:\s|$))")
 EARLY = "⚠ Dated in the future: it is not recalled before."
-# Control and bidirectional characters must not rearrange what a reader sees.
-UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # What a rating is called, by its reward.
 VERDICTS = ("Not helpful", "Helpful")
 # Characters of a question, an answer, an advice and a word that a list shows.
 LISTED_QUESTION, LISTED_TEXT, LISTED_WORD = 300, 400, 300
-
-
-def visible(text: str) -> str:
-    """`text` with control, surrogate and bidirectional characters written out as ‹U+202E›, line ends normalised."""
-    return UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def short(text: str, most: int = 48) -> str:

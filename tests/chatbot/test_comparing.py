@@ -6,6 +6,8 @@ import csv
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatbot.comparing import (
     Change,
@@ -198,13 +200,13 @@ def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
     assert (second["page"], second["nearest page"]) == ("", "7")  # it cites none
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\r=", "\u200b="])
 def test_csv_holds_no_formula(sign: str) -> None:
     hostile = f"{sign}HYPERLINK(1)"
     bad = Entry(Place(hostile, "2022"), "passage", passage=hostile, citations=(Citation("S1", hostile, 1, hostile, hostile, True),), reason=hostile)
     line = read_csv([bad])[0]
     for column in ("document", "passage", "printed page", "remark"):
-        assert line[column].startswith("'" + sign), column
+        assert line[column].startswith("'" + sign[-1]), column
     assert not any(text.startswith(("=", "+", "-", "@", "\t", "\r")) for text in line.values())
 
 
@@ -221,3 +223,11 @@ def test_lines_of_text_say_page_check_and_formula() -> None:
         "    from 2021: +100 USD million (+100.0%): 200 − 100 = 100 USD million; 100 × 100 / 100 = 100.0%",
     ]
     assert entry_line(Entry(Place("A.pdf"), "failed", reason="It failed.", hint="Try."), None)["remark"] == "It failed. Try."
+
+
+@given(st.text(), st.text())
+def test_csv_has_one_line_for_each_entry_whatever_pages_are_called(label: str, name: str) -> None:
+    bad = Entry(Place(name, "2022"), "passage", passage=name, citations=(Citation("S1", name, 1, label, name, True),), reason=label)
+    data = csv_bytes([bad, bad], {}, label).decode("utf-8-sig")
+    assert len(data.splitlines()) == len(list(csv.reader(io.StringIO(data, newline="")))) == 3
+    assert all(line.isprintable() for line in data.split("\r\n"))

@@ -18,7 +18,7 @@ from chatbot.answer.checks.words import (
 from chatbot.answer.citing.altered import alteration
 from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import locate, located, quoted_passage, unquoted_passage
-from chatbot.answer.citing.printed import printed_row, repeats_order
+from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.language.sentences import sentence_spans
@@ -129,7 +129,9 @@ class _Answer:
             (first, last), reason, quote = self._passage(*paragraph, hit)
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
-        instructs = any((start < last and first < end) or repeats_order(said, hit.page_text[start:end]) for start, end in hit.instructions)
+        instructs = instructs_by_name(hit) or any(
+            (start < last and first < end) or repeats_order(said, hit.page_text[start:end]) for start, end in hit.instructions
+        )
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs)
 
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:

@@ -1,13 +1,16 @@
-"""Knows whether shown words are a table's row as printed, or part of an order to a machine; knows no keys, and judges no figure."""
+"""Knows whether shown words are a table's row as printed, or part of an order to a machine, and names that give one; knows no keys, and judges no figure."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from chatbot.answer.checks.words import MIN_QUOTE_WORDS, Words, comparable_words, longest_run, span_of
 from chatbot.records import Hit
+from ingestion.instructions import find_instructions
 from ingestion.language.sentences import sentences
-from ingestion.records import Table
+from ingestion.records import NAMED, Table
 
-__all__ = ["printed_row", "repeats_order"]
+__all__ = ["instructs_by_name", "printed_row", "repeats_order"]
 
 # Of a sentence that gives an order so many words in a row must be shown, as a share: facts that it names stand elsewhere too.
 _SHOWN_OF_ORDER = 0.5
@@ -35,6 +38,16 @@ def printed_row(said: Words, hit: Hit) -> tuple[int, int] | None:
 
 def _around(table: Table) -> set[str]:
     return set(comparable_words("\n".join((table.caption, table.unit, *table.heads))).texts)
+
+
+def instructs_by_name(hit: Hit) -> bool:
+    """Whether what the page or its document is called addresses its reader as a machine."""
+    return NAMED in hit.instructions or _instructs(hit.document) or _instructs(hit.page_label or "")
+
+
+@lru_cache(1_000)
+def _instructs(name: str) -> bool:
+    return bool(find_instructions(name.replace("_", " ")))
 
 
 def repeats_order(shown: str, order: str) -> bool:

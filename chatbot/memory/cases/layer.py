@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from chatbot.memory.cases.recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
 from chatbot.memory.cases.store import Cases, Wanted
-from chatbot.memory.layers import one_line
 from chatbot.records import Note, Notice, Recall
 from ingestion.instructions import find_instructions
+from ingestion.unseen import one_line
 
 __all__ = ["CaseLayer"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import page_named
-from chatbot.memory.layers import one_line
 from chatbot.records import Hit, Notice, Prompt
+from ingestion.unseen import one_line
 
 __all__ = ["REMEMBERED", "Rated"]
 

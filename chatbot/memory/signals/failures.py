@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from chatbot.memory.signals.records import SignalsError
+from ingestion.unseen import one_line
 
 if TYPE_CHECKING:
     import psycopg
@@ -127,7 +128,7 @@ def _kind(error: psycopg.Error) -> str:
 
 def _clean(text: str, address: str) -> str:
     """One printable line without any secret of the address, as it stands or percent-encoded."""
-    line = "".join(character for character in " ".join(text.split()) if character.isprintable())
+    line = one_line(text)
     try:
         parts = parse_address(address)
     except SignalsError:
@@ -138,4 +139,4 @@ def _clean(text: str, address: str) -> str:
             if form and len(form) < SHORTEST_CUT and form in line:  # stars in the midst of words would tell it
                 return ""
             line = line.replace(form, "***") if form else line
-    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…"
+    return one_line(line, MOST_CHARACTERS)

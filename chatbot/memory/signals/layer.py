@@ -12,6 +12,7 @@ from chatbot.memory.signals.scripts import script_of
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.templates import TEMPLATES, Template, load_templates, match_templates
 from chatbot.records import Note, Notice, Recall
+from ingestion.unseen import one_line
 
 __all__ = ["NOT_ADVICE", "SignalLayer"]
 
@@ -85,16 +86,13 @@ class SignalLayer:
         ]
         about = f" {', '.join(one.assets)}" if one.assets else ""
         return Note(
-            self.name, "; ".join(_line(part) for part in parts if part), _line(f"{one.action.capitalize()}{about}: {one.summary}"[:MOST_CHARACTERS])
+            self.name,
+            "; ".join(one_line(part) for part in parts if part),
+            one_line(f"{one.action.capitalize()}{about}: {one.summary}"[:MOST_CHARACTERS]),
         )
 
 
 def _template_note(layer: str, one: Template, why: str) -> Note:
     source = f"local template {one.id}, of no date, for {why}; confidence {one.base_confidence:.2f}; {NOT_ADVICE}"
     about = f" {', '.join(one.assets)}" if one.assets else ""
-    return Note(layer, _line(source), _line(f"{one.title}: {one.action}{about}. {one.summary}"[:MOST_CHARACTERS]))
-
-
-def _line(text: str) -> str:
-    """One line without control and invisible characters: news are anybody's text."""
-    return "".join(mark for mark in " ".join(text.split()) if mark.isprintable())
+    return Note(layer, one_line(source), one_line(f"{one.title}: {one.action}{about}. {one.summary}"[:MOST_CHARACTERS]))

@@ -18,6 +18,7 @@ from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.tokens import encodable
+from ingestion.unseen import one_line
 
 __all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_told"]
 
@@ -233,7 +234,7 @@ def _word(row: Fields, names: tuple[str, ...]) -> str:
     for name in names:
         value = row.get(name)
         if (isinstance(value, str) and value.strip()) or (isinstance(value, int) and not isinstance(value, bool)):
-            return "".join(mark for mark in " ".join(encodable(str(value)).split()) if mark.isprintable())
+            return one_line(encodable(str(value)))
     return ""
 
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.memory.layers import one_line
 from chatbot.memory.situations.store import Remembered, Situations
 from chatbot.records import Note, Recall
 from chatbot.search.closer import EMBEDDED
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
 from chatbot.store.embedders import Embedder
 from chatbot.terms import content_terms, terms
+from ingestion.unseen import one_line
 
 __all__ = ["SituationLayer", "names", "similar_from"]
 
