@@ -72,7 +72,7 @@ install() {
 # Compiles what the first command and the first page import, so that neither is slow; then builds the embedded model.
 warm_up() {
     local warming
-    "$python" -c 'import chromadb, langchain_text_splitters, openai, pandas, pyarrow, streamlit.web.bootstrap, tantivy' >/dev/null 2>&1 &
+    "$python" -c 'import chatbot, chromadb, langchain_text_splitters, openai, pandas, pyarrow, streamlit.web.bootstrap, tantivy' >/dev/null 2>&1 &
     warming=$!
     "$python" -m chatbot.store.embedders || fail "the embedded model could not be built; the lines above say why."
     wait "$warming" || fail "the installed packages cannot be imported." "Begin again: make clean setup"

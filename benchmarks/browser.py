@@ -185,9 +185,9 @@ def main() -> None:
             measure_peer(Path(folder), browser, measured["bare Streamlit"])
             print(f"run {run + 1} of {given.runs}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
         for name, root in products.items() if given.sessions else ():
-            measure_many(partial(Server, home, root=root), "ready", browser, measured[name], given.sessions)
+            measure_many(partial(Server, home, script=root / "app.py"), "ready", browser, measured[name], given.sessions)
         if given.sessions:
-            chat = partial(Server, Path(folder) / "peer", root=Path(folder), script="chat.py")
+            chat = partial(Server, Path(folder) / "peer", script=Path(folder) / "chat.py")
             (Path(folder) / "chat.py").write_text(PEER_CHAT, "utf-8")
             measure_many(chat, "_stcore/health", browser, measured["bare Streamlit"], given.sessions)
     for name, one in measured.items():
@@ -200,7 +200,7 @@ def main() -> None:
 def measure_one(home: Path, root: Path, browser: Browser, into: Measurements) -> None:
     """One start, two visits, and the questions with their citations."""
     started = time.perf_counter()
-    with stopping(Server(home, root=root)) as server:
+    with stopping(Server(home, script=root / "app.py")) as server:
         wait_for(f"{server.url}/ready", server)
         into.take("ready", 1000 * (time.perf_counter() - started))
         with visit(browser, server.url) as page:
@@ -219,7 +219,7 @@ def measure_peer(folder: Path, browser: Browser, into: Measurements) -> None:
     """One start of the bare page, and two visits."""
     (folder / "peer.py").write_text(PEER, "utf-8")
     started = time.perf_counter()
-    with stopping(Server(folder / "peer", root=folder, script="peer.py")) as server:
+    with stopping(Server(folder / "peer", script=folder / "peer.py")) as server:
         wait_for(f"{server.url}/_stcore/health", server)
         into.take("ready", 1000 * (time.perf_counter() - started))
         for what in ("first page, new server", "first page, visited"):

@@ -266,6 +266,7 @@ def with_texts(files: Sequence[File], folder: Path) -> dict[str, File]:
 def run(kills: int, real: int, seed: int, folder: Path) -> Tally:
     """So many kills, `real` of them of the real command line."""
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    import chatbot  # noqa: F401, I001  # before Chroma, as everywhere: see there
     import chromadb  # noqa: F401  # before any fork, since each would import it again
 
     import benchmarks.crash_process  # noqa: F401

@@ -20,6 +20,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+import chatbot  # noqa: E402, F401  # before Chroma, as everywhere: see there
+
 # The loader's package says at each import that it is looked after no more, and pypdf has a line for each font it half knows.
 warnings.simplefilter("ignore")
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)

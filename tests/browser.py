@@ -61,16 +61,19 @@ def is_free(port: int) -> bool:
 
 
 class Server:
-    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment. root, script: where it runs what, if not the product."""
+    """`streamlit run app.py` over `home`, on `port` or on a free one. settings: further environment. script: what it runs, in that one's folder. around: a
+    command that runs it in its own process."""
 
-    def __init__(self, home: Path, settings: Mapping[str, str] | None = None, *, port: int = 0, root: Path = ROOT, script: str = "app.py") -> None:
+    def __init__(
+        self, home: Path, settings: Mapping[str, str] | None = None, *, port: int = 0, script: Path = ROOT / "app.py", around: Sequence[str] = ()
+    ) -> None:
         self.port = port = port or next(filter(is_free, PORTS))
         self.url = f"http://127.0.0.1:{port}"
         self.log = home.with_suffix(f".{port}.log")
-        command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+        command = [*around, sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(port)]
         with self.log.open("ab") as output:
             environment = {**os.environ, "FINPOLICY_HOME": str(home), **(settings or {})}
-            self.process = subprocess.Popen(command, cwd=root, env=environment, stdout=output, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, cwd=script.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
 
     def wait(self) -> None:
         """Until it answers."""

@@ -215,6 +215,16 @@ def test_only_the_settings_read_the_environment() -> None:
     assert not [f"{name(path)}:{line}" for path in house() if name(path) not in MAY_READ_ENVIRONMENT for line in environment_reads(path)]
 
 
+SILENCED = {"chatbot", "chromadb", "langchain_chroma", "onnxruntime"}
+
+
+def test_what_loads_onnxruntime_outside_the_package_loads_the_package_before() -> None:
+    """It says there that nothing is to be told to anybody; tests/test_nothing_leaves.py watches that."""
+    for path in python_files():
+        loaded = [top for _, module in imports(path) if (top := module.partition(".")[0]) in SILENCED]
+        assert not loaded or room_of(module_of(path)) or loaded[0] == "chatbot", path
+
+
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_no_file_names(what: str) -> None:
     wrong = []

@@ -13,6 +13,7 @@ from chatbot.cli.exits import DONE, FAILED, USAGE
 from chatbot.cli.output import emit
 from chatbot.errors import UsageError
 from chatbot.settings import Settings
+from chatbot.store.private import give_to_the_user
 from chatbot.tokens import encodable
 from ingestion.unseen import visible
 
@@ -62,8 +63,11 @@ def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -
     from chatbot.audit.making import Occasion, audit_file
 
     data = audit_file(chatbot, answer, Occasion(asked_at))
+    fresh = not path.exists()
     try:
         path.write_bytes(data)
+        if fresh:
+            give_to_the_user(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Name a file in a folder that is there.") from error
     print(visible(f"Audit file: {path}"), file=sys.stderr)

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
 from chatbot.store.corrections import correction_from, correction_to
+from chatbot.store.private import mend_files
 from ingestion.records import DocumentFacts
 
 __all__ = ["Copies", "KeptName"]
@@ -116,6 +117,10 @@ class Copies:
         self.path(digest).unlink(missing_ok=True)
         self._names_path(digest).unlink(missing_ok=True)
 
+    def mend_modes(self) -> None:
+        """Close the copies to other accounts where an earlier version left them open, and the folder where it holds nothing else."""
+        mend_files(self.folder, _is_ours)
+
     def drop_partials(self) -> int:
         """Delete what was left of copies that were not finished, or not wholly dropped. Returns how many there were."""
         partials = [path for path in self.folder.glob("*.partial") if PARTIAL.fullmatch(path.name)]
@@ -200,6 +205,10 @@ class Copies:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _is_ours(name: str) -> bool:
+    return any(pattern.fullmatch(name) for pattern in (COPY, NAMES, PARTIAL))
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:

@@ -475,6 +475,7 @@ class Library:
     def _recover(self) -> None:
         """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""
         self.copies.drop_partials()
+        self.copies.mend_modes()
         if self._lock.left_behind:
             self.adding.write_names({version.sha256 for version in self.catalog.stored()})
         left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)

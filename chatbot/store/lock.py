@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from chatbot.errors import StoreError
+from chatbot.store.private import make_private, mend_folder
 
 __all__ = ["StoreLock"]
 
@@ -15,13 +16,14 @@ HOLDER_BYTES = 20
 
 
 class StoreLock:
-    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is refused.
+    """Holds the store until closed or until the process ends. The file names the holder's pid for whoever is refused. The store is closed to other accounts.
 
     left_behind: whether the holder before ended without closing, so that something may be half done.
     """
 
     def __init__(self, path: Path) -> None:
         """Raises StoreError naming the holder where another process has the store, or where the folder cannot be written."""
+        make_private()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -36,6 +38,7 @@ class StoreLock:
             os.close(self._file)
             hint = "Use the chat that is open, or stop that process and try again."
             raise StoreError(f"The store is in use by process {holder or 'unknown'}.", hint=hint, retryable=True) from error
+        mend_folder(path.parent)
         self.left_behind = bool(self._holder())
         self._write(str(os.getpid()))
 

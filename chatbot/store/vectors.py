@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from chatbot.errors import StoreError
 from chatbot.store.damage import REPAIR, IndexDamagedError, explaining
 
-__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of"]
+__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of", "open_chroma"]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
@@ -27,8 +28,32 @@ BATCH = 1_000
 PAGE = 20_000
 
 
+def open_chroma(folder: Path) -> Any:
+    """A client of Chroma over `folder`, which is made where it is missing. chromadb is imported here, at first use."""
+    import chromadb
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return chromadb.PersistentClient(str(folder), settings=_chroma_settings()(anonymized_telemetry=False))
+
+
+@cache
+def _chroma_settings() -> Any:
+    """Chroma's settings without those of the environment and of a `.env` file, which may name another host to keep vectors at, or to tell of them.
+
+    One class for all: Chroma compares the settings that a folder is opened with, and those of two classes are never the same.
+    """
+    from chromadb.config import Settings
+
+    class Here(Settings):
+        @classmethod
+        def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> tuple[Any, ...]:
+            return (init_settings,)
+
+    return Here
+
+
 class ChromaIndex:
-    """A persistent Chroma collection in cosine space, one for each embedder; vectors are unit float32 rows. chromadb is imported at first use."""
+    """A persistent Chroma collection in cosine space, one for each embedder; vectors are unit float32 rows. Opened at first use."""
 
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
         self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
@@ -121,11 +146,7 @@ class ChromaIndex:
             yield found
 
     def _open(self) -> Any:
-        import chromadb
-        from chromadb.config import Settings
-
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._client = chromadb.PersistentClient(str(self._folder), settings=Settings(anonymized_telemetry=False))
+        self._client = open_chroma(self._folder)
         # Chroma keeps a collection's first space and says nothing when asked for another: what it was made with is checked.
         wanted = {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine"}
         collection = self._client.get_or_create_collection(

@@ -36,6 +36,8 @@ START_SECONDS, STOP_SECONDS = 30.0, 15.0
 SETTLE_SECONDS = 5.0
 # Bytes of the path of a Unix socket, less the name that Postgres gives it.
 LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432")
+# How the server calls its data folder where it runs as another user: it is started there, and so passes no folder above, all of which are closed to others.
+HERE = Path("/proc/self/cwd")
 # Commas, quotes and backslashes in the name of a socket's folder mean something to Postgres and to its clients.
 PLAIN = re.compile(r"[^,'\"\\\s]+")
 # The pipe ends with this process however that ends, and the server with the pipe. Interrupted, Postgres ends sessions and writes all it has.
@@ -50,6 +52,7 @@ exit "$ended"
 # No network; only the user it runs as reaches the socket, so it asks for no password. Questions must not reach its log.
 SETTINGS = {
     "listen_addresses": "",
+    "unix_socket_permissions": "0700",
     "max_connections": "20",
     "shared_buffers": "128MB",
     "maintenance_work_mem": "256MB",
@@ -150,11 +153,14 @@ class EmbeddedServer:
         user = _user()
         if self._watcher is not None:
             _end(self._watcher)
-        self._check_reach(user, programs)
+        _check_reach(user, programs)
+        self._folder.mkdir(parents=True, exist_ok=True)
         self._initialise(programs, user)
         self._sockets = self._socket_folder(user)
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        command = [str(programs / "postgres"), "-D", str(self._data), "-c", f"unix_socket_directories={self._sockets}", *options]
+        called = _as_called(self._data, user)
+        settings = {**SETTINGS, "unix_socket_directories": called if self._sockets == self._data else self._sockets}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [str(programs / "postgres"), "-D", str(called), *options]
         atexit.register(self.stop)
         end, settled = time.monotonic() + START_SECONDS, time.monotonic() + SETTLE_SECONDS
         while True:
@@ -175,6 +181,7 @@ class EmbeddedServer:
                 stdout=log_file,
                 stderr=log_file,
                 start_new_session=True,
+                cwd=self._data,
                 **_as_user(user),
             )
 
@@ -208,26 +215,14 @@ class EmbeddedServer:
         fresh.mkdir(mode=0o700)
         _give(fresh, user)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        command = [str(programs / "initdb"), "-D", str(fresh), "-U", "finpolicy", "--auth=trust", *locale]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **_as_user(user))
+        command = [str(programs / "initdb"), "-D", str(_as_called(fresh, user)), "-U", "finpolicy", "--auth=trust", *locale]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=fresh, **_as_user(user))
         if done.returncode:
             said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
             raise SignalsError(
                 f"The embedded Postgres could not be made in {self._folder}: {said[-200:]}", kind="down", hint="Check space and rights there."
             )
         fresh.rename(self._data)
-
-    def _check_reach(self, user: str, programs: Path) -> None:
-        """As root, another user must reach its folder and the programs. What is closed to it is named, never opened."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        if not user:
-            return
-        for folder in (programs, self._folder):
-            closed = [str(parent) for parent in (folder, *folder.resolve().parents) if not parent.stat().st_mode & 0o001]
-            if closed:
-                message = f"Postgres does not run as root, and its user {user} cannot pass {closed[-1]}."
-                hint = f"Run the chatbot as another user, move FINPOLICY_HOME, or allow it: chmod o+x {' '.join(closed)}"
-                raise SignalsError(message, kind="denied", hint=hint)
 
     def _socket_folder(self, user: str) -> Path:
         if len(os.fsencode(self._data)) <= LONGEST_SOCKET_FOLDER and PLAIN.fullmatch(str(self._data)):
@@ -245,7 +240,7 @@ class EmbeddedServer:
 
     def _running_sockets(self) -> Path:
         lines = self._status()
-        return Path(lines[4]) if len(lines) > 4 and lines[4] else self._data
+        return Path(lines[4]) if len(lines) > 4 and lines[4] and lines[4] != str(HERE) else self._data
 
 
 def _programs() -> Path:
@@ -277,9 +272,22 @@ def _user() -> str:
     return USERS[-1]
 
 
+def _check_reach(user: str, programs: Path) -> None:
+    """As root, another user must reach the programs. What is closed to it is named, never opened."""
+    closed = [str(folder) for folder in (programs, *programs.resolve().parents) if user and not folder.stat().st_mode & 0o001]
+    if closed:
+        message = f"Postgres does not run as root, and its user {user} cannot pass {closed[-1]}."
+        raise SignalsError(message, kind="denied", hint=f"Run the chatbot as another user, or allow it: chmod o+x {' '.join(closed)}")
+
+
+def _as_called(folder: Path, user: str) -> Path:
+    """A folder as a program calls it that is started there by that user."""
+    return HERE if user else folder
+
+
 def _as_user(user: str) -> dict[str, Any]:
     """Arguments of Popen: a minimal environment without keys, and the user."""
-    given: dict[str, Any] = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}, "cwd": "/"}
+    given: dict[str, Any] = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}}
     if user:
         entry = pwd.getpwnam(user)
         given |= {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.store.damage import explaining
+from chatbot.store.vectors import open_chroma
 
 __all__ = ["SituationIndex"]
 
@@ -117,12 +118,8 @@ class SituationIndex:
             yield self._client
 
     def _open(self) -> Any:
-        import chromadb
-        from chromadb.config import Settings
-
-        self._folder.mkdir(parents=True, exist_ok=True)
         self._opened = True
-        client = chromadb.PersistentClient(str(self._folder), settings=Settings(anonymized_telemetry=False))
+        client = open_chroma(self._folder)
         made_so = self._made_so("")
         for collection in client.list_collections():
             metadata = dict(collection.metadata or {})

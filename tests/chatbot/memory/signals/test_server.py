@@ -18,7 +18,7 @@ import pytest
 
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import SignalsError
-from chatbot.memory.signals.server import EmbeddedServer
+from chatbot.memory.signals.server import HERE, EmbeddedServer, _check_reach
 from chatbot.memory.signals.state import write_state
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice
@@ -202,7 +202,7 @@ def test_only_its_own_user_reaches_data_and_socket_and_nothing_listens_on_the_ne
     assert (reachable / "session" / "data").stat().st_mode & 0o077 == 0
     with connect(server.address()) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
-        assert connection.execute("SHOW unix_socket_directories").fetchone() == (str(reachable / "session" / "data"),)
+        assert connection.execute("SHOW unix_socket_directories").fetchone() == (str(HERE if os.geteuid() == 0 else reachable / "session" / "data"),)
 
 
 def test_a_path_too_long_for_a_socket_is_no_hindrance(reachable: Path) -> None:
@@ -233,10 +233,25 @@ def test_data_of_another_version_are_named_and_left_alone(reachable: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for the server")
-def test_a_folder_closed_to_the_servers_user_is_named_and_stays_closed(tmp_path: Path) -> None:
+def test_folders_that_are_closed_to_the_servers_user_stay_closed_and_do_no_harm(reachable: Path) -> None:
+    closed = reachable / "closed"
+    (closed / "signals").mkdir(parents=True)
+    for folder in (closed, closed / "signals"):
+        folder.chmod(0o700)
+    server = EmbeddedServer(closed / "signals")
+    try:
+        with connect(server.address()) as connection, connect(EmbeddedServer(closed / "signals").address()) as shared:
+            assert connection.execute("SELECT 1").fetchone() == shared.execute("SELECT 1").fetchone() == (1,)
+        assert not [path for path in [closed, closed / "signals", *(closed / "signals" / "data").rglob("*")] if path.stat().st_mode & 0o077]
+    finally:
+        server.stop()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for the server")
+def test_programs_that_are_closed_to_the_servers_user_are_named_and_stay_closed(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     with pytest.raises(SignalsError, match="does not run as root") as named:
-        EmbeddedServer(closed / "signals").address()
-    assert named.value.kind == "denied" and f"chmod o+x {closed}" in named.value.hint.replace(f"{closed / 'signals'} ", "")
+        _check_reach("postgres", closed)
+    assert named.value.kind == "denied" and f"chmod o+x {closed}" in named.value.hint
     assert closed.stat().st_mode & 0o777 == 0o700

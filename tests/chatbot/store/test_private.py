@@ -1,0 +1,110 @@
+"""Other accounts of the machine read nothing of a store, whatever the umask and whichever library made the file; a store of before is mended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.records import Answer
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from tests.pdfs import make_pdf
+from tests.stores import RULES, hashing
+
+
+@pytest.fixture(params=[0, 0o022], ids=["umask 0", "umask 022"])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def opened(home: Path) -> Chatbot:
+    return Chatbot(Settings(home=home), embedder=hashing())
+
+
+def told(chatbot: Chatbot, question: str) -> Answer:
+    asked = Ask(question, conversation="talk", owner="me")
+    *_, answer = chatbot.ask(asked)
+    chatbot.settle(asked)
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def used(home: Path) -> Chatbot:
+    """A chatbot, still open, that has kept something of each kind."""
+    chatbot = opened(home)
+    (added,) = chatbot.add([Upload(make_pdf(home.with_name("Rules.pdf"), RULES))])
+    assert added.status == "added"
+    answer = told(chatbot, "What is the deficit ceiling?")
+    chatbot.cases.rate("me", answer, 1)
+    chatbot.situations.add("me", [("inflation rises", "shorten duration")])
+    told(chatbot, "What is the deficit ceiling when inflation rises?")
+    chatbot.signals.switch(on=False)
+    return chatbot
+
+
+def readable_by_others(home: Path) -> list[str]:
+    """Files and folders, the home among them, that any account but the owner's may do something with."""
+    return [str(path) for path in (home, *home.rglob("*")) if not path.is_symlink() and path.lstat().st_mode & 0o077]
+
+
+def test_nothing_that_is_kept_is_readable_by_others(tmp_path: Path, umask: int) -> None:
+    home = tmp_path / "home"
+    with used(home):
+        assert not readable_by_others(home)
+    assert not readable_by_others(home)
+    made = {path.name for path in home.rglob("*")}
+    assert {"catalog.sqlite3", "conversations.sqlite3", "chroma.sqlite3", "meta.json", "situations.sqlite3", "store.lock", "state.json"} <= made
+    assert any(name.endswith(".jsonl") for name in made)
+    with opened(home):
+        assert not readable_by_others(home)
+
+
+def test_a_store_of_before_is_mended_and_what_is_not_of_it_is_left_alone(tmp_path: Path) -> None:
+    home, outside, theirs = tmp_path / "home", tmp_path / "outside", tmp_path / "theirs"
+    used(home).close()
+    outside.mkdir()
+    for path in (outside, outside / "a.txt", theirs):
+        path.is_dir() or path.write_text("mine")
+        path.chmod(0o755)
+    for path in home.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    (home / "chroma_db" / "link").symlink_to(outside)
+    (home / "chroma_db" / "keywords" / "link").symlink_to(theirs)
+    (home / "documents" / ("0" * 64 + ".pdf")).symlink_to(theirs)
+    home.chmod(0o700)
+    with opened(home):
+        assert not readable_by_others(home)
+    assert [path.stat().st_mode & 0o777 for path in (outside, outside / "a.txt", theirs)] == [0o755] * 3
+
+
+def test_in_a_checkout_only_what_is_kept_is_closed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    used(home).close()
+    shutil.copy(__file__, home / "documents" / "make_samples.py")
+    (home / "chroma_db" / ".gitkeep").touch()
+    for path in home.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    home.chmod(0o700)
+    opened(home).close()
+    left = [home / "documents", home / "chroma_db" / ".gitkeep", home / "documents" / "make_samples.py"]
+    assert sorted(readable_by_others(home)) == sorted(map(str, left))
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_file_that_is_written_where_the_user_says_has_the_users_mode(tmp_path: Path, root: Path, umask: int, mode: int) -> None:
+    used(tmp_path / "home").close()
+    command = [sys.executable, "-m", "chatbot", "ask", "What is the deficit ceiling?", "--audit", str(tmp_path / "audit.html")]
+    environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
+    subprocess.run(command, env=environment, cwd=root, umask=umask, check=True, capture_output=True, timeout=100)
+    assert (tmp_path / "audit.html").stat().st_mode & 0o777 == mode
+    assert not readable_by_others(tmp_path / "home")
