@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from chatbot.errors import ModelError
+from chatbot.patience import Patience, explain_limit, patient
 from chatbot.settings import Settings
 from ingestion.unseen import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from httpcore2 import NetworkBackend
     from httpx2 import BaseTransport
@@ -39,8 +40,6 @@ OPENAI_URL = "https://api.openai.com/v1"
 MOST_PROVIDER_CHARACTERS = 200
 # 2,048 vectors of 3,072 numbers, the largest answer there is, take 100 MB as text.
 MOST_ANSWER_BYTES = 128 * 2**20
-# The slowest local models write 2 tokens a second: 1,000 tokens in 500 s.
-LONGEST_ANSWER_SECONDS = 600.0
 # A reader is waiting: a longer pause is told rather than waited out.
 LONGEST_WAIT_SECONDS = 20.0
 
@@ -110,13 +109,13 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
         raise ModelError(f"What is sent to {host} over http:// can be read on the way, the key with it.", hint="Begin the address with https://.")
 
 
-def open_client(settings: Settings, *, stop: Callable[[], bool] = lambda: False) -> OpenAI:
+def open_client(settings: Settings, patience: Patience | None = None) -> OpenAI:
     """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises ModelError without connecting.
 
     It neither retries nor follows redirects (a redirect could lead to an address that was refused), and what a name leads to is looked at again, and
-    kept to, when it connects (it may lead elsewhere than a moment before). `settings.timeout` seconds bound the
-    connecting and every silence; an answer that is too large, never ends, or is not wanted any more (`stop`) is broken off. It takes no
-    key from the environment; proxies and certificates are the environment's.
+    kept to, when it connects (it may lead elsewhere than a moment before). `settings.timeout` seconds bound the connecting; an answer that is too
+    large, or later than `patience` allows (by default an answer in one piece), is broken off, its headers and whatever fills the line included. It takes
+    no key from the environment; proxies and certificates are the environment's.
     """
     url, key = endpoint_url(settings), settings.api_key
     check_endpoint(url, settings)
@@ -127,13 +126,16 @@ def open_client(settings: Settings, *, stop: Callable[[], bool] = lambda: False)
     import httpx2
     from openai import OpenAI
 
-    transport = httpx2.Client(timeout=settings.timeout, follow_redirects=False, transport=_bounded_transport(settings, stop))
+    patience = patience or Patience.for_one_piece(settings)
+    # The connection itself knows how long it may be read.
+    timeout = httpx2.Timeout(None, connect=settings.timeout)
+    transport = httpx2.Client(timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience))
     # Empty strings keep the client from looking in the environment; local servers ignore the stand-in for a key.
-    return OpenAI(api_key=key or "none", admin_api_key="", base_url=url, timeout=settings.timeout, max_retries=0, http_client=transport)
+    return OpenAI(api_key=key or "none", admin_api_key="", base_url=url, timeout=timeout, max_retries=0, http_client=transport)
 
 
-def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTransport:
-    """A transport whose answers end: by size, by time, or by `stop`, whatever the endpoint sends."""
+def _bounded_transport(settings: Settings, patience: Patience) -> BaseTransport:
+    """A transport whose answers end, by size or by time, whatever the endpoint sends."""
     import httpx2
 
     class Bounded(httpx2.SyncByteStream):
@@ -141,10 +143,10 @@ def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTran
             self._inner = inner
 
         def __iter__(self) -> Iterator[bytes]:
-            size, end = 0, time.monotonic() + max(LONGEST_ANSWER_SECONDS, settings.timeout)
+            size = 0
             for part in self._inner:
                 size += len(part)
-                if size > MOST_ANSWER_BYTES or time.monotonic() > end or stop():
+                if size > MOST_ANSWER_BYTES:
                     raise httpx2.ReadError("the answer does not end")
                 yield part
 
@@ -155,9 +157,10 @@ def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTran
         def __init__(self) -> None:
             super().__init__()
             assert hasattr(self._pool, "_network_backend")  # a test connects to what is refused, should this change its place
-            self._pool._network_backend = _checked_backend(settings)
+            self._pool._network_backend = _checked_backend(settings, patience)
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            patience.begin()
             answer = super().handle_request(request)
             assert isinstance(answer.stream, httpx2.SyncByteStream)
             answer.stream = Bounded(answer.stream)
@@ -166,8 +169,8 @@ def _bounded_transport(settings: Settings, stop: Callable[[], bool]) -> BaseTran
     return Transport()
 
 
-def _checked_backend(settings: Settings) -> NetworkBackend:
-    """What opens connections: only to addresses that were looked at, each by its number."""
+def _checked_backend(settings: Settings, patience: Patience) -> NetworkBackend:
+    """What opens connections: only to addresses that were looked at, each by its number, and under the limits of `patience`."""
     import httpcore2
 
     scheme = urlsplit(endpoint_url(settings)).scheme
@@ -185,7 +188,7 @@ def _checked_backend(settings: Settings) -> NetworkBackend:
             failure: Exception = httpcore2.ConnectError("the name is not known")
             for address in addresses:
                 try:
-                    return super().connect_tcp(str(address), *given, **options)
+                    return patient(super().connect_tcp(str(address), *given, **options), patience)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                     failure = error
             raise failure
@@ -215,8 +218,9 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
 
     host = endpoint_host(settings)
     if isinstance(error, APITimeoutError | httpx2.TimeoutException):
-        message = f"{host} was silent for {settings.timeout:g} s."
-        return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running, or raise FINPOLICY_TIMEOUT.", kind="silent")
+        limit = explain_limit(str(error.__cause__ if isinstance(error, APITimeoutError) else error), settings)
+        what, hint = limit or (f"took no connection within {settings.timeout:g} s", "Check that OPENAI_BASE_URL is right and running.")
+        return EndpointError(f"{host} {what}.", hint=hint, kind="silent")
     if isinstance(error, APIConnectionError | httpx2.HTTPError):
         cause = error.__cause__ or error
         gone = isinstance(cause, httpx2.ConnectError)

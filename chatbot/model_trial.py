@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatbot.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
 from chatbot.errors import ModelError
@@ -32,10 +32,10 @@ class Trial:
 
 
 def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -> Trial:
-    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or as long as one silence may last, or until stopped."""
+    """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or until stopped."""
     endpoint_failures()  # imports the client, which is no part of how long the model takes
     host, started = endpoint_host(settings), time.monotonic()
-    model = OpenAIModel(replace(settings, timeout=min(settings.timeout, MOST_SECONDS)))
+    model = OpenAIModel(settings.hurried(MOST_SECONDS))
     try:
         reply = model.stream(MESSAGES, max_tokens=REPLY_TOKENS, stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS)
         try:
@@ -81,7 +81,7 @@ def _offered(settings: Settings) -> list[str]:
     """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood."""
     failures = endpoint_failures()
     try:
-        with open_client(replace(settings, timeout=min(settings.timeout, MOST_SECONDS))) as client:
+        with open_client(settings.hurried(MOST_SECONDS)) as client:
             listed = client.get("/models", cast_to=object)
     except ModelError:
         return []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from chatbot.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
 from chatbot.errors import ModelError
+from chatbot.patience import Patience
 from chatbot.settings import Settings
 from chatbot.tokens import encodable
 
@@ -31,6 +32,8 @@ LONGEST_NAP_SECONDS = 0.1
 MOST_CHARACTERS_PER_TOKEN = 16
 
 _THINKS, _THOUGHT = "<think>", "</think>"
+# vLLM, DeepSeek and llama.cpp; OpenRouter and Ollama.
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 # OpenAI's newer models know only its new name for the limit, most local servers only the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
 _PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE)
@@ -89,7 +92,7 @@ class LLM(Protocol):
 
         messages: (role, content) pairs, roles "system", "user", "assistant". max_tokens: of the answer, 1 or more. schema: a JSON schema that
         the answer is to follow (every object closed and every property required, as strict mode asks). stop: looked at before each try, in
-        pauses and between pieces; while an endpoint is silent it waits for the time-out.
+        pauses, between pieces, and several times a second while an endpoint is silent.
         Raises ModelError: before any piece when the endpoint fails, after the pieces that came when the answer was cut or withheld, and at
         the end of an answer without a word. What came before an error is not an answer.
         """
@@ -99,7 +102,8 @@ class LLM(Protocol):
 class OpenAIModel:
     """The chat model that the settings name, at any OpenAI-compatible endpoint; may be used by many threads at once.
 
-    Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent one only once.
+    Busy, failing and unreachable endpoints are tried three times, but never after the first piece; a silent one only once. How long it may take, see
+    Patience: a word of its thinking counts as one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -127,11 +131,11 @@ class OpenAIModel:
         return Reply(self._answer(body, max_tokens, stop))
 
     def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool]) -> Generator[str, None, str]:
-        tries, pause = 0, FIRST_PAUSE_SECONDS
+        tries, pause, patience = 0, FIRST_PAUSE_SECONDS, Patience.for_words(self._settings, stop)
         while True:
             tries, said = tries + 1, list[str]()
             try:
-                return (yield from self._attempt(body, max_tokens, stop, said))
+                return (yield from self._attempt(body, max_tokens, patience, said))
             except EndpointError as error:
                 failure = error
             if stop():
@@ -145,12 +149,13 @@ class OpenAIModel:
                 return "stopped"
             pause *= 2
 
-    def _attempt(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], said: list[str]) -> Generator[str, None, str]:
+    def _attempt(self, body: dict[str, object], max_tokens: int, patience: Patience, said: list[str]) -> Generator[str, None, str]:
         """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown."""
+        stop = patience.stop
         if stop():
             return "stopped"
         finish, characters_left = "", max_tokens * MOST_CHARACTERS_PER_TOKEN
-        with open_client(self._settings, stop=stop) as client, closing(self._events(client, body, max_tokens)) as events:
+        with open_client(self._settings, patience) as client, closing(self._events(client, body, max_tokens)) as events:
             thinking = _Thinking()
             for event in events:
                 received, finish = _read(event)
@@ -159,6 +164,8 @@ class OpenAIModel:
                 if piece and not stop():
                     said.append(piece)
                     yield piece
+                if received.strip() or _thinks(event):
+                    patience.heard()
                 characters_left -= len(received) or 1  # endless thinking is bounded too
                 if stop():
                     return "stopped"
@@ -247,14 +254,24 @@ def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:
 
 def _read(event: object) -> tuple[str, str]:
     """Text and finish reason of one stream event, each "" where it has none; usage and keep-alive events have no choices."""
-    choices = event.get("choices") if isinstance(event, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict):
-        return "", ""
+    choice = _choice(event)
     delta, finish = choice.get("delta"), choice.get("finish_reason")
     # A refusal under a schema comes in a field of its own; it is what the model says.
     text = (delta.get("content") or delta.get("refusal")) if isinstance(delta, dict) else None
     return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
+
+
+def _thinks(event: object) -> bool:
+    """Whether an event carries words of the model's thinking, in the fields that servers have for it: it is alive, though it says nothing yet."""
+    delta = _choice(event).get("delta")
+    thoughts = [delta.get(name) for name in _THOUGHT_FIELDS] if isinstance(delta, dict) else []
+    return any(isinstance(thought, str) and thought.strip() for thought in thoughts)
+
+
+def _choice(event: object) -> dict[str, object]:
+    choices = event.get("choices") if isinstance(event, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
 
 
 def _pause(seconds: float, stop: Callable[[], bool]) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "ADDED",
+    "NOT_FOUND",
     "Answer",
     "Citation",
     "Compression",
@@ -29,9 +31,15 @@ __all__ = [
     "Prompt",
     "Recall",
     "Stage",
+    "Statement",
     "Token",
     "Understanding",
 ]
+
+
+# Marks of a model's statements.
+NOT_FOUND = "Not found in the pages given to the model"
+ADDED = "Citation added by the check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +232,22 @@ class NumberCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an answer that states something. text: as it stands in Answer.text, keys among it. status: "cited" (it has a key, or is worked out from
+    figures that have), "cited_by_check" (found on a page, and given its key by the check) or "unsupported" (on none of the pages given to the model).
+    citation: key of the citation it rests on, such as "S1", None for none."""
+
+    text: str
+    status: str
+    citation: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """What is said of it wherever the answer is shown; "" where its own key says all."""
+        return {"unsupported": NOT_FOUND, "cited_by_check": ADDED}.get(self.status, "")
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer, complete in itself: what was asked, searched, considered, sent, said and checked.
 
@@ -233,7 +257,7 @@ class Answer:
     that has a newer one of its series. understanding: what was asked, as understood. notices: the text of each Notice of the ask, in order.
     exchange: its number in the conversation, None where it is not kept. compression: None where nothing was shortened. names: the documents that were
     asked, () for all; index: a mark of which these were, see `index_mark`. sent_to: (model, host) that the prompt went to, None where it went to none.
-    timings: (stage, seconds), in order.
+    timings: (stage, seconds), in order. statements: its sentences that state something, in order; () where it was kept before they were judged.
     """
 
     question: str
@@ -261,6 +285,7 @@ class Answer:
     index: str = ""
     sent_to: tuple[str, str] | None = None
     timings: tuple[tuple[str, float], ...] = ()
+    statements: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

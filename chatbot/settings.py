@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,15 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "`1` lets each user choose a chat model and endpoint of their own, `0` nobody; unset, only where nobody but this machine can open the pages.",
     ),
     "FINPOLICY_OFFLINE": ("offline", "`1` refuses every connection to a model endpoint."),
-    "FINPOLICY_TIMEOUT": ("timeout", "Seconds a model endpoint may stay silent before it counts as failed."),
+    "FINPOLICY_TIMEOUT": (
+        "timeout",
+        "Seconds from one word of a model's answer to the next, thinking included; also for connecting, and for a whole answer in one piece (vectors).",
+    ),
+    "FINPOLICY_FIRST_WORD_TIMEOUT": (
+        "first_word_timeout",
+        "Seconds to the first word: a model on this machine may read the prompt for minutes; 0 takes five times FINPOLICY_TIMEOUT.",
+    ),
+    "FINPOLICY_ANSWER_TIMEOUT": ("answer_timeout", "Seconds a chat model's whole answer may take."),
     "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
     "FINPOLICY_RERANK": (
@@ -66,6 +74,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 
 # Never shown: a key, and an address that may hold a password.
 SECRET = frozenset({"api_key", "signals_database"})
+# Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute from one word to the next.
+FIRST_WORD_SHARE = 5
 # Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the pages.
 USER_MODELS = ("", "0", "1")
 
@@ -87,6 +97,8 @@ class Settings:
     base_url: str = ""
     offline: bool = False
     timeout: float = 60.0
+    first_word_timeout: float = 0.0
+    answer_timeout: float = 600.0
     context_tokens: int = 12_000
     answer_tokens: int = 1_000
     rerank: bool = False
@@ -129,6 +141,15 @@ class Settings:
         """Whether users may choose endpoints of their own. Where others can open the pages they would have this machine connect to what only it can
         reach, so the operator must say so."""
         return self.user_models == "1" or (self.user_models == "" and not self.open_to_others)
+
+    @property
+    def first_word_seconds(self) -> float:
+        """How long the first word of a chat model's answer may take."""
+        return self.first_word_timeout or FIRST_WORD_SHARE * self.timeout
+
+    def hurried(self, seconds: float) -> Settings:
+        """These settings for a short call beside an answer, which waits for no word longer than that."""
+        return replace(self, timeout=min(self.timeout, seconds), first_word_timeout=min(self.first_word_seconds, seconds))
 
     @property
     def threads(self) -> int:

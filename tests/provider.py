@@ -7,6 +7,7 @@ In tests: `with Provider([Refuse(429), Say(["Hello ", "there"])]) as provider: p
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import select
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-__all__ = ["SCRIPTS", "Behaviour", "Body", "Ending", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
+__all__ = ["SCRIPTS", "Behaviour", "Body", "Drip", "Ending", "Mute", "Page", "Provider", "Received", "Refuse", "Say", "first_key"]
 
 Body = dict[str, Any]
 Pieces = Sequence[str] | Callable[[Body], Sequence[str]]
@@ -65,6 +66,15 @@ class Mute:
 
 
 @dataclass(frozen=True)
+class Drip:
+    """A raw answer, a byte at a time, whatever the path. begin: what is sent at once; again: sent after it, over and over. delay: seconds before each byte."""
+
+    begin: bytes
+    again: bytes
+    delay: float = 0.02
+
+
+@dataclass(frozen=True)
 class Received:
     """A request as it arrived. headers: names in lower case."""
 
@@ -73,17 +83,18 @@ class Received:
     body: Body
 
 
-Behaviour = Say | Refuse | Page | Mute | str | Callable[[Body], Sequence[str]]
+Behaviour = Say | Refuse | Page | Mute | Drip | str | Callable[[Body], Sequence[str]]
 
 
 class Provider:
     """A server on 127.0.0.1 that answers each chat request with the next behaviour, and with the last one from then on.
 
     A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all that arrived. hung_up: set as soon
-    as a client has closed its connection before the answer was complete. models: names that it lists; None for a server that lists none.
+    as a client has closed its connection before the answer was complete. models: names that it lists, or how its list drips; None for a server that lists
+    none.
     """
 
-    def __init__(self, script: Sequence[Behaviour], *, port: int = 0, models: Sequence[str] | None = None) -> None:
+    def __init__(self, script: Sequence[Behaviour], *, port: int = 0, models: Sequence[str] | Drip | None = None) -> None:
         self.requests: list[Received] = []
         self.models = models
         self.hung_up = threading.Event()
@@ -108,7 +119,7 @@ class Provider:
         self._server.server_close()
         self._thread.join()
 
-    def take(self, received: Received) -> Say | Refuse | Page | Mute:
+    def take(self, received: Received) -> Say | Refuse | Page | Mute | Drip:
         """The behaviour for a request that has just arrived."""
         with self._lock:
             self.requests.append(received)
@@ -145,7 +156,9 @@ class _Handler(BaseHTTPRequestHandler):
         behaviour = self.owner.take(Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
         self.close_connection = True
         try:
-            if not self.path.endswith("/chat/completions"):
+            if isinstance(behaviour, Drip):
+                self._drip(behaviour)
+            elif not self.path.endswith("/chat/completions"):
                 self._refuse(Refuse(404, "no such path"))
             elif isinstance(behaviour, Refuse):
                 self._refuse(behaviour)
@@ -160,7 +173,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.close_connection = True
-        if self.path.endswith("/models") and self.owner.models is not None:
+        if isinstance(self.owner.models, Drip):
+            self._drip(self.owner.models)
+        elif self.path.endswith("/models") and self.owner.models is not None:
             body = json.dumps({"object": "list", "data": [{"id": name, "object": "model"} for name in self.owner.models]}).encode()
             self._send_whole(200, body, {})
         else:
@@ -172,6 +187,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, refusal: Refuse) -> None:
         body = json.dumps({"error": {"message": refusal.message, "type": "error", "code": refusal.code}}).encode()
         self._send_whole(refusal.status, body[: len(body) // 2] if refusal.broken else body, refusal.headers, length=len(body))
+
+    def _drip(self, drip: Drip) -> None:
+        try:
+            self.wfile.write(drip.begin)
+            for byte in itertools.cycle(drip.again):
+                if not self.owner.wait(self.connection, drip.delay):
+                    return
+                self.wfile.write(bytes([byte]))
+        except ConnectionError:
+            self.owner.hung_up.set()
 
     def _send_whole(self, status: int, body: bytes, headers: Mapping[str, str], length: int | None = None) -> None:
         self.send_response(status)
@@ -218,7 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
 
-def _whole(behaviour: Behaviour) -> Say | Refuse | Page | Mute:
+def _whole(behaviour: Behaviour) -> Say | Refuse | Page | Mute | Drip:
     if isinstance(behaviour, str):
         return Say([behaviour])
     return Say(behaviour) if callable(behaviour) else behaviour

@@ -26,6 +26,7 @@ GROUND = {
     "model_trial",
     "models",
     "numbers",
+    "patience",
     "preferences",
     "records",
     "settings",

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chatbot.answer.checks.pages import forget_pages
-from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.citing.named_pages import uncited_pages
+from chatbot.answer.citing.statements import MODEL_TEXT, Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.prompt import NOT_THERE
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.quoting.passages import passages
@@ -46,6 +46,8 @@ SET_ASIDE = "You rated another answer to this question not helpful: what it quot
 HAD_SAID = " It had said: "
 # What is said where an average is asked for and the answer has only what it might be worked out from.
 NO_AVERAGE = "No average is worked out here: the answer quotes what the pages say."
+# What is said where a model's answer is put behind the documents' own words.
+NOTHING_FOUND = "Nothing of the chat model's answer was found in the pages given to it: what can be said without it comes first."
 # What is said where a model names pages in its own words.
 PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is numbered is checked."
 
@@ -54,7 +56,8 @@ PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is
 class Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
-    reason: a key of refusal.REASONS, None where the pages may answer. avoid: the text of an answer that was rated not helpful, "" for none."""
+    reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one.
+    avoid: the text of an answer that was rated not helpful, "" for none."""
 
     prompt: Prompt
     understanding: Understanding
@@ -95,8 +98,11 @@ class Answering:
         return asked if remembered else replace(asked, reason=self._why_not(asked))
 
     def answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
-        """The checked answer, or the refusal, with the events on the way; last among them what it leaves out, and newer documents that it does not rest on."""
-        answer = self._refusal(asked, asked.reason) if asked.reason else (yield from self._answer(asked, model, stop))
+        """The checked answer, or the refusal, with the events on the way; last among them what it leaves out, and newer documents that it does not rest on.
+
+        model: asked whatever the search judged; None for the documents' own words, or where no page was found.
+        """
+        answer = yield from (self._own_words(asked) if model is None else self._answer(asked, model, stop))
         cited = {citation.document for citation in answer.citations if citation.document}
         answer = replace(answer, superseded=superseded(listed(self._library), cited, asked.understanding.years))
         for sentence in (*self._lacking(asked, answer), *_pages_unchecked(answer), *answer.superseded):
@@ -104,10 +110,17 @@ class Answering:
         return answer
 
     def checked(self, prompt: Prompt, text: str, model: str) -> Answer:
-        """An answer of this text, its citations and figures checked against the prompt's pages. model: who wrote it."""
-        shown, citations, numbers = check_answer(text, prompt)
-        sure = tuple(self._with_confidence(citation) for citation in citations)
-        return Answer(prompt.question, prompt.search_query, shown, True, citations=sure, numbers=numbers, prompt=prompt, model=model)
+        """An answer of this text, its citations, figures and statements checked against the prompt's pages. model: who wrote it."""
+        return self._as_answer(prompt, check_quoted(text, prompt) if model == "extractive" else check_statements(text, prompt), model)
+
+    def _as_answer(self, prompt: Prompt, found: Checked, model: str) -> Answer:
+        sure = tuple(self._with_confidence(citation) for citation in found.citations)
+        answer = Answer(prompt.question, prompt.search_query, found.text, True, citations=sure, numbers=found.numbers, prompt=prompt, model=model)
+        return replace(answer, statements=found.statements)
+
+    def doubt(self, asked: Asked) -> str:
+        """Why the search doubts that the pages answer, in a sentence; "" where it does not."""
+        return explain(asked.reason, asked.understanding, asked.known) if asked.reason else ""
 
     def refusal_evidence(self, answer: Answer, names: Sequence[str], *, by_words: bool = False) -> dict[str, float]:
         """What spoke for and against an answer that was given, asked of these documents (() for all); {} where no page was found.
@@ -163,11 +176,16 @@ class Answering:
 
     # --- the answer ---------------------------------------------------------------------------------------------------------
 
-    def _answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+    def _own_words(self, asked: Asked) -> Generator[Event, None, Answer]:
+        """What is answered, or refused, without a model."""
+        if asked.reason:
+            return self._refusal(asked, asked.reason)
+        yield Stage("answering")
+        return (yield from self._extractive(asked))
+
+    def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
         prompt = asked.prompt
-        if model is None:
-            return (yield from self._extractive(asked))
         said: list[str] = []
         reply = model.stream(prompt.messages, max_tokens=self._answer_tokens, stop=stop)
         try:
@@ -177,7 +195,7 @@ class Answering:
         except ModelError as error:
             partial = f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', ''.join(said)).strip()} …”" if said else ""
             yield Notice(error.message + partial, error.hint)
-            fallback = yield from self._extractive(asked)
+            fallback = yield from self._own_words(asked)
             return replace(fallback, error=str(error), sent_to=(model.name, model.host))
         finally:
             reply.close()
@@ -185,10 +203,22 @@ class Answering:
             reason = "You stopped the answer." if reply.finish == "stopped" else "The answer reached its token limit and lacks its end."
             yield Notice(reason, "" if reply.finish == "stopped" else "Raise FINPOLICY_ANSWER_TOKENS.")
         yield Stage("checking")
-        text = "".join(said)
+        text = "".join(said).replace(MODEL_TEXT, "")  # a line of ours, which parts its text from the documents' own words
         if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
             return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name, sent_to=(model.name, model.host))
-        return replace(self.checked(prompt, text, model.name), sent_to=(model.name, model.host))
+        answer = self.checked(prompt, text, model.name)
+        if answer.statements and all(one.status == "unsupported" for one in answer.statements):
+            yield Notice(NOTHING_FOUND)
+            answer = yield from self._behind_own_words(asked, answer, text)
+        return replace(answer, sent_to=(model.name, model.host))
+
+    def _behind_own_words(self, asked: Asked, answer: Answer, text: str) -> Generator[Event, None, Answer]:
+        """What is said without a model, and after it the text of one of which nothing was found. answer: that text, checked; text: as it was written."""
+        own = yield from self._own_words(asked)
+        if own.answered:
+            found = check_behind(with_whole_keys(own.text, asked.prompt), text, asked.prompt)
+            return self._as_answer(asked.prompt, found, answer.model)
+        return replace(own, text=f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}", model=answer.model, statements=answer.statements)
 
     def _extractive(self, asked: Asked) -> Generator[Event, None, Answer]:
         prompt = asked.prompt

@@ -64,9 +64,8 @@ class Asker:
         while True:
             unrated = yield from self.finder.pages(wanted, reranker, stop)
             hits = rated.applied(unrated, partial(self.finder.more, wanted))
-            prompt = build_prompt(
-                Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.context_tokens, before.earlier)
-            )
+            request = Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.context_tokens, before.earlier)
+            prompt = build_prompt(request)
             try:
                 remembered = self._remembered(rated, prompt)
                 asked = self.answering.judged(prompt, understanding, vector, ask.names, remembered=remembered, avoid=rated.avoid)
@@ -75,7 +74,10 @@ class Asker:
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
                     raise  # a page was not erased meanwhile: what is there now would not answer either
-        answer = yield from self.answering.answer(asked, None if asked.reason else self.models.answering(ask.owner), stop)
+        model = self.models.answering(ask.owner) if hits else None
+        if model is not None and asked.reason:
+            asked = replace(asked, prompt=build_prompt(replace(request, doubt=self.answering.doubt(asked))))
+        answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
             considered=tuple(hits),

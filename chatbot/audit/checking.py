@@ -9,25 +9,30 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.audit.record import Check, Quote, Record, Source
+from chatbot.answer.citing.statements import MODEL_TEXT, check_behind, check_quoted, check_statements, with_whole_keys, without_added
+from chatbot.answer.citing.statements import Checked as Statements
+from chatbot.audit.record import WITH_STATEMENTS, Check, Quote, Record, Source, Stated
 from chatbot.numbers import find_figures
-from chatbot.records import Citation, Hit, NumberCheck, Prompt
+from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import Reading
 from ingestion.records import Word
 from ingestion.render import confidence_of
 
-__all__ = ["Checked", "check_again", "checks_of", "operands_of", "with_keys"]
+__all__ = ["Checked", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
 
+EXTRACTIVE = "extractive"
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the checker says today. citations: in the order of the answer's keys; checks: of its figures."""
+    """What the checker says today. citations: in the order of the answer's keys; checks: of its figures; statements: of its sentences,
+    () for a file of a format that does not speak of them."""
 
     citations: tuple[Citation, ...]
     checks: tuple[Check, ...]
+    statements: tuple[Stated, ...] = ()
 
 
 def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping[str, Sequence[str]]) -> Checked:
@@ -38,10 +43,29 @@ def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping
     """
     sources = {one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ())) for one in record.sources if one.sha256 in readings}
     prompt = Prompt(record.question, record.query, sources, (), (), (), "")
-    _, citations, numbers = check_answer(with_keys(record.answer, record.quotes, [one.key for one in record.sources]), prompt)
+    found = _checked(record, prompt)
     words = {one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings}
-    sure = tuple(_with_confidence(citation, words) for citation in citations)
-    return Checked(sure, checks_of(numbers))
+    sure = tuple(_with_confidence(citation, words) for citation in found.citations)
+    return Checked(sure, checks_of(found.numbers), stated(found.statements))
+
+
+def _checked(record: Record, prompt: Prompt) -> Statements:
+    """All checks of the answer, as they were made: of a model's without the keys that the check added."""
+    text = with_keys(record.answer, record.quotes, [one.key for one in record.sources])
+    if record.format < WITH_STATEMENTS:
+        return Statements(*check_answer(text, prompt), ())
+    if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
+        return check_quoted(text, prompt)
+    own, behind, said = text.partition(f"\n\n{MODEL_TEXT}\n\n")
+    if behind:
+        return check_behind(own, said, prompt)
+    added = [replace(Statement(one.text, one.status, one.citation), text=with_whole_keys(one.text, prompt)) for one in record.statements]
+    return check_statements(without_added(text, added, prompt), prompt)
+
+
+def stated(statements: Sequence[Statement]) -> tuple[Stated, ...]:
+    """The statements as a record has them."""
+    return tuple(Stated(one.text, one.status, one.citation) for one in statements)
 
 
 def checks_of(numbers: Sequence[NumberCheck]) -> tuple[Check, ...]:

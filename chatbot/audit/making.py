@@ -10,7 +10,7 @@ from datetime import datetime
 from re import sub
 
 from chatbot.asking.lending import MEMORY
-from chatbot.audit.checking import checks_of
+from chatbot.audit.checking import checks_of, stated
 from chatbot.audit.leaves import Marks, Read, draw, places
 from chatbot.audit.page import render
 from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, Quote, Record, Remembered, Sent, Source, sealed
@@ -119,6 +119,7 @@ class _Making:
             embedder=answer.fingerprint,
             index=answer.index,
             digest="",
+            statements=stated(answer.statements),
         )
 
     # --- pages ------------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, table, tight
 from chatbot.audit.record import Check, Leaf, Quote, Record, dump
+from chatbot.records import ADDED, NOT_FOUND
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
 
@@ -44,7 +45,16 @@ def render(record: Record, images: Mapping[str, bytes]) -> str:
     """The whole file. images: PNG by SHA-256, of every leaf that has one. The same record and images give the same file, byte for byte."""
     style = _style()
     policy = POLICY.format(style=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
-    body = [_head(record), _question(record), _answer(record), _quotes(record), _figures(record), _leaves(record, images), _account(record)]
+    body = [
+        _head(record),
+        _question(record),
+        _answer(record),
+        _quotes(record),
+        _figures(record),
+        _statements(record),
+        _leaves(record, images),
+        _account(record),
+    ]
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -153,6 +163,18 @@ def _figures(record: Record) -> str:
     rows = [(plain(check.text), FIGURES.get(check.status, plain(check.status)), _meant(check), _how(check)) for check in record.checks]
     listed = table("Each figure of the answer, looked for in the cited pages", ("Figure", "Found", "Read as", "How"), rows)
     return f"<section><h2>Figures</h2>{listed}</section>"
+
+
+def _statements(record: Record) -> str:
+    """What a model said without a citation; nothing where each sentence has its own."""
+    marks = {"unsupported": f"⚠ {NOT_FOUND}", "cited_by_check": ADDED}
+    rows = [
+        (plain(joined(one.text)), marks[one.status], f"[{plain(one.citation)}]" if one.citation else "–")
+        for one in record.statements
+        if one.status in marks
+    ]
+    listed = table("Sentences to which the model gave no citation", ("Sentence", "Found", "Where"), rows) if rows else ""
+    return f"<section><h2>Statements without a citation</h2>{listed}</section>" if rows else ""
 
 
 def _meant(check: Check) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMAT",
     "PROGRAM",
+    "WITH_STATEMENTS",
     "Check",
     "Considered",
     "Document",
@@ -29,6 +30,7 @@ __all__ = [
     "Remembered",
     "Sent",
     "Source",
+    "Stated",
     "UnreadableError",
     "digest_of",
     "dump",
@@ -36,11 +38,13 @@ __all__ = [
     "sealed",
 ]
 
-FORMAT = 1
+FORMAT = 2
+# The first format that says which statements rest on what; older ones are written without them.
+WITH_STATEMENTS = 2
 # The version of pyproject.toml, which a test holds it to.
 PROGRAM = "0.1.0"
 # What an answer may have at most, so that no file makes much work: far beyond any real one.
-MOST = {"leaves": 60, "sources": 60, "quotes": 1_000, "checks": 2_000, "considered": 500, "documents": 20_000, "notes": 500}
+MOST = {"leaves": 60, "sources": 60, "quotes": 1_000, "checks": 2_000, "statements": 2_000, "considered": 500, "documents": 20_000, "notes": 500}
 LONGEST_ANSWER = 100_000
 
 
@@ -104,6 +108,15 @@ class Check:
     formula: str | None
     reason: str | None
     operands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A sentence of the answer, as records.Statement."""
+
+    text: str
+    status: str
+    citation: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +199,15 @@ class Record:
     embedder: str
     index: str
     digest: str
+    statements: tuple[Stated, ...] = ()
 
 
 def dump(record: Record) -> str:
     """The record as JSON in plain ASCII that holds neither `<`, `>` nor `&`: it can stand in HTML as it is, and nothing in it takes effect there."""
-    text = json.dumps(asdict(record), ensure_ascii=True, allow_nan=False, indent=1)
+    values = asdict(record)
+    if record.format < WITH_STATEMENTS:
+        del values["statements"]
+    text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -232,6 +232,8 @@ def _checks(record: Record, opened: Gathered) -> Iterator[Finding]:
             number = numbers.get((quote.key, quote.quote))
             yield _quote(record, quote, citation, number=number, missing=_is_missing(record, quote, missing), pages=pages)
     yield from _figures(record, checked, some_missing=bool(missing))
+    if record.statements or checked.statements:
+        yield _statements(record, checked, some_missing=bool(missing))
 
 
 def _pages_of(record: Record) -> dict[str, tuple[str, str, int]]:
@@ -289,6 +291,20 @@ def _figures(record: Record, checked: Checked, *, some_missing: bool) -> Iterato
             yield Finding(what, DIFFERS, "the answer states it, the file does not check it" if check is None else "the answer does not state it")
         else:
             yield Finding(what, DIFFERS, _other(check, anew))
+
+
+def _statements(record: Record, checked: Checked, *, some_missing: bool) -> Finding:
+    """Which sentences rest on a page, as one finding: they are as many as the answer has."""
+    if record.statements == checked.statements:
+        unfound = sum(one.status == "unsupported" for one in record.statements)
+        return Finding("statements", CONFIRMED, f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says")
+    if some_missing:
+        return Finding("statements", UNKNOWN, "a page that they may rest on was not read")
+    pairs = zip_longest(record.statements, checked.statements)
+    said, anew = next((said, anew) for said, anew in pairs if said != anew)
+    return Finding(
+        "statements", DIFFERS, f"“{_beginning((said or anew).text)}” is {anew.status.replace('_', ' ') if anew else 'no sentence of the answer'}"
+    )
 
 
 def _other(check: Check, anew: Check) -> str:

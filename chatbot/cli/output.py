@@ -99,6 +99,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")}
         for number in answer.numbers
     ]
+    statements = [{"text": one.text, "status": one.status, "citation": one.citation} for one in answer.statements]
     return {
         "answer": answer.text,
         "answered": answer.answered,
@@ -106,6 +107,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
         "nearest": [{"document": page.document, "page": page.page, "page_label": page.page_label} for page in answer.nearest],
         "citations": citations,
         "numbers": numbers,
+        "statements": statements,
         "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes]
         + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
         "search_query": answer.search_query,
@@ -137,7 +139,7 @@ def _understanding_line(understanding: Understanding | None) -> dict[str, Any] |
 
 def answer_text(answer: Answer) -> str:
     lines = [answer.text, ""]
-    if answer.error:
+    if answer.error and answer.answered:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
     for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
         place = place_text(citation.document, citation.page, citation.page_label) if citation.document else "no such source"
@@ -146,6 +148,7 @@ def answer_text(answer: Answer) -> str:
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
+    lines += [f"{one.mark}: “{' '.join(one.text.split())}”" for one in answer.statements if one.mark]
     lines += answer.superseded
     lines += [f"Recalled, not from these documents: {note.text} ({note.source})" for note in answer.notes if note.layer in {"situations", "signals"}]
     if answer.compression:

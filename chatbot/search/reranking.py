@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatbot.errors import ModelError
 from chatbot.models import LLM, make_model
@@ -57,7 +57,7 @@ def make_reranking_model(settings: Settings) -> LLM | None:
 
     It is the one that answers, but silence counts as failure after half of MOST_SECONDS, lest an answer waits for two time-outs.
     """
-    return make_model(replace(settings, timeout=min(settings.timeout, MOST_SECONDS / 2))) if settings.rerank else None
+    return make_model(settings.hurried(MOST_SECONDS / 2)) if settings.rerank else None
 
 
 def rerank(question: str, hits: Sequence[Hit], model: LLM, *, max_tokens: int = 4_000, stop: Callable[[], bool] = lambda: False) -> Reranked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatbot.errors import ModelError
 from chatbot.models import LLM, make_model
@@ -42,7 +42,7 @@ class Rewritten:
 def make_rewriting_model(settings: Settings) -> LLM | None:
     """The chat model that rewrites follow-ups; None where that is not switched on or there is no chat model. Silence counts as failure after
     half of MOST_SECONDS."""
-    return make_model(replace(settings, timeout=min(settings.timeout, MOST_SECONDS / 2))) if settings.rewrite else None
+    return make_model(settings.hurried(MOST_SECONDS / 2)) if settings.rewrite else None
 
 
 def rewrite(question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: Callable[[], bool] = lambda: False) -> Rewritten:
@@ -61,7 +61,8 @@ def rewrite(question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: C
     except ModelError as error:
         return _by_rules(by_rules, error.message, error.hint)
     except ValueError as error:
-        return _by_rules(by_rules, str(error))
+        late = reply.finish == "stopped" and not stop()
+        return _by_rules(by_rules, f"{model.name} took longer than {MOST_SECONDS:g} s." if late else str(error))
     finally:
         reply.close()
 

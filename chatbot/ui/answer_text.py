@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.records import Citation, NumberCheck, PageRef
+from chatbot.records import Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
 from ingestion.unseen import visible
 
@@ -60,17 +60,18 @@ def answer_html(
     citations: Sequence[Citation] | None = None,
     numbers: Sequence[NumberCheck] = (),
     *,
+    statements: Sequence[Statement] = (),
     exchange: int | None = None,
     best_first: bool = False,
 ) -> str:
-    """An answer in its paragraphs. citations, numbers: as in Answer; no citations while it is being written and nothing is judged yet.
+    """An answer in its paragraphs. citations, numbers, statements: as in Answer; no citations while it is being written and nothing is judged yet.
 
     exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press. best_first: its first paragraph is
     the answer, what follows came next near.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
-    marks = sorted([*keys, *_figures(shown, numbers, keys)])
+    marks = sorted([*keys, *_figures(shown, numbers, keys), *_statements(shown, statements)])
     keyed = {start for start, _, _ in keys}
     blocks = [_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown)]
     if best_first and len(blocks) > 1:
@@ -233,6 +234,23 @@ def _figures(text: str, numbers: Sequence[NumberCheck], keys: Sequence[_Mark]) -
         inside = plain_html(check.text) if fine else f'{plain_html(check.text)}<span class="doubt"> ⚠</span>'
         yield start, end, f'<span class="figure {"fine" if fine else "doubtful"}" {_tip(check)}>{inside}</span>'
         position = end
+
+
+# --- statements -----------------------------------------------------------------------------------------------------------------
+
+
+def _statements(text: str, statements: Sequence[Statement]) -> Iterator[_Mark]:
+    """What is said of a statement, behind it; they come in the order of the text."""
+    position = 0
+    for one in statements:
+        said = visible(one.text)
+        start = text.find(said, position)
+        if start < 0:
+            continue
+        position = start + len(said)
+        if one.mark:
+            kind, sign = ("unfound", "⚠ ") if one.status == "unsupported" else ("added", "")
+            yield position, position, f' <span class="{kind}">{sign}{plain_html(one.mark)}</span>'
 
 
 def _tip(check: NumberCheck) -> str:

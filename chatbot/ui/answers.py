@@ -38,7 +38,8 @@ def draw_given(given: Given, house: House) -> None:
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
-        html = answer_html(answer.text, answer.citations, answer.numbers, exchange=given.number, best_first=_is_best_first(answer))
+        best_first = _is_best_first(answer)
+        html = answer_html(answer.text, answer.citations, answer.numbers, statements=answer.statements, exchange=given.number, best_first=best_first)
         st.html(html)
         _draw_citations(given, house)
         _draw_numbers(shown_figures(html, answer.numbers), answer.citations, given.number)
@@ -192,7 +193,7 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 def _draw_refusal(given: Given, house: House) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
-    st.html(answer_html(answer.text.removeprefix("Not in these documents. "), answer.citations))
+    st.html(answer_html(answer.text.removeprefix("Not in these documents. "), answer.citations, statements=answer.statements))
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")

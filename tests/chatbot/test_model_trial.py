@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
+import time
 
 import pytest
 
 from chatbot.model_trial import Trial, try_model
 from chatbot.settings import Settings
-from tests.provider import Behaviour, Mute, Page, Provider, Refuse, Say
+from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
 
 
 def tried(*script: Behaviour, key: str = "sk-secret", models: list[str] | None = None, timeout: float = 5) -> Trial:
@@ -41,6 +42,15 @@ def test_where_there_is_no_such_model_it_says_which_there_are() -> None:
     assert "knows no model m-1" in tried(Refuse(404)).text
 
 
+@pytest.mark.alone
+def test_a_list_of_models_that_drips_is_not_waited_for() -> None:
+    with Provider([Refuse(404)], models=Drip(b"HTTP/1.1 200 OK\r\n\r\n", b"[")) as provider:
+        started = time.monotonic()
+        trial = try_model(Settings(chat_model="m-1", base_url=provider.url, timeout=0.5))
+        assert time.monotonic() - started < 4
+    assert "knows no model m-1" in trial.text
+
+
 def test_no_server_is_no_connection() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -54,7 +64,7 @@ def test_no_server_is_no_connection() -> None:
     [
         (Page("<html>"), "sent a web page, not an answer"),
         (Page("", "text/event-stream"), "empty answer"),
-        (Mute(), "was silent for 0.5 s"),
+        (Mute(), "sent no word within 2.5 s"),
         (Refuse(400, "no sk-secret"), "***"),
     ],
 )

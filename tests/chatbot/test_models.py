@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import json
 import socket
 import threading
 import time
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from email.utils import formatdate
+from typing import Any
 
 import pytest
 
@@ -21,19 +23,19 @@ from chatbot.errors import ModelError
 from chatbot.models import LLM, OpenAIModel, Reply, SpentError, make_model
 from chatbot.settings import Settings
 from tests.fakes import ScriptedModel
-from tests.provider import Body, Ending, Mute, Page, Provider, Refuse, Say
+from tests.provider import Body, Drip, Ending, Mute, Page, Provider, Refuse, Say
 
 KEY = "sk-test-0123456789abcdef"
 QUESTION = (("system", "Answer briefly."), ("user", "What was the deficit?"))
 SECONDS = 0.4  # how long an endpoint may stay silent here
 
 
-def settings_for(url: str, *, timeout: float = 5.0, key: str = KEY, offline: bool = False) -> Settings:
-    return Settings(chat_model="test-model", base_url=url, api_key=key, timeout=timeout, offline=offline)
+def settings_for(url: str, *, key: str = KEY, offline: bool = False, timeout: float = 5.0, **limits: Any) -> Settings:
+    return Settings(chat_model="test-model", base_url=url, api_key=key, timeout=timeout, offline=offline, **limits)
 
 
-def model_for(provider: Provider, *, timeout: float = 5.0) -> OpenAIModel:
-    return OpenAIModel(settings_for(provider.url, timeout=timeout))
+def model_for(provider: Provider, **limits: Any) -> OpenAIModel:
+    return OpenAIModel(settings_for(provider.url, **limits))
 
 
 def ask(model: LLM) -> Reply:
@@ -304,7 +306,7 @@ def test_a_refusal_names_the_setting_and_is_not_repeated(refusal: Refuse, names:
 def test_a_mute_endpoint_fails_after_the_timeout_once() -> None:
     with Provider([Mute()]) as provider:
         started = time.monotonic()
-        _, error = read(ask(model_for(provider, timeout=SECONDS)))
+        _, error = read(ask(model_for(provider, first_word_timeout=SECONDS)))
         assert SECONDS <= time.monotonic() - started < SECONDS + 3
         assert len(provider.requests) == 1
         assert provider.hung_up.wait(2)
@@ -404,6 +406,89 @@ def test_a_slow_answer_may_take_longer_than_the_timeout() -> None:
         started = time.monotonic()
         assert "".join(ask(model_for(provider, timeout=SECONDS))) == "slowly"
         assert time.monotonic() - started > SECONDS
+
+
+# --- answers that drip ----------------------------------------------------------------------------------------------------------
+
+EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+LIMITS = {"first": "FINPOLICY_FIRST_WORD_TIMEOUT", "between": "FINPOLICY_TIMEOUT.", "whole": "FINPOLICY_ANSWER_TIMEOUT"}
+
+
+def event(**delta: str) -> bytes:
+    return b"data: " + json.dumps({"choices": [{"delta": delta, "finish_reason": None}]}).encode() + b"\n\n"
+
+
+WORD, THOUGHT, BLANK, COMMENT = event(content="word "), event(reasoning_content="hm "), event(content="", reasoning=" "), b": keep-alive\n\n"
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("begin", "again", "limit", "said"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX-Padding: ", b"a", "first", ""),
+        (b"HTTP/1.1 503 Busy\r\nContent-Length: 9999\r\n\r\n", b"a", "first", ""),
+        (EVENTS, b"a", "first", ""),
+        (EVENTS, COMMENT, "first", ""),
+        (EVENTS, BLANK, "first", ""),
+        (EVENTS + WORD, COMMENT, "between", "word "),
+        (EVENTS + WORD, BLANK, "between", "word "),
+        (EVENTS + THOUGHT, BLANK, "between", ""),
+        (EVENTS, THOUGHT, "whole", ""),
+        (EVENTS, WORD, "whole", "word "),
+    ],
+    ids="headers error-body bytes comments blanks comments-after blanks-after after-a-thought thoughts words".split(),
+)
+def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(begin: bytes, again: bytes, limit: str, said: str) -> None:
+    seconds = {"first": 0.5, "between": 0.6, "whole": 1.5}
+    # An event of a word is complete well within the limit between words.
+    with Provider([Drip(begin, again, delay=0.1 / len(again) if limit == "whole" else 0.01)]) as provider:
+        model = model_for(provider, timeout=seconds["between"], first_word_timeout=seconds["first"], answer_timeout=seconds["whole"])
+        started = time.monotonic()
+        came, error = read(ask(model))
+        took = time.monotonic() - started
+        assert seconds[limit] <= took < seconds[limit] + 2
+        assert len(provider.requests) == 1
+        assert provider.hung_up.wait(2)
+    assert came[:5] == said
+    assert f"{seconds[limit]} s" in error.message and LIMITS[limit] in error.hint
+    assert ("was cut" in error.message) == bool(said)
+
+
+@pytest.mark.alone
+def test_tries_and_pauses_count_for_the_whole() -> None:
+    with Provider([Refuse(503), Refuse(503), Mute()]) as provider:
+        started = time.monotonic()
+        _, error = read(ask(model_for(provider, first_word_timeout=9, answer_timeout=2)))
+        assert time.monotonic() - started < 5
+    assert "did not finish within 2 s" in error.message
+
+
+@pytest.mark.alone
+def test_who_takes_the_pieces_may_be_slow() -> None:
+    with Provider([Say(["one ", "two "])]) as provider:
+        said = []
+        for piece in ask(model_for(provider, timeout=SECONDS)):
+            said.append(piece)
+            time.sleep(2 * SECONDS)
+    assert said == ["one ", "two "]
+
+
+@pytest.mark.alone
+def test_a_silent_endpoint_can_be_stopped() -> None:
+    with Provider([Mute()]) as provider:
+        started = time.monotonic()
+        reply = model_for(provider).stream(QUESTION, max_tokens=9, stop=lambda: time.monotonic() - started > 0.5)
+        assert list(reply) == []
+        assert time.monotonic() - started < 3
+        assert provider.hung_up.wait(2)
+    assert reply.finish == "stopped"
+
+
+def test_a_helper_is_waited_for_no_longer_than_its_call_may_take() -> None:
+    helper = Settings().hurried(10)
+    assert (helper.timeout, helper.first_word_seconds) == (10, 10)
+    assert Settings().first_word_seconds == 300
+    assert Settings(timeout=2).hurried(10).first_word_seconds == 10
 
 
 @pytest.mark.parametrize("how", ["stop", "close", "drop"])
@@ -599,9 +684,8 @@ def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize(("limit", "value"), [("MOST_ANSWER_BYTES", 10_000), ("LONGEST_ANSWER_SECONDS", 0.5)])
-def test_an_answer_without_end_is_broken_off(endless: str, limit: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, limit, value)
+def test_an_answer_without_end_is_broken_off(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "MOST_ANSWER_BYTES", 10_000)
     started = time.monotonic()
     with pytest.raises(ModelError, match="does not end"):
         list(OpenAIModel(Settings(chat_model="m", base_url=endless, timeout=0.5)).stream(QUESTION, max_tokens=9))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.pages import view_of
@@ -49,18 +49,23 @@ class _Mark:
     group: int
 
 
-def check_answer(text: str, prompt: Prompt) -> tuple[str, tuple[Citation, ...], tuple[NumberCheck, ...]]:
+def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]] = ()) -> tuple[str, tuple[Citation, ...], tuple[NumberCheck, ...]]:
     """The shown text, its citations and its number checks.
 
     text: a model's or the extractive answer, with keys such as "[S1-7f3a]". Shown, known keys are "[S1]" each, unknown ones stay as
     written. citations: one per key in order of the text, so that the n-th mark shown belongs to the n-th citation. Their offsets
-    are into hit.page_text (hit.text where that is empty).
+    are into hit.page_text (hit.text where that is empty). uncited: stretches of the text whose figures no key beside them is cited for.
     """
     known = {key.casefold(): key for key in prompt.sources}
     marks = _marks(text, known)
     answer = _Answer(text, marks, prompt)
     citations = [citation for mark in marks for citation in answer.citations(mark)]
-    return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, answer.scope, prompt)
+
+    def scope(position: int) -> Scope:
+        found = answer.scope(position)
+        return replace(found, keys=()) if any(start <= position < end for start, end in uncited) else found
+
+    return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, scope, prompt)
 
 
 # ---------------------------------------------------------------- keys

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.answer.compared.figures import Part, stated, worked_out
 from chatbot.answer.compared.words import EXACT, Wanted, fits, names
 from chatbot.comparing import Entry, Nearest, Place
@@ -23,6 +24,7 @@ NEAREST = 2
 MOST_PERIODS = 3
 # A question for what is said asks for no figure.
 ASKS_WORDS = re.compile(r"\b(?:says?|said|mention(?:s|ed)?|describe[sd]?|discuss(?:es|ed)?|explain(?:s|ed)?|view|opinion|stance)\b", re.IGNORECASE)
+KEY_OR_TEXT = re.compile(rf"({KEYS_IN_BRACKETS.pattern})")
 NO_FIGURE = "No single figure is stated; this passage comes nearest."
 
 
@@ -30,7 +32,8 @@ def read_entry(answer: Answer, place: Place) -> Entry:
     """The entry of a table that an answer gives. answer: to a question that was asked of the place's document and year alone, with its prompt."""
     asked = answer.understanding
     if not answer.answered or asked is None:
-        return Entry(place, "absent", nearest=_nearest(answer), reason=answer.text.removeprefix("Not in these documents. "), model=answer.model)
+        reason = answer.text.partition(MODEL_TEXT)[0].strip().removeprefix("Not in these documents. ")
+        return Entry(place, "absent", nearest=_nearest(answer), reason=reason, model=answer.model)
     measures = tuple(measure_named(name) for name in asked.measures)
     own = find_periods(next((hit.facts.period for hit in answer.considered if hit.facts.period), ""))
     period = find_periods(place.year)
@@ -51,14 +54,29 @@ def read_entry(answer: Answer, place: Place) -> Entry:
 def _parts(answer: Answer) -> Iterator[Part]:
     figures = find_figures(answer.text)
     checks: list[NumberCheck | None] = list(answer.numbers) if len(figures) == len(answer.numbers) else [None] * len(figures)
+    text = _supported_text(answer)
+    checked = [(figure, check) for figure, check in zip(figures, checks, strict=True) if text[figure.start : figure.end].strip()]
     citations, start = iter(answer.citations), 0
-    for mark in KEYS_IN_BRACKETS.finditer(answer.text):
+    for mark in KEYS_IN_BRACKETS.finditer(text):
         cited = [next(citations, None) for _ in re.findall(r"S\d", mark[0])]
-        inside = tuple((figure, check) for figure, check in zip(figures, checks, strict=True) if start <= figure.start < mark.start())
-        yield Part(answer.text[start : mark.start()], start, next(filter(None, cited), None), inside)
+        inside = tuple(one for one in checked if start <= one[0].start < mark.start())
+        yield Part(text[start : mark.start()], start, next(filter(None, cited), None), inside)
         start = mark.end()
-    if answer.text[start:].strip(" .\n") and not answer.citations:
-        yield Part(answer.text[start:], start, None, tuple((figure, check) for figure, check in zip(figures, checks, strict=True)))
+    if text[start:].strip(" .\n") and not answer.citations:
+        yield Part(text[start:], start, None, tuple(checked))
+
+
+def _supported_text(answer: Answer) -> str:
+    """The answer's text with what nothing supports blanked out at equal length: no entry shows it."""
+    text, position = answer.text, 0
+    for one in answer.statements:
+        at = text.find(one.text, position)
+        position = at + len(one.text) if at >= 0 else position
+        if at >= 0 and one.status == "unsupported":
+            # Keys stay, for the n-th of them belongs to the n-th citation.
+            blanked = "".join(piece if KEYS_IN_BRACKETS.fullmatch(piece) else " " * len(piece) for piece in KEY_OR_TEXT.split(one.text))
+            text = text[:at] + blanked + text[position:]
+    return text
 
 
 def _wants_figure(wanted: Wanted) -> bool:

@@ -70,6 +70,7 @@ def _checked(answer: Answer) -> list[str]:
     citations = {(citation.key, citation.page, citation.quote): citation for citation in answer.citations}
     lines = [_citation_line(citation) for citation in citations.values()]
     lines += dict.fromkeys(map(_number_line, answer.numbers))
+    lines += [f"- {one.mark}: “{_plain(one.text)}”" for one in answer.statements if one.mark]
     by = "in the documents' own words" if answer.model == "extractive" else f"by {answer.model}"
     return [*lines, f"- Searched: “{_plain(answer.search_query)}”. Answered {_plain(by)}."]
 

@@ -39,6 +39,7 @@ from chatbot.audit.record import (
     Remembered,
     Sent,
     Source,
+    Stated,
     UnreadableError,
     digest_of,
     dump,
@@ -283,7 +284,7 @@ def test_what_is_changed_by_hand_in_the_record(file: AuditFile, home: Path, tmp_
 
 
 def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
-    for old, new in (('"format": 1,', '"format": 1,\n "format": 1,'), ('"format": 1,', '"format": 1, "more": 2,'), ('"seconds": ', '"seconds":  ')):
+    for old, new in (('"format": 2,', '"format": 2,\n "format": 2,'), ('"format": 2,', '"format": 2, "more": 2,'), ('"seconds": ', '"seconds":  ')):
         changed = written(tmp_path, in_record(file.data, old, new))
         assert [one.what for one in wrong(changed, home)] == ["visible part"]
 
@@ -486,8 +487,11 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
         Quote("S1", 0, "It is\n3", True, None, 0, 7, 88.0, True, ((0.1, 0.2, 0.3, 0.4),)),
         Quote("S9", None, "", False, "none", -1, -1, None, False, ()),
     )
-    text = render(replace(Record(*values), quotes=quotes), {"1" * 64: b"image"})
-    assert (FORMAT, hashlib.sha256(text.encode()).hexdigest()[:16]) == (1, "8b2e60dd5ac06d34")
+    first = replace(Record(*values), quotes=quotes)
+    stated = (Stated("It is 3 [S1].", "cited_by_check", "S1"), Stated("Or [S9].", "unsupported", None))
+    texts = [render(one, {"1" * 64: b"image"}) for one in (first, replace(first, format=FORMAT, statements=stated))]
+    digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
+    assert (FORMAT, digests) == (2, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8"])
 
 
 def test_the_program_is_of_the_version_that_it_says(root: Path) -> None:

@@ -29,6 +29,7 @@ from chatbot.store.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, Rem
 from chatbot.tokens import count_tokens
 from tests.embedding_server import EmbeddingServer, Fault, Rows
 from tests.fakes import HashEmbedder
+from tests.provider import Drip, Provider
 
 KEY = "sk-test-0123456789abcdef"
 SENTENCE = "The fiscal deficit is estimated at 4.4 per cent of GDP in 2025-26."
@@ -501,8 +502,22 @@ def test_a_silent_endpoint_is_tried_twice(tmp_path: Path) -> None:
     with EmbeddingServer([Fault(silent=True)], forever=True) as server:
         error = failing(remote(server, tmp_path, timeout=0.3))
         assert len(server.requests) == 2
-    assert "silent for 0.3 s" in error.message
+    assert "sent no complete answer within 0.3 s" in error.message
     assert error.retryable
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    "begin", [b"HTTP/1.1 200 OK\r\nX-Padding: ", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"], ids=["headers", "body"]
+)
+def test_an_endpoint_that_drips_is_not_waited_for_longer(tmp_path: Path, begin: bytes) -> None:
+    with Provider([Drip(begin, b"[")]) as provider:
+        chosen = Settings(embedding_model="e", base_url=provider.url, embedding_dimension=64, timeout=0.5, model_cache=tmp_path)
+        started = time.monotonic()
+        error = failing(RemoteEmbedder(chosen, pause=0.01))
+        assert 1 <= time.monotonic() - started < 4
+        assert len(provider.requests) == 2
+    assert "sent no complete answer within 0.5 s" in error.message and "FINPOLICY_TIMEOUT" in error.hint
 
 
 def test_an_endpoint_that_is_not_there_is_told(tmp_path: Path) -> None:

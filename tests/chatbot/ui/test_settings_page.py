@@ -112,6 +112,10 @@ def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, 
         page.button(key="save-own-model").click().run()
         page.button(key="test-model").click().run()
         assert "Asking 127.0.0.1" in shown(page)  # the page is there while the model is silent
+        end = time.monotonic() + 20
+        while not provider.requests:  # one that is cancelled before is never sent
+            assert time.monotonic() < end
+            time.sleep(0.02)
         page.button(key="trial-cancel").click().run()
         assert "Asking " not in shown(page)
         page.button(key="test-model").click().run()

@@ -1,0 +1,263 @@
+"""Knows which sentences of a chat model's answer rest on a page: by their own key, by one that the check adds, or on none; asks no model and writes no text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.checks.words import comparable_words, telling_words
+from chatbot.answer.citing.citations import check_answer
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.numbers import find_figures
+from chatbot.records import Citation, NumberCheck, Prompt, Statement
+from chatbot.terms import content_terms
+from ingestion.language.sentences import sentence_spans
+
+__all__ = ["MODEL_TEXT", "Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
+
+# What stands between the documents' own words and a model's text of which nothing was found.
+MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
+
+FINE = frozenset({"supported", "derived"})
+# Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
+FEWEST_TELLING = 2
+# Characters around a located passage that speak of the same thing.
+NEAR = 300
+# Share of a sentence's words that must stand near the passage located for it, lest four words in a row that any page of the kind has pass for all of it.
+LEAST_NEAR = 0.4
+# ... and anywhere on the page that its list or paragraph is cited for.
+LEAST_SHARED = 0.75
+# Of a figure; others leave it open whether another page or another wording has it.
+AGAINST = frozenset({"contradicted", "unsupported"})
+# Words of a heading, and of a line that leads a list in, that neither the question nor the pages have: more state something new.
+MOST_NEW_IN_HEADING, MOST_NEW_IN_LEAD = 2, 3
+
+_KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+_HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
+_TABLE_RULE = re.compile(r"[|:\s-]+")
+_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|\|)\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A checked answer. text: as shown, with the keys that were added; the rest as in Answer."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    numbers: tuple[NumberCheck, ...]
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of an answer. keys: of its own, in order. status: "" where it states nothing. added: the key that the check found for it."""
+
+    start: int
+    end: int
+    text: str
+    keys: tuple[str, ...]
+    status: str = ""
+    rests_on: str | None = None
+    added: str = ""
+
+
+def check_quoted(text: str, prompt: Prompt) -> Checked:
+    """An answer in the documents' own words. text: with whole keys, such as "[S1-7f3a]". Every statement is cited, by its own key or the next one."""
+    shown, citations, numbers = check_answer(text, prompt)
+    return Checked(shown, citations, numbers, _quoted(shown, citations))
+
+
+def check_statements(text: str, prompt: Prompt) -> Checked:
+    """A chat model's answer with every sentence that states something judged. text: as the model wrote it, with whole keys.
+
+    A sentence without a key is looked up in all pages of the prompt, and where it is found gets the key of the page ("cited_by_check"). One that is
+    worked out from figures which stand there rests on what is cited near it. All else is "unsupported", and the keys of its neighbours do not count for
+    its figures.
+    """
+    sentences = _judged(text, prompt)
+    pieces: list[str] = []
+    uncited: list[tuple[int, int]] = []
+    position = length = 0
+    for one in sentences:
+        end = one.start + len(one.text.rstrip())
+        piece = text[position:end] + (f" [{one.added}]" if one.added else "")
+        if one.status == "unsupported":
+            uncited.append((length + one.start - position, length + len(piece)))
+        pieces.append(piece)
+        length, position = length + len(piece), end
+    shown, citations, numbers = check_answer("".join([*pieces, text[position:]]), prompt, uncited=uncited)
+    return Checked(shown, citations, numbers, tuple(_statement(one, prompt) for one in sentences if one.status))
+
+
+def check_behind(own: str, said: str, prompt: Prompt) -> Checked:
+    """The documents' own words first, with whole keys, and behind them the text of a model of which nothing was found."""
+    quoted, unfound = check_quoted(own, prompt), check_statements(said, prompt)
+    text = f"{own}\n\n{MODEL_TEXT}\n\n{said}"
+    shown, citations, numbers = check_answer(text, prompt, uncited=[(len(own), len(text))])
+    return Checked(shown, citations, numbers, (*quoted.statements, *unfound.statements))
+
+
+def with_whole_keys(text: str, prompt: Prompt) -> str:
+    """A shown answer whose keys are all known, as it was before: "[S1]" becomes "[S1-7f3a]"."""
+    whole = {key.partition("-")[0]: key for key in prompt.sources}
+    return KEYS_IN_BRACKETS.sub(lambda mark: _KEY.sub(lambda key: whole.get(key[0], key[0]), mark[0]), text)
+
+
+def _quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
+    """The statements of an answer in the documents' own words, as it is shown."""
+    first = citations[-1].key if citations else None
+    found: list[Statement] = []
+    for start, end in reversed(sentence_spans(text)):
+        said = text[start:end].strip()
+        keys = [key for mark in KEYS_IN_BRACKETS.finditer(said) for key in _KEY.findall(mark[0])]
+        first = keys[0] if keys else first
+        if _states(KEYS_IN_BRACKETS.sub("", said)):
+            found.append(Statement(said, "cited", first))
+    return tuple(reversed(found))
+
+
+def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) -> str:
+    """An answer without the keys that the check added: as the model wrote it. text, statements: with whole keys."""
+    pieces: list[str] = []
+    position = 0
+    for one in statements:
+        at = text.find(one.text, position)
+        added = next((f" [{key}]" for key in prompt.sources if one.text.endswith(f" [{key}]")), "")
+        if at >= 0:
+            pieces.append(text[position : at + len(one.text) - (len(added) if one.status == "cited_by_check" else 0)])
+            position = at + len(one.text)
+    return "".join([*pieces, text[position:]])
+
+
+# ---------------------------------------------------------------- each sentence by itself
+
+
+def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
+    """Every sentence with its status."""
+    sentences = [_sentence(text, start, end, prompt) for start, end in sentence_spans(text)]
+    checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
+    known = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
+    judged: list[_Sentence] = []
+    # From the end, for a line that leads a list in is judged by what follows it.
+    for at in range(len(sentences) - 1, -1, -1):
+        one, below = sentences[at], judged[-1] if judged else None
+        if one.keys:
+            one = replace(one, status="cited", rests_on=one.keys[0])
+        elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, known):
+            one = _shared(one, prompt, _governing(sentences, at)) or _looked_up(one, prompt, _keys_for(sentences, at), checks[at])
+        judged.append(one)
+    return judged[::-1]
+
+
+def _sentence(text: str, start: int, end: int, prompt: Prompt) -> _Sentence:
+    said = text[start:end]
+    keys = [found[0] for found in _KEY.finditer(said)]
+    known = {key.casefold(): key for key in prompt.sources}
+    return _Sentence(start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known))
+
+
+def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:
+    """The checks of each sentence's figures; none where figures and checks are not the same."""
+    figures = find_figures(_KEY.sub(lambda key: " " * len(key[0]), text))
+    paired = list(zip(figures, numbers, strict=True)) if len(figures) == len(numbers) else []
+    return [[check for figure, check in paired if one.start <= figure.start < one.end] for one in sentences]
+
+
+def _states(text: str) -> bool:
+    """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
+    said = text.strip(" \n\t*_\"'”»)")
+    if not said or said.endswith("?") or said == MODEL_TEXT.strip() or _TABLE_RULE.fullmatch(said):
+        return False
+    words = comparable_words(said)
+    return telling_words(words) >= FEWEST_TELLING or bool(find_figures(said))
+
+
+def _is_table_head(sentences: Sequence[_Sentence], at: int) -> bool:
+    """Whether a row of a table in Markdown has the rule below it that parts the head from the rest."""
+    following = sentences[at + 1].text.strip() if at + 1 < len(sentences) else ""
+    return sentences[at].text.lstrip().startswith("|") and following.startswith("|") and _TABLE_RULE.fullmatch(following) is not None
+
+
+def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> bool:
+    """Whether a heading, or a line that leads in what stands below it, says nothing of its own. known: words of the question and of the pages."""
+    said = text.strip()
+    leads = said.rstrip("*_ ").endswith(":")
+    if not (leads or _HEADING.match(said)) or find_figures(said) or below is None or below.status == "unsupported":
+        return False
+    return len(_words(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
+
+
+# ---------------------------------------------------------------- looked up in the pages
+
+
+def _keys_for(sentences: Sequence[_Sentence], at: int) -> list[str]:
+    """Keys of the sentences around, the nearest first: of those after it before those ahead of it."""
+    order = sorted((abs(other - at), other < at, other) for other in range(len(sentences)) if sentences[other].keys)
+    return list(dict.fromkeys(key for _, _, other in order for key in sentences[other].keys))
+
+
+def _governing(sentences: Sequence[_Sentence], at: int) -> str:
+    """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list in, behind its last item, or at the
+    paragraph's end where it is the only one; "" for none."""
+    first = next((up + 1 for up in range(at - 1, -1, -1) if _ends_paragraph(sentences[up])), 0)
+    last = next((down for down in range(at, len(sentences)) if _ends_paragraph(sentences[down])), len(sentences) - 1)
+    following = [one.keys[0] for one in sentences[at : last + 1] if one.keys]
+    if not _ITEM.match(sentences[at].text):
+        alone = not any(one.keys for one in sentences[first:last])
+        return following[0] if following and alone else ""
+    lead = next((one for one in reversed(sentences[:at]) if not _ITEM.match(one.text)), None)
+    if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
+        return lead.keys[0]
+    return following[0] if following else ""
+
+
+def _ends_paragraph(one: _Sentence) -> bool:
+    return one.text[len(one.text.rstrip()) :].count("\n") > 1
+
+
+def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
+    """The sentence as cited by a key that it shares with others, where that page has its words and its figures; None where it does not."""
+    if not key:
+        return None
+    said, hit = one.text.strip(), prompt.sources[key]
+    words = _words(said)
+    there = words & _words(f"{hit.document} {hit.context} {hit.page_text}")
+    if len(there) < LEAST_SHARED * len(words) or any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
+        return None
+    return replace(one, status="cited", rests_on=key)
+
+
+def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck]) -> _Sentence:
+    """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its figures, with the whole answer in view."""
+    said = one.text.strip()
+    shares = {key: _share_found(said, key, prompt) for key in dict.fromkeys([*near, *prompt.sources])}
+    best = max(shares, key=lambda key: shares[key])
+    if shares[best] >= LEAST_NEAR:
+        return replace(one, status="cited_by_check", rests_on=best, added=best)
+    worked_out = any(check.status == "derived" for check in checks) and all(check.status in FINE for check in checks)
+    if worked_out and near:
+        return replace(one, status="cited", rests_on=near[0])
+    return replace(one, status="unsupported")
+
+
+def _share_found(said: str, key: str, prompt: Prompt) -> float:
+    """0-1: the share of a sentence's words that stand near the passage located for it on a page; 0 where none is, or one of its figures is not there."""
+    _, citations, numbers = check_answer(f"{said} [{key}]", prompt)
+    citation = citations[-1]
+    if not citation.verified or any(number.status in AGAINST for number in numbers):
+        return 0.0
+    hit = prompt.sources[key]
+    around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
+    words = _words(said)
+    return len(words & _words(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
+
+
+def _words(text: str) -> frozenset[str]:
+    """The terms of a text that are no figures."""
+    return frozenset(term for term in content_terms(text) if not term[0].isdigit())
+
+
+def _statement(one: _Sentence, prompt: Prompt) -> Statement:
+    said, _, _ = check_answer(one.text.strip() + (f" [{one.added}]" if one.added else ""), prompt)
+    return Statement(said, one.status, one.rests_on.split("-")[0] if one.rests_on else None)

@@ -1,0 +1,140 @@
+"""How long a model endpoint is waited for: to the first word, between words, and in all; knows bytes and a clock, and no message's shape."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from chatbot.settings import Settings
+
+if TYPE_CHECKING:
+    import ssl
+
+    from httpcore2 import NetworkStream
+
+__all__ = ["Patience", "explain_limit", "patient"]
+
+# How long a pressed stop button may go unnoticed while an endpoint is silent.
+NAP_SECONDS = 0.25
+# A slow reader of what is sent is looked at between pieces of this size.
+WRITE_BYTES = 2**16
+_SAID = {
+    "first": "sent no word within {seconds:g} s",
+    "between": "sent no further word for {seconds:g} s",
+    "whole": "did not finish within {seconds:g} s",
+    "piece": "sent no complete answer within {seconds:g} s",
+}
+_RAISED = {
+    "first": "FINPOLICY_FIRST_WORD_TIMEOUT (unset, it is five times FINPOLICY_TIMEOUT)",
+    "between": "FINPOLICY_TIMEOUT",
+    "whole": "FINPOLICY_ANSWER_TIMEOUT",
+    "piece": "FINPOLICY_TIMEOUT",
+}
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class Patience:
+    """The time limits of one answer, tries included. first: seconds to the first word of a try; between: from one word to the next; whole: for all of it.
+    in_one_piece: no words are told apart, and `first` holds for the complete answer. stop: whether nobody waits for it any more.
+
+    Only `heard` starts the limit between words anew: bytes that carry no word, such as comments that keep a connection alive, do not.
+    """
+
+    first: float
+    between: float = math.inf
+    whole: float = math.inf
+    in_one_piece: bool = False
+    stop: Callable[[], bool] = _never
+    _word: float = field(default=-math.inf, init=False)
+    _try: float = field(default=0.0, init=False)
+    _begun: float = field(default=math.inf, init=False)
+
+    @classmethod
+    def for_words(cls, settings: Settings, stop: Callable[[], bool] = _never) -> Patience:
+        """For an answer that comes word by word."""
+        return cls(settings.first_word_seconds, settings.timeout, settings.answer_timeout, stop=stop)
+
+    @classmethod
+    def for_one_piece(cls, settings: Settings) -> Patience:
+        """For answers that are of use only when they are complete, such as vectors; each request has the whole time."""
+        return cls(settings.timeout, in_one_piece=True)
+
+    def begin(self) -> None:
+        """A request is about to be sent."""
+        self._try = time.monotonic()
+        self._begun = min(self._begun, self._try)
+        self._word = -math.inf
+
+    def heard(self) -> None:
+        """A word came, or whoever took the last one is ready for more."""
+        self._word = time.monotonic()
+
+    def left(self) -> tuple[float, str]:
+        """Seconds to the nearest limit, 0 or less when it is met, and which: "first", "between", "whole" or "piece"."""
+        word = (
+            ("between", self._word + self.between) if self._word > self._try else ("piece" if self.in_one_piece else "first", self._try + self.first)
+        )
+        limit, end = min(word, ("whole", self._begun + self.whole), key=lambda one: one[1])
+        return end - time.monotonic(), limit
+
+
+def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
+    """What is said of an endpoint that met a limit, to stand behind its name, and the fix; None for what is no limit of `Patience.left`."""
+    if limit not in _SAID:
+        return None
+    seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(limit, settings.timeout)
+    return _SAID[limit].format(seconds=seconds), f"Check that OPENAI_BASE_URL is right and running, or raise {_RAISED[limit]}."
+
+
+def patient(stream: NetworkStream, patience: Patience) -> NetworkStream:
+    """The connection under these limits, whoever reads from it and however its bytes come.
+
+    Its reads and writes raise httpcore2.ReadTimeout with the limit's name, see `Patience.left`, or httpcore2.ReadError when stopped.
+    """
+    import httpcore2
+
+    class Patient(httpcore2.NetworkStream):
+        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+            while True:
+                try:
+                    return stream.read(max_bytes, min(_wait(patience), NAP_SECONDS))
+                except httpcore2.ReadTimeout as error:
+                    if str(error) in _SAID:
+                        raise
+
+        def write(self, buffer: bytes, timeout: float | None = None) -> None:
+            for start in range(0, len(buffer), WRITE_BYTES):
+                try:
+                    stream.write(buffer[start : start + WRITE_BYTES], _wait(patience))
+                except httpcore2.WriteTimeout:
+                    raise httpcore2.ReadTimeout(patience.left()[1]) from None
+
+        def close(self) -> None:
+            stream.close()
+
+        def start_tls(self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None) -> NetworkStream:
+            return patient(stream.start_tls(ssl_context, server_hostname, min(_wait(patience), timeout or math.inf)), patience)
+
+        def get_extra_info(self, info: str) -> Any:
+            return stream.get_extra_info(info)
+
+    return Patient()
+
+
+def _wait(patience: Patience) -> float:
+    """Seconds that are left, more than 0."""
+    import httpcore2
+
+    seconds, limit = patience.left()
+    if patience.stop():
+        raise httpcore2.ReadError("stopped")
+    if seconds <= 0:
+        raise httpcore2.ReadTimeout(limit)
+    return seconds

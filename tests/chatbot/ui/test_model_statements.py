@@ -1,0 +1,45 @@
+"""What a chat model said without a source, on the page, in the exported conversation, and while its answer is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.memory.conversations.export import export_conversation
+from chatbot.records import ADDED, NOT_FOUND, Statement
+from chatbot.store.library import Upload
+from chatbot.ui.answer_text import answer_html
+from tests.pages import ME, open_house, shown, visit
+from tests.pdfs import make_pdf
+from tests.provider import Provider
+
+CEILING = "The deficit ceiling is 3.0 per cent of output in every year"
+LEVY = "The government will abolish the fuel levy for all farmers next spring"
+
+
+def test_the_page_and_the_export_mark_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Provider([f"{CEILING}. {LEVY}."]) as provider:
+        monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+        with open_house(tmp_path / "home") as house:
+            chatbot = house.chatbot
+            list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", [f"{CEILING}."]))]))
+            talk = chatbot.conversations.begin(ME)
+            list(chatbot.ask(Ask("What is the deficit ceiling?", conversation=talk, owner=ME)))
+            page = shown(visit(conversation=talk))
+            row = chatbot.conversations.get(talk, ME)
+            said = chatbot.conversations.said(talk, ME)
+            exported = export_conversation(row, said, [chatbot.memory.answer(talk, 1, ME)], "markdown")
+    assert f'{LEVY}. <span class="unfound">⚠ {NOT_FOUND}</span>' in page
+    assert page.count(NOT_FOUND) == 1
+    assert page.index(CEILING) < page.index(f'<span class="added">{ADDED}</span>') < page.index(LEVY)
+    assert f"- {NOT_FOUND}: “{LEVY}.”" in exported and f"- {ADDED}: “{CEILING}" in exported
+
+
+def test_a_mark_stands_behind_its_statement_whatever_that_holds() -> None:
+    text = "It is <b>so</b>\u202e. It is <b>so</b>\u202e."
+    html = answer_html(text, [], statements=[Statement("It is <b>so</b>\u202e.", "cited"), Statement("It is <b>so</b>\u202e.", "unsupported")])
+    assert html.count("unfound") == 1 and html.endswith(f"⚠ {NOT_FOUND}</span></p></div>")
+    assert "<b>" not in html
