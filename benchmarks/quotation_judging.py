@@ -210,14 +210,20 @@ class Sheet:
         return [word.text for word in words if not any(_covers(one, word.box) for one in rectangles)]
 
     def foreign(self, spans: Sequence[Span], rectangles: Sequence[Rect]) -> list[str]:
-        """Whole lines without a word of the spans, which the rectangles cover. Where a page was also read from its image, a line stands there twice."""
+        """Whole lines without a word of the spans, which the rectangles cover. Where a page was also read from its image, a line stands there
+        twice; a note's raised number is a line to PDFium."""
         own = {self.line_of[index] for span in spans for index in self.words_of(span)}
         quoted = "".join(self.letters[slice(*span)] for span in spans)
         found = []
         for number, line in enumerate(self.lines):
             words = self.words[line.first : line.last + 1]
             twice = self.letters[self.starts[line.first] : self.starts[line.last + 1]] in quoted
-            if number not in own and not twice and all(any(_covers(one, word.box) for one in rectangles) for word in words):
+            if (
+                number not in own
+                and not twice
+                and any(map(str.isalpha, words[0].text + words[-1].text))
+                and all(any(_covers(one, word.box) for one in rectangles) for word in words)
+            ):
                 found.append(" ".join(word.text for word in words))
         return found
 

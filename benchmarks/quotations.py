@@ -196,8 +196,8 @@ def _look(chatbot: Chatbot, pages: Pages, answer: Answer, judge: Judge, counts: 
         if place is None:
             yield "unverified", shown, citation, citation.reason or ""
             continue
-        # A row's label may begin above it, where the head before it in the answer ends.
-        more = place[0] <= start and place[1] == end and sheet.letters[slice(*place)] in plain(shown)
+        # A row's label may begin above it, where the head before it in the answer ends; or that head stands right above the row.
+        more = place[1] == end and sheet.letters[slice(*place)] in plain(shown) and (place[0] <= start or sheet.is_row(place))
         if place != (start, end) and place not in parts.runs and not more:
             yield "place", shown, citation, f"located: {citation.quote!r}"
         counts["marks"] += 1

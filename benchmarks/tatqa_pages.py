@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from benchmarks.questions import Question, QuestionSet
 
 __all__ = ["load_tatqa"]
 
+# The set has kept some of the markup it was taken from.
+TAG = re.compile(r"</?[a-z]{1,8}>|&lt;/?[a-z]{1,8}&gt;")
 # Points.
 MARGIN, SIZE, LEADING, TABLE_SIZE = 56, 10, 13, 8
 # A cell longer than this many characters is set over several lines; a table has at most this many values beside its label.
@@ -42,7 +45,7 @@ def _make_page(path: Path, context: Mapping[str, Any]) -> Path:
     from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer
 
     style = ParagraphStyle("text", fontName="Times-Roman", fontSize=SIZE, leading=LEADING, alignment=4)
-    texts = [part["text"] for part in sorted(context["paragraphs"], key=lambda part: part["order"])]
+    texts = [TAG.sub("", unescape(part["text"])) for part in sorted(context["paragraphs"], key=lambda part: part["order"])]
     paragraphs: list[Any] = [part for text in texts for part in (Paragraph(escape(text), style), Spacer(1, LEADING))]
     document = SimpleDocTemplate(str(path), pagesize=A4, invariant=1, title="", **dict.fromkeys(("leftMargin", "rightMargin", "topMargin"), MARGIN))
     document.build([*paragraphs[:2], _table(context["table"]["table"]), Spacer(1, LEADING), *paragraphs[2:]])

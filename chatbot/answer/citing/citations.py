@@ -25,6 +25,8 @@ from chatbot.records import Citation, Hit, NumberCheck, Prompt
 __all__ = ["check_answer"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
+# ... but what is copied from the page may be a whole list.
+LONGEST_COPIED = 5_000
 UNKNOWN_KEY = "no such source was given"
 PARAPHRASED = "no passage of the page says it in these words"
 NOT_LOCATED = "no passage of the page could be located"
@@ -138,7 +140,7 @@ class _Answer:
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
         """As _passage, where all that the paragraph says since the key before is copied from the page: a sentence, a list with its items, a row behind
         the head of its table. What is copied is what is marked, and not the part of it that happens to be the longest run of words."""
-        start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1)
+        start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1, LONGEST_COPIED)
         said, view = self.blanked[start:end], view_of(hit)
         parts = [said] if self._quoted(start, end) else _ELLIPSIS.split(said)
         if span := copied_passage(parts, view) or printed_row(comparable_words(said), hit):
@@ -160,11 +162,11 @@ class _Answer:
         enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
         return clause if enough else (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
 
-    def _before(self, mark: _Mark, start: int) -> tuple[int, int]:
+    def _before(self, mark: _Mark, start: int, longest: int = LONGEST_STATEMENT) -> tuple[int, int]:
         """From a position, or the key before, to the first of the keys that stand with this one; cut to what can be one statement."""
         first = self.marks[mark.group]
         start = max(start, self.marks[mark.group - 1].end if mark.group else 0)
-        cut = max(start, first.start - LONGEST_STATEMENT)
+        cut = max(start, first.start - longest)
         opened = next((opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut) if cut > start else cut
         return max(start, opened), first.start
 

@@ -511,3 +511,11 @@ def test_what_is_copied_whole_is_quoted_whole_though_it_quotes_a_name() -> None:
     given = prompt(hit(1, page))
     _, (citation,), _ = check_answer(f"{page.partition(' More')[0]} [{next(iter(given.sources))}]", given)
     assert citation.quote == page.partition(" More")[0]
+
+
+def test_a_long_list_copied_whole_is_quoted_from_its_beginning() -> None:
+    items = "".join(f"\n• item {number} rose because of the sales of vessel {number} in the year before;" for number in range(40))
+    page = f"Income rose as a result of:{items}\nThen more."
+    given = prompt(hit(1, page))
+    _, (citation,), _ = check_answer(f"Income rose as a result of:{items} [{next(iter(given.sources))}]", given)
+    assert citation.quote == f"Income rose as a result of:{items}"
