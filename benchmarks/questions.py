@@ -155,8 +155,8 @@ def _question(row: Mapping[str, Any], where: str) -> Question:
     return Question(
         id=str(row["id"]),
         text=row["question"],
-        document=row.get("document") or row.get("doc") or row.get("doc_hint") or "",
-        names=tuple(asked),
+        document=_file_name(row.get("document") or row.get("doc") or row.get("doc_hint") or ""),
+        names=tuple(map(_file_name, asked)),
         pages=frozenset(row.get("pages") or ()),
         values=tuple(row.get("values") or ()),
         history=tuple(Exchange(said["user"], said["assistant"]) for said in row.get("history") or ()),
@@ -165,6 +165,11 @@ def _question(row: Mapping[str, Any], where: str) -> Question:
         answerable=row.get("answerable", True),
         company=row.get("company") or "",
     )
+
+
+def _file_name(document: str) -> str:
+    """A document's file, which a line may name without its ending."""
+    return document if not document or document.endswith(".pdf") else f"{document}.pdf"
 
 
 def _filing_question(row: Mapping[str, Any]) -> Question:

@@ -254,9 +254,12 @@ class Chatbot:
             raise UsageError("That line was only noted; it is no answer, and no example.", hint="Rate an answer from the documents.")
         self.cases.rate(owner, answer, int(helpful), word=word)
 
-    def page_image(self, version: int, page: int, quote: str = "", *, dpi: int = 110, password: str | None = None) -> tuple[bytes, tuple[Rect, ...]]:
-        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. Raises DocumentError,
-        NotFoundError, and EncryptedError where the file needs a password, which is never stored."""
+    def page_image(
+        self, version: int, page: int, quote: str = "", start: int = -1, *, dpi: int = 110, password: str | None = None
+    ) -> tuple[bytes, tuple[Rect, ...]]:
+        """(PNG of the page, rectangles over `quote`, empty where it is not found). page: physical, 1-based. start: the quotation's offset in the
+        page's text, -1 for its first place. Raises DocumentError, NotFoundError, and EncryptedError where the file needs a password, which is
+        never stored."""
         try:
             stored = self.library.catalog.page(version, page)
         except KeyError as error:
@@ -265,7 +268,7 @@ class Chatbot:
             glyphs = [(word.text, word.box) for word in stored.words] if stored.method == "ocr" else reader.glyphs(page) if quote else []
             # What was read from a picture on a page of text is not among the characters of the file.
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
-            return reader.png(page, dpi=dpi), locate_quote(glyphs, quote) if quote else ()
+            return reader.png(page, dpi=dpi), locate_quote(glyphs, quote, stored.text[: max(0, start)]) if quote else ()
 
     def signal_options(self, owner: str) -> Options:
         """What holds for an owner where news signals are recalled."""

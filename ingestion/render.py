@@ -13,11 +13,12 @@ __all__ = ["confidence_of", "locate_quote"]
 SAME_LINE = 0.6
 
 
-def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str) -> tuple[Rect, ...]:
-    """One rectangle a line over `quote`'s first occurrence; empty where it is not found.
+def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str, before: str = "") -> tuple[Rect, ...]:
+    """One rectangle a line over `quote`; empty where it is not found.
 
-    glyphs: characters or whole words with their boxes, in text order. Letters and digits alone are compared, case-folded, so
-    that spaces, line ends, hyphens and ligatures do not matter.
+    glyphs: characters or whole words with their boxes, in text order. before: the page's text up to the quotation, which tells which of
+    several equal places is meant: a row's label may stand in a heading too. Letters and digits alone are compared, case-folded, so that
+    spaces, line ends, hyphens and ligatures do not matter.
     """
     letters: list[str] = []
     owner: list[int] = []
@@ -28,8 +29,16 @@ def locate_quote(glyphs: Sequence[tuple[str, Rect]], quote: str) -> tuple[Rect, 
     wanted = _plain(quote)
     if not wanted:
         return ()
-    at = "".join(letters).find(wanted)
-    return () if at < 0 else _by_line(glyphs[i][1] for i in dict.fromkeys(owner[at : at + len(wanted)]))
+    at = _nearest("".join(letters), wanted, len(_plain(before)))
+    if at < 0:
+        return ()
+    first, last = owner[at], owner[at + len(wanted) - 1]
+    for mark in _outer_marks(quote[::-1])[::-1]:
+        first -= first > 0 and glyphs[first - 1][0] == mark
+    for mark in _outer_marks(quote):
+        last += last + 1 < len(glyphs) and glyphs[last + 1][0] == mark
+    # Blanks and line ends that PDFium adds have no box.
+    return _by_line(box for text, box in glyphs[first : last + 1] if text.strip() and box.x1 > box.x0 and box.y1 > box.y0)
 
 
 def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
@@ -45,6 +54,20 @@ def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
 
 def _plain(text: str) -> str:
     return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())
+
+
+def _nearest(text: str, wanted: str, near: int) -> int:
+    """Where `wanted` stands next to offset `near`; -1 where it does not."""
+    best = at = text.find(wanted)
+    while at >= 0:
+        best = min(best, at, key=lambda place: abs(place - near))
+        at = text.find(wanted, at + 1)
+    return best
+
+
+def _outer_marks(quote: str) -> str:
+    """What stands behind the last letter or digit: "%", ")."."""
+    return next((quote[at:] for at in range(len(quote), 0, -1) if quote[at - 1].isalnum()), quote).replace(" ", "")
 
 
 def _by_line(boxes: Iterable[Rect]) -> tuple[Rect, ...]:

@@ -31,6 +31,7 @@ class Read:
     number: int
     method: str
     words: tuple[Word, ...]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,14 @@ def draw(reader: Reader, number: int, *, dpi: int = 0) -> Drawn:
     return drawn
 
 
-def places(reader: Reader, page: Read, quotes: Sequence[str]) -> list[Marks]:
-    """For each quotation the rectangles over it, () where it is not found. Raises DocumentError."""
-    if not any(quotes):
+def places(reader: Reader, page: Read, quotes: Sequence[tuple[str, int]]) -> list[Marks]:
+    """For each quotation with its offset in the page's text, -1 where unknown, the rectangles over it, () where it is not found. Raises DocumentError."""
+    if not any(quote for quote, _ in quotes):
         return [() for _ in quotes]
     glyphs = [(word.text, word.box) for word in page.words] if page.method == "ocr" else reader.glyphs(page.number)
     # What was read from a picture on a page of text is not among the characters of the file.
     glyphs += [(word.text, word.box) for word in page.words] if page.method == "text+ocr" else []
-    found = [locate_quote(glyphs, quote) if quote else () for quote in quotes]
+    found = [locate_quote(glyphs, quote, page.text[: max(0, start)]) if quote else () for quote, start in quotes]
     return [tuple((round(box.x0, 5), round(box.y0, 5), round(box.x1, 5), round(box.y1, 5)) for box in boxes) for boxes in found]
 
 

@@ -32,6 +32,8 @@ PARTS = {"vector": "meaning", "chunk_words": "words of the passage", "page_words
 
 # Document, SHA-256 of its file, physical page.
 Place = tuple[str, str, int]
+# A quotation, and its offset in the page's text.
+Quoted = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +139,17 @@ class _Making:
         found = [hits[page.document, page.page] for page in self.answer.nearest if (page.document, page.page) in hits]
         return list(dict.fromkeys((hit.document, self._digest(hit.version), hit.page) for hit in found))
 
-    def _wanted(self) -> dict[Place, list[str]]:
+    def _wanted(self) -> dict[Place, list[Quoted]]:
         """The pages to be shown, with the quotations on each, in the order of the answer."""
-        wanted: dict[Place, list[str]] = {}
+        wanted: dict[Place, list[Quoted]] = {}
         for citation in self.answer.citations:
             if citation.document is not None and citation.page is not None:
-                wanted.setdefault((citation.document, self._digest(citation.version), citation.page), []).append(citation.quote)
+                wanted.setdefault((citation.document, self._digest(citation.version), citation.page), []).append((citation.quote, citation.start))
         for place in self._nearest():
             wanted.setdefault(place, [])
         return wanted
 
-    def _leaves(self, wanted: Mapping[Place, Sequence[str]]) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
+    def _leaves(self, wanted: Mapping[Place, Sequence[Quoted]]) -> tuple[tuple[Leaf, ...], dict[Place, list[Marks]]]:
         """The pages, and the places of the quotations on each; every file is opened once."""
         leaves: dict[Place, Leaf] = {}
         marks: dict[Place, list[Marks]] = {}
@@ -174,7 +176,7 @@ class _Making:
             raise NotFoundError("The document's file is not kept any more.")
         return Reader(path, password=self.occasion.passwords.get(digest))
 
-    def _leaf(self, reader: Reader, place: Place, quotes: Sequence[str]) -> tuple[Leaf, list[Marks]]:
+    def _leaf(self, reader: Reader, place: Place, quotes: Sequence[Quoted]) -> tuple[Leaf, list[Marks]]:
         name, digest, number = place
         version = self.catalog.holding(digest)
         try:
@@ -184,7 +186,7 @@ class _Making:
         drawn = draw(reader, number)
         self.images[drawn.sha256] = drawn.png
         leaf = Leaf(name, digest, number, stored.label, stored.method, drawn.sha256, drawn.dpi, "")
-        return leaf, list(places(reader, Read(number, stored.method, stored.words), quotes))
+        return leaf, list(places(reader, Read(number, stored.method, stored.words, stored.text), quotes))
 
     def _unseen(self, place: Place, missing: str) -> Leaf:
         """A page without its image."""

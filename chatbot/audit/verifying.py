@@ -197,7 +197,7 @@ def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> Finding:
 def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[Finding]:
     if not shown:
         return
-    anew = places(reader, Read(page.number, page.method, page.words), [quote.quote for quote in quotes])
+    anew = places(reader, Read(page.number, page.method, page.words, page.text), [(quote.quote, quote.start) for quote in quotes])
     for quote, found in zip(quotes, anew, strict=True):
         if not _close(quote.marks, found):
             yield Finding(f"mark of [{quote.key}]", DIFFERS, "the quotation stands elsewhere on the page, or nowhere on it")

@@ -105,7 +105,9 @@ def _by_page(passages: Iterable[Passage]) -> Iterable[list[Passage]]:
 
 def _opened(passage: Passage) -> OpenPage:
     citation = passage.citation
-    return OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, passage.number)
+    return OpenPage(
+        citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, passage.number, citation.start
+    )
 
 
 def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key: str) -> None:

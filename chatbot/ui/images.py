@@ -45,21 +45,21 @@ class PageImages:
 
     def __init__(self, chatbot: Chatbot) -> None:
         self._chatbot = chatbot
-        self._kept: OrderedDict[tuple[int, int, str, float], PageImage] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, str, int, float], PageImage] = OrderedDict()
         self._lent: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, version: int, page: int, quote: str, password: str | None = None, *, zoom: float = 1.0) -> PageImage:
-        """A page with `quote` marked; "" marks nothing. zoom: 1 for DPI dots an inch.
+    def get(self, version: int, page: int, quote: str, start: int = -1, password: str | None = None, *, zoom: float = 1.0) -> PageImage:
+        """A page with `quote` marked where it stands at `start` of the page's text; "" marks nothing. zoom: 1 for DPI dots an inch.
         Raises DocumentError, NotFoundError where the version is gone, and EncryptedError
         where its file needs a password. What a password opened is not kept: whoever has none must not see it."""
         self._chatbot.library.file(version)
-        key = (version, page, quote, zoom)
+        key = (version, page, quote, start, zoom)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        png, places = self._chatbot.page_image(version, page, quote, dpi=round(DPI * zoom), password=password)
+        png, places = self._chatbot.page_image(version, page, quote, start, dpi=round(DPI * zoom), password=password)
         image = PageImage(mark(png, places), min((place.y0 for place in places), default=None))
         if password is not None:
             return image

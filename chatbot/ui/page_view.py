@@ -65,7 +65,7 @@ def _page(house: House, shown: Callable[[OpenPage], None], titled: str) -> None:
         _passages(opened)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
-        image = house.images.get(opened.version, opened.page, quote, panel.password_for(opened.version), zoom=panel.zoom())
+        image = house.images.get(opened.version, opened.page, quote, opened.start, panel.password_for(opened.version), zoom=panel.zoom())
     except EncryptedError as error:
         _ask_password(opened, error)
         return

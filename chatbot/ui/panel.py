@@ -27,8 +27,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for nothing. number: of the passage as its answer
-    shows it, 0 for none."""
+    """A page to be looked at. page: physical, 1-based. quote: what to mark where the page is `quoted`, "" for nothing; start: its offset in the page's
+    text, -1 where that is not known. number: of the passage as its answer shows it, 0 for none."""
 
     document: str
     version: int
@@ -36,6 +36,7 @@ class OpenPage:
     quote: str = ""
     quoted: int = 0
     number: int = 0
+    start: int = -1
 
 
 def ask_dialog(kind: str, conversation: str, number: int = 0) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from ingestion.records import Rect, Word
-from ingestion.render import confidence_of
+from ingestion.render import confidence_of, locate_quote
 
 BOX = Rect(0.0, 0.0, 0.1, 0.1)
 WORDS = [Word("Arrears", BOX, 90.0, 0, 7), Word("of", BOX, 60.0, 8, 10), Word("4l2", BOX, 31.0, 11, 14), Word("million", BOX, 95.0, 15, 22)]
@@ -16,3 +16,24 @@ def test_a_figure_counts_before_words(span: tuple[int, int], sure: float | None)
 
 def test_words_of_a_text_layer_have_no_confidence() -> None:
     assert confidence_of([Word("Arrears", BOX, None, 0, 7)], 0, 7) is None
+
+
+def glyphs_of(text: str) -> list[tuple[str, Rect]]:
+    """Characters of lines with boxes of equal size; line ends as PDFium gives them, without one."""
+    found = []
+    for row, line in enumerate(text.split("\n")):
+        found += [(letter, Rect(column / 100, row / 10, (column + 1) / 100, row / 10 + 0.05)) for column, letter in enumerate(line)]
+        found.append(("\n", Rect(0.0, 0.0, 0.0, 0.0)))
+    return found
+
+
+def test_of_equal_words_those_are_marked_that_were_quoted() -> None:
+    page = "Total assets\nOther 12\nTotal assets"
+    (first,) = locate_quote(glyphs_of(page), "Total assets")
+    (quoted,) = locate_quote(glyphs_of(page), "Total assets", page[: page.rindex("Total")])
+    assert (first.y0, quoted.y0) == (0.0, 0.2)
+
+
+def test_the_marks_at_a_quotation_s_ends_are_marked_with_it() -> None:
+    (box,) = locate_quote(glyphs_of("a (rate of 5%). b"), "(rate of 5%).")
+    assert (round(box.x0, 2), round(box.x1, 2)) == (0.02, 0.15)

@@ -17,6 +17,7 @@ __all__ = [
     "longest_figure_run",
     "longest_run",
     "span_of",
+    "spans_of",
     "telling_words",
 ]
 
@@ -75,11 +76,16 @@ def telling_words(words: Words) -> int:
 
 def span_of(sought: tuple[str, ...], words: Words) -> tuple[int, int] | None:
     """Offsets in the text of the first place where these words stand in a row, or None."""
+    return next(spans_of(sought, words), None)
+
+
+def spans_of(sought: tuple[str, ...], words: Words) -> Iterator[tuple[int, int]]:
+    """The same for every place, in order."""
     at = words.joined.find(f" {' '.join(sought)} ") if sought else -1
-    if at < 0:
-        return None
-    first = bisect_left(words.offsets, at + 1)
-    return words.starts[first], words.ends[first + len(sought) - 1]
+    while at >= 0:
+        first = bisect_left(words.offsets, at + 1)
+        yield words.starts[first], words.ends[first + len(sought) - 1]
+        at = words.joined.find(f" {' '.join(sought)} ", at + 1)
 
 
 def longest_run(statement: Words, page: Words) -> tuple[int, int] | None:

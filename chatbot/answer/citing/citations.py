@@ -17,7 +17,7 @@ from chatbot.answer.checks.words import (
 )
 from chatbot.answer.citing.altered import alteration
 from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citing.locating import locate, located, quoted_passage, unquoted_passage
+from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
@@ -26,6 +26,8 @@ from ingestion.language.sentences import sentence_spans
 __all__ = ["check_answer"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
+# ... but what is copied from the page may be a whole list.
+LONGEST_COPIED = 5_000
 UNKNOWN_KEY = "no such source was given"
 PARAPHRASED = "no passage of the page says it in these words"
 NOT_LOCATED = "no passage of the page could be located"
@@ -140,11 +142,21 @@ class _Answer:
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs)
 
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
-        """As _passage, where all that the paragraph says since the key before is copied from the page, a list with its items, say."""
-        start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1)
-        view = view_of(hit)
-        span = located(view.text, view.words, self.blanked[start:end]) if "\n" in self.blanked[start:end].strip() else None
-        return (span, "", view.text[slice(*span)]) if span else None
+        """As _passage, where all that the paragraph says since the key before is copied from the page: a sentence, a list with its items, a row behind
+        the head of its table. What is copied is what is marked, and not the part of it that happens to be the longest run of words."""
+        start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1, LONGEST_COPIED)
+        said, view = self.blanked[start:end], view_of(hit)
+        parts = [said] if self._quoted(start, end) else _ELLIPSIS.split(said)
+        if span := copied_passage(parts, view) or printed_row(comparable_words(said), hit):
+            return span, "", view.text[slice(*span)]
+        if span := row_behind_head(said, view):
+            # What a known table's row is headed by was looked for before, and is not what stands before it here.
+            known = any(row.start < span[1] and span[0] < row.end for table in hit.tables for row in table.rows if any(row.cells))
+            quote = view.text[slice(*span)]
+            found = comparable_words(quote)
+            tells = telling_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS  # so many figures stand nowhere in this order by chance
+            return span, "" if tells and not known else FIGURE_ALONE, quote
+        return None
 
     def _statement(self, mark: _Mark) -> tuple[int, int]:
         """The words since the key before; the whole sentence where those are too few, as after "According to"."""
@@ -154,11 +166,11 @@ class _Answer:
         enough = len(words) >= MIN_QUOTE_WORDS or any(word[0].isdigit() for word in words)
         return clause if enough else (max(start, clause[1] - LONGEST_STATEMENT), min(end, clause[1] + LONGEST_STATEMENT))
 
-    def _before(self, mark: _Mark, start: int) -> tuple[int, int]:
+    def _before(self, mark: _Mark, start: int, longest: int = LONGEST_STATEMENT) -> tuple[int, int]:
         """From a position, or the key before, to the first of the keys that stand with this one; cut to what can be one statement."""
         first = self.marks[mark.group]
         start = max(start, self.marks[mark.group - 1].end if mark.group else 0)
-        cut = max(start, first.start - LONGEST_STATEMENT)
+        cut = max(start, first.start - longest)
         opened = next((opened for opened, closed in reversed(self.quotations) if opened <= cut < closed), cut) if cut > start else cut
         return max(start, opened), first.start
 

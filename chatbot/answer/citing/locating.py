@@ -7,36 +7,98 @@ from bisect import bisect_left
 
 from chatbot.answer.checks.number_checks import figures_stating
 from chatbot.answer.checks.pages import PageView
-from chatbot.answer.checks.words import STOP_WORDS, Words, comparable_words, longest_figure_run, longest_run, span_of
+from chatbot.answer.checks.words import (
+    MIN_QUOTE_WORDS,
+    STOP_WORDS,
+    Words,
+    comparable_words,
+    longest_figure_run,
+    longest_run,
+    span_of,
+    spans_of,
+    telling_words,
+)
 from chatbot.numbers import Figure
 
-__all__ = ["locate", "located", "quoted_passage", "unquoted_passage"]
+__all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]
 
 # A row's label ends where its figures begin.
 _FIGURES_OF_ROW = re.compile(r"\s[^\w\s%]{0,3}\d")
+# A row's head ends in a colon; what is read out of the row's columns stands in brackets behind it.
+_HEAD_END = re.compile(r":\s")
+_READ_OUT = re.compile(r"\s\((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*\Z)")
+# An item's bullet or number may stand before what is quoted of its line.
+_ITEM_START = re.compile(r"[^\w\n]{0,4}(?:[(\[]?(?:\d{1,3}|[a-zA-Z])[.)\]])?[^\w\n]{0,4}")
+# Characters from the first to the last of what is quoted with something left out between.
+LONGEST_WITH_GAPS = 1_000
 NOT_QUOTED_THERE = "the quoted words do not stand on that page"
 
 
 def locate(page_text: str, quote: str) -> tuple[int, int] | None:
     """Offsets of a quotation in a page, or None: case, spacing, hyphenation, quotes, dashes and outer punctuation may differ, words may not."""
-    return located(page_text, comparable_words(page_text), quote)
+    return _located(page_text, comparable_words(page_text), quote)
 
 
 def quoted_passage(parts: list[str], view: PageView) -> tuple[tuple[int, int], str, str]:
     """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on the page; else the first that does not."""
-    spans = {part: located(view.text, view.words, part) for part in parts}
+    spans = {part: _located(view.text, view.words, part) for part in parts}
     if missing := next((part for part, span in spans.items() if span is None), None):
         return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
     start, end = max((span for span in spans.values() if span), key=lambda span: span[1] - span[0])
     return (start, end), "", view.text[start:end]
 
 
-def located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:
+def copied_passage(parts: list[str], view: PageView) -> tuple[int, int] | None:
+    """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave, in order: the span is around all of them,
+    or the longest where they stand far apart. A few words count only as whole lines with a figure: they stand anywhere by chance."""
+    spans: list[tuple[int, int]] = []
+    for part in filter(lambda part: comparable_words(part).texts, parts):
+        sought = comparable_words(part)
+        places = [span for span in spans_of(sought.texts, view.words) if not spans or span[0] >= spans[-1][1]]
+        if not places:
+            return None
+        spans.append(_with_outer_marks(view.text, part, sought, places[0]))
+    if not spans:
+        return None
+    around = spans[0][0], spans[-1][1]
+    span = around if around[1] - around[0] <= LONGEST_WITH_GAPS or len(spans) == 1 else max(spans, key=lambda span: span[1] - span[0])
+    found = comparable_words(view.text[slice(*span)])
+    row = telling_words(found) > 0 and any(word[0].isdigit() for word in found.texts) and _is_whole_lines(view.text, *span)
+    return span if len(found.texts) >= MIN_QUOTE_WORDS or row else None
+
+
+def row_behind_head(said: str, view: PageView) -> tuple[int, int] | None:
+    """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)": whole lines that hold a figure, the next ones
+    below the head where the page has several. None where there are none, or the head's words are not the page's."""
+    for colon in _HEAD_END.finditer(said):
+        head, behind = comparable_words(said[: colon.start()]), said[colon.end() :]
+        for row in (behind, *(behind[: bracket.start()] for bracket in _READ_OUT.finditer(behind))):
+            words = comparable_words(row)
+            if not any(word[0].isdigit() for word in words.texts) or not set(view.words.texts).issuperset(head.texts):
+                continue
+            places = [span for span in spans_of(words.texts, view.words) if _is_whole_lines(view.text, *span)]
+            above = longest_run(head, view.words) or (0, 0)
+            if places:
+                return _with_outer_marks(view.text, row, words, next((span for span in places if span[0] >= above[1]), places[0]))
+    return None
+
+
+def _is_whole_lines(text: str, start: int, end: int) -> bool:
+    """Whether nothing but a bullet or an item's number stands before the span on its first line, and no word behind it on its last."""
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    behind = text[end : last if last >= 0 else len(text)]
+    return _ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
+
+
+def _located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:
     """As locate, with the page's words at hand."""
     sought = comparable_words(quote)
     span = span_of(sought.texts, words)
-    if span is None:
-        return None
+    return _with_outer_marks(page_text, quote, sought, span) if span else None
+
+
+def _with_outer_marks(page_text: str, quote: str, sought: Words, span: tuple[int, int]) -> tuple[int, int]:
+    """The span with the marks that stand at the quotation's ends, where the page has them too."""
     start, end = span
     lead, tail = quote[: sought.starts[0]].strip(), quote[sought.ends[-1] :].strip()
     start -= len(lead) if lead and page_text.endswith(lead, 0, start) else 0
@@ -44,13 +106,14 @@ def located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:
 
 
 def unquoted_passage(words: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
-    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds a figure
-    where the statement has one, else the first of all."""
+    """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds most of
+    the statement's figures."""
     found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
     found = [_with_whole_figures(view, *span) for span in found]
-    with_figure = [span for span in found if _has_figure(view, *span)]
     if found:
-        return with_figure[0] if figures and with_figure else found[0]
+        # A head has few of a row's figures, "Table 3", though more of its words.
+        stated = [place for figure in figures for place in figures_stating(figure, view)]
+        return max(found, key=lambda span: sum(span[0] <= place.start and place.end <= span[1] for place in stated))
     span = longest_figure_run(words, view.words)
     return _with_whole_figures(view, *span) if span and _has_figure(view, *span) else None
 

@@ -27,7 +27,8 @@ def printed_row(said: Words, hit: Hit) -> tuple[int, int] | None:
                 continue
             printed = comparable_words(hit.page_text[row.start : row.end]).texts
             place = span_of(printed, said)
-            if place is None or not any(word.isalpha() for word in printed):
+            # A row that a year names, "2025-26 -0.21 -0.92", is one where it has several figures: these stand nowhere by chance.
+            if place is None or not (any(word.isalpha() for word in printed) or len(printed) >= MIN_QUOTE_WORDS):
                 continue
             around = around or _around(table)
             known = around.union(printed, comparable_words(row.section).texts, _SCALES)

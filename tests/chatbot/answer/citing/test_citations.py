@@ -145,7 +145,7 @@ def test_a_quotation_from_another_page_is_not_this_page_s():
             "The fiscal deficit is\nexpected to be 4.4 per cent of",
         ),
         ("Total assets were $59,268 million [S2-7f3a].", "Total assets 59,268 55,556 52,100 49,800"),
-        ("Total expenditure is expected at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is expected at ` 50.65 lakh crore"),
+        ("Total expenditure is expected at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is expected at ` 50.65 lakh crore."),
         ("According to [S1-7f3a], the fiscal deficit is expected to be small.", "The fiscal deficit is\nexpected to be"),
         ("- one\n- the policy repo rate was cut [S1-7f3a]\n- three", "The policy repo rate was cut"),
         ("the policy repo rate was cut\n[S1-7f3a]", "The policy repo rate was cut"),
@@ -479,3 +479,43 @@ def test_items_of_a_list_have_the_key_behind_the_last_one():
     page = "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed 1.5 per cent of output.\nIt is rare.\n"
     text = "It may be suspended if one of these is met:\n(a) output falls by 2.0 per cent;\n(b) costs exceed 1.5 per cent of output. [S1-7f3a] It is rare. [S1-7f3a]"
     assert checks(text, prompt(hit(1, page))) == [("2.0 per cent", "supported", "S1"), ("1.5 per cent", "supported", "S1")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "row"),
+    [
+        ("Table 6: Lending rates of scheduled banks, Fresh loans (Per cent): 2025-26 -0.21 -0.92 -0.97", "2025-26 -0.21 -0.92 -0.97"),
+        ("Exports of goods and other services: Copper 4.1", "Copper 4.1"),
+        ("2. Copper and its products 9.3", "2. Copper and its products 9.3"),
+    ],
+)
+def test_the_row_is_located_and_not_the_head_before_it(answer: str, row: str) -> None:
+    page = (
+        "Copper 4.1\nTable 6: Lending rates of scheduled banks\nFresh loans (Per cent)\nMar-26 9.81 7.41 8.72\n2025-26 -0.21 -0.92 -0.97\n"
+        "Exports of goods and other services\nCoal 3.0\nCopper 4.1\n2. Copper and its products 9.3"
+    )
+    given = prompt(hit(1, page))
+    _, (citation,), _ = check_answer(f"{answer} [{next(iter(given.sources))}]", given)
+    assert (citation.quote, citation.start, citation.verified) == (row, page.rindex(row), True)
+
+
+def test_a_head_with_a_bare_figure_below_it_verifies_nothing() -> None:
+    page = "Selangor and Johor 2010 2015 2020\n40\n5.6\nMore is said elsewhere."
+    given = prompt(hit(1, page))
+    _, (citation,), _ = check_answer(f"Selangor and Johor 2010 2015 2020: 5.6 [{next(iter(given.sources))}]", given)
+    assert (citation.quote, citation.verified) == ("5.6", False)
+
+
+def test_what_is_copied_whole_is_quoted_whole_though_it_quotes_a_name() -> None:
+    page = "The statements follow the handbook of the accountants of Canada (“CPA Canada”). More follows."
+    given = prompt(hit(1, page))
+    _, (citation,), _ = check_answer(f"{page.partition(' More')[0]} [{next(iter(given.sources))}]", given)
+    assert citation.quote == page.partition(" More")[0]
+
+
+def test_a_long_list_copied_whole_is_quoted_from_its_beginning() -> None:
+    items = "".join(f"\n• item {number} rose because of the sales of vessel {number} in the year before;" for number in range(40))
+    page = f"Income rose as a result of:{items}\nThen more."
+    given = prompt(hit(1, page))
+    _, (citation,), _ = check_answer(f"Income rose as a result of:{items} [{next(iter(given.sources))}]", given)
+    assert citation.quote == f"Income rose as a result of:{items}"

@@ -1,0 +1,109 @@
+"""The judge of quotations judges right: what is quoted of a page, where it is cut, and what a mark covers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.quotation_judging import Sheet, Shown, plain, shown_parts
+from benchmarks.tatqa_pages import load_tatqa
+from ingestion.pdf import PdfFile
+from ingestion.records import Rect
+from tests.pdfs import make_pdf
+
+PAGE = """Revenue fell by 2 per cent. Costs rose, as wages did,
+and the loss came to 4 million.
+Assets 2024 2023
+Cash 12 11
+Loans 40 44
+Cash and loans are at fair value."""
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> Sheet:
+    path = make_pdf(tmp_path_factory.mktemp("sheet") / "a.pdf", [PAGE])
+    return Sheet(PdfFile(path).text(1)[2])
+
+
+def span(text: str) -> tuple[int, int]:
+    start = plain(PAGE).index(plain(text))
+    return start, start + len(plain(text))
+
+
+def full_stops(text: str) -> list[int]:
+    """Ends of sentences, for texts without abbreviations."""
+    return [at + 1 for at, letter in enumerate(text) if letter == "."]
+
+
+def test_the_script_says_how_it_is_used(root: Path) -> None:
+    done = subprocess.run([sys.executable, "benchmarks/quotations.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage:")
+    assert not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("shown", "runs", "whole", "headed"),
+    [
+        ("Costs rose, as wages did, and the loss came to 4 million.", ["Costs rose, as wages did, and the loss came to 4 million"], True, False),
+        ("Assets: Loans 40 44 (2024: 40; 2023: 44 (restated))", ["Loans 40 44"], True, True),
+        ("Revenue fell by 2 per cent. … Loans 40 44", ["Revenue fell by 2 per cent", "Loans 40 44"], True, False),
+        ("Revenue fell by 2 per cent.\nLoans 40 44", ["Revenue fell by 2 per cent", "Loans 40 44"], False, False),
+    ],
+)
+def test_what_is_quoted_is_found_with_its_gaps(sheet: Sheet, shown: str, runs: list[str], whole: bool, headed: bool) -> None:
+    assert shown_parts(shown, sheet.letters, 0) == Shown(tuple(map(span, runs)), whole, headed)
+
+
+def test_a_head_alone_and_words_of_no_page_are_not_found(sheet: Sheet) -> None:
+    assert shown_parts("Assets 2024 2023: Gold 3 4", sheet.letters, 0) is None
+
+
+def test_of_equal_words_the_nearest_are_meant(sheet: Sheet) -> None:
+    found = [shown_parts("Cash", sheet.letters, near) for near in (0, len(sheet.letters))]
+    assert [one.runs[0][0] for one in found if one] == [plain(PAGE).index("cash"), plain(PAGE).rindex("cash")]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "cut"),
+    [
+        ("Revenue fell by 2 per cent.", ()),
+        ("Costs rose, as wages did, and the loss came to 4 million.", ()),
+        ("Costs rose, as wages did,", ("ends",)),
+        ("and the loss came to 4 million.", ("begins",)),
+    ],
+)
+def test_sentences_that_are_cut_are_told(sheet: Sheet, quoted: str, cut: tuple[str, ...]) -> None:
+    assert sheet.cuts(span(quoted), full_stops) == cut
+
+
+def test_rows_are_whole_lines_with_a_figure(sheet: Sheet) -> None:
+    assert [sheet.is_row(span(text)) for text in ("Loans 40 44", "Loans 40", "Cash and loans are at fair value")] == [True, False, False]
+
+
+def test_a_mark_misses_words_or_covers_another_line(sheet: Sheet) -> None:
+    lines = {plain(" ".join(word.text for word in sheet.words[line.first : line.last + 1])): line.box for line in sheet.lines}
+    row, other = lines["loans4044"], lines["cash1211"]
+    quoted = span("Loans 40 44")
+    assert (sheet.missed(quoted, [row]), sheet.foreign([quoted], [row])) == ([], [])
+    assert sheet.missed(quoted, [other]) == ["Loans", "40", "44"]
+    assert sheet.foreign([quoted], [Rect(row.x0, other.y0, 1.0, row.y1)]) == ["Cash 12 11"]
+
+
+def test_contexts_are_laid_out_as_pages(tmp_path: Path) -> None:
+    context = {
+        "table": {"uid": "ab-cd-ef-0123", "table": [["", "2019", "2018"], ["Total sales", "$1,496.5", "$1,202.9"]]},
+        "paragraphs": [{"order": 2, "text": "It rose & rose."}, {"order": 1, "text": "Sales by type."}],
+        "questions": [{"uid": number, "question": f"{number}?", "answer_type": "span"} for number in "abc"],
+    }
+    path = tmp_path / "contexts.json"
+    path.write_text(json.dumps([context]))
+    found = load_tatqa(path, tmp_path / "pages", sample=2, seed=1)
+    assert (len(found.questions), len(found.files)) == (2, 1)
+    assert load_tatqa(path, tmp_path / "pages", sample=2, seed=1) == found
+    lines = PdfFile(found.files[0]).text(1)[0].split("\n")
+    assert [lines[0], lines[-1]] == ["Sales by type.", "It rose & rose."]
+    assert any("Total sales" in line for line in lines)
