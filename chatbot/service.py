@@ -88,8 +88,9 @@ class Chatbot:
             self.memory = Remembering(
                 settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
             )
-            self.memory.sweep()
             with suppress(StoreError):  # told where they are read
+                self.memory.sweep()
+            with suppress(StoreError):
                 self.cases.sweep()
         except BaseException:
             for opened in (getattr(self, name, None) for name in ("conversations", "situations", "own", "signals")):
@@ -137,11 +138,12 @@ class Chatbot:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
-        self.library.remove(known_as(encodable(name)), purge=purge)
-        if purge:
-            self.answering.forget()
-            self.memory.forget_erased()
-            self._forget_quoted()
+        with self.library.reserve.lent():
+            self.library.remove(known_as(encodable(name)), purge=purge)
+            if purge:
+                self.answering.forget()
+                self.memory.forget_erased()
+                self._forget_quoted()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""

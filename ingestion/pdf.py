@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import io
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +54,7 @@ class PdfFile:
         _check_header(path)
         try:
             self._pdfium = pdfium.PdfDocument(str(path), password=password)
+            self._encrypted = raw.FPDF_GetSecurityHandlerRevision(self._pdfium.raw) != -1
             count = len(self._pdfium)
         except pdfium.PdfiumError as error:
             count = self._open_with_pypdf(error)
@@ -63,11 +66,10 @@ class PdfFile:
         """Page count, title and the file's own page labels, as they stand in the file."""
         document = self._pdfium
         if document is None:
-            return DocumentInfo(self.count, None, (None,) * self.count, False)
+            return DocumentInfo(self.count, None, (None,) * self.count, self._encrypted)
         title = _decoded(lambda: document.get_metadata_value("Title"))
         labels = tuple(_decoded(partial(document.get_page_label, index)) for index in range(self.count))
-        encrypted = raw.FPDF_GetSecurityHandlerRevision(document.raw) != -1
-        return DocumentInfo(self.count, title, labels, encrypted)
+        return DocumentInfo(self.count, title, labels, self._encrypted)
 
     def text(self, number: int) -> tuple[str, str, list[Word]]:
         """(normalised text, method "text" or "text-pypdf", words with boxes and offsets) of a page; pypdf gives no words.
@@ -202,25 +204,46 @@ class PdfFile:
             text_page.close()
 
     def _open_with_pypdf(self, error: pdfium.PdfiumError) -> int:
-        if "assword" in str(error):
-            given = "The given password is wrong." if self.password else "The PDF is protected by a password."
-            raise EncryptedError(given, hint="Give its password and add it again.") from error
+        """How many pages pypdf finds. What it can decrypt, PDFium gets as plain bytes, so that pages are drawn and words placed all the same."""
+        locked = "assword" in str(error)
         try:
-            return len(self._reader().pages)
+            reader = self._reader()
+            count, self._encrypted = len(reader.pages), bool(reader.is_encrypted)
         except DocumentError:
             raise
         except Exception as second:  # pypdf raises anything on a broken file
+            if locked:
+                raise self._needs_password() from error
             raise DocumentError("The file is damaged and cannot be opened as a PDF.", hint="Export or download it again.") from second
+        if self._encrypted:
+            with suppress(Exception):  # its text is there without it
+                self._pdfium = pdfium.PdfDocument(_decrypted(reader))
+        return count if self._pdfium is None else len(self._pdfium)
 
     def _reader(self) -> Any:
+        """pypdf's view of the file. It opens what PDFium refuses: passwords that must be brought into one form first (SASLprep), and files whose
+        strings are encrypted otherwise than their streams."""
         if self._pypdf is None:
             import pypdf
 
             reader = pypdf.PdfReader(self.path)
             if reader.is_encrypted and not reader.decrypt(self.password or ""):
-                raise EncryptedError("The PDF is protected by a password.", hint="Give its password and add it again.")
+                raise self._needs_password()
             self._pypdf = reader
         return self._pypdf
+
+    def _needs_password(self) -> EncryptedError:
+        problem = "The given password is wrong." if self.password else "The PDF is protected by a password."
+        return EncryptedError(problem, hint="Give its password and add it again.")
+
+
+def _decrypted(reader: Any) -> bytes:
+    """The whole file without its encryption; in memory alone. Raises whatever pypdf does on a broken file."""
+    import pypdf
+
+    plain = io.BytesIO()
+    pypdf.PdfWriter(clone_from=reader).write(plain)
+    return plain.getvalue()
 
 
 def _check_header(path: Path) -> None:

@@ -40,6 +40,7 @@ LARGEST_MESSAGE = 256 * 2**20
 LOOK_SECONDS = 0.25
 # A reader's folder of temporary files names the process that made it, so that those of a killed one are known.
 FOLDER = "finpolicy-reader-"
+IN_MEMORY = Path("/dev/shm")
 
 
 def _never() -> bool:
@@ -56,7 +57,7 @@ class Reader:
         # What tesseract leaves behind when it is killed goes with this folder.
         _sweep_once()
         try:
-            self._folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")
+            self._folder = _temporary_folder()
             self._process = self._start()
         except OSError as error:
             hint = "Free memory and space in the folder for temporary files, and add it again."
@@ -140,10 +141,27 @@ class Reader:
         self.close()
 
 
+def _temporary_folder() -> str:
+    """In memory where the disk of temporary files is full: text and page images need none of it, and tesseract little."""
+    prefix = f"{FOLDER}{os.getpid()}-"
+    try:
+        return tempfile.mkdtemp(prefix=prefix)
+    except OSError:
+        if not os.access(IN_MEMORY, os.W_OK):
+            raise
+        return tempfile.mkdtemp(prefix=prefix, dir=IN_MEMORY)
+
+
 @cache
 def _sweep_once() -> None:
     """Delete the folders of temporary files that killed processes left: a page image could be in one."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+    with contextlib.suppress(OSError):  # no place for temporary files at all
+        _sweep_in(Path(tempfile.gettempdir()))
+    _sweep_in(IN_MEMORY)
+
+
+def _sweep_in(place: Path) -> None:
+    for folder in place.glob(f"{FOLDER}*"):
         owner = folder.name.removeprefix(FOLDER).split("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists():
             shutil.rmtree(folder, ignore_errors=True)

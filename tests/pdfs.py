@@ -1,4 +1,4 @@
-"""Small PDFs that tests make for themselves; knows reportlab, nothing of the product."""
+"""Small PDFs that tests make for themselves; knows reportlab and pypdf, nothing of the product."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-__all__ = ["make_pdf", "make_scan"]
+__all__ = ["lock_pdf", "make_pdf", "make_scan"]
 
 
 def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = None, labels: Sequence[str] = (), title: str = "") -> Path:
@@ -29,6 +31,19 @@ def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = No
         canvas.drawText(writer)
         canvas.showPage()
     canvas.save()
+    return path
+
+
+def lock_pdf(path: Path, password: str, *, plain_strings: bool = False) -> Path:
+    """Encrypt a PDF where it stands: AES-256; or, with plain_strings, AES-128 for streams alone, which PDFium does not open."""
+    writer = PdfWriter(clone_from=PdfReader(path))
+    writer.encrypt(password, "owner", algorithm="AES-128" if plain_strings else "AES-256")
+    if plain_strings:
+        assert writer._encryption is not None
+        assert writer._encrypt_entry is not None
+        writer._encryption.StrF = "/Identity"
+        writer._encrypt_entry[NameObject("/StrF")] = NameObject("/Identity")
+    writer.write(path)
     return path
 
 

@@ -36,7 +36,7 @@ class Stores:
 
     def copy(self, pages: Sequence[str], home: Path) -> None:
         """Make `home`, with a document of these pages."""
-        shutil.copytree(self._home_of(tuple(pages)), home)
+        shutil.copytree(self._home_of(tuple(pages)), home, ignore=shutil.ignore_patterns("reserve"))
 
     def _home_of(self, pages: tuple[str, ...]) -> Path:
         if pages not in self._indexed:

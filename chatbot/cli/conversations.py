@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.exits import DONE
@@ -33,7 +34,8 @@ def conversations(options: argparse.Namespace, settings: Settings) -> int:
     try:
         kept = Conversations(settings.store / "conversations.sqlite3")
         try:
-            kept.sweep(settings.retention_days)
+            with suppress(StoreError):  # on a full disk they can be read all the same
+                kept.sweep(settings.retention_days)
             return _run(options, kept)
         finally:
             kept.close()

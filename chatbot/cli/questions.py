@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from chatbot.cli.audit import write_audit
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
 from chatbot.cli.output import answer_line, answer_text, emit, hit_line, hit_text, note, progress_bars
-from chatbot.errors import ProjectError, QuestionError, UsageError
+from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ def ask(options: argparse.Namespace, settings: Settings) -> int:
         return _batch(options, settings, run)
     with open_chatbot(settings) as chatbot:
         asked_at = time.time()
-        conversation = chatbot.conversations.begin(OWNER, options.conversation) if options.conversation else None
-        asked = Ask(_query(options), tuple(options.document), conversation, owner=OWNER)
+        with suppress(StoreError):  # on a full disk; it is told with the answer, which comes all the same
+            if options.conversation:
+                chatbot.conversations.begin(OWNER, options.conversation)
+        asked = Ask(_query(options), tuple(options.document), options.conversation, owner=OWNER)
         given = answer(chatbot, asked)
         emit(answer_line(given), answer_text(given), as_json=options.json)
         if options.audit is not None:

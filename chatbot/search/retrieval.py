@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import QuestionError
+from chatbot.errors import QuestionError, StoreError
 from chatbot.measures import related_words
 from chatbot.records import Hit, Understanding
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
@@ -18,7 +18,6 @@ from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure
 from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
-from chatbot.store.damage import IndexDamagedError
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
 from chatbot.store.library import Library
 from chatbot.terms import content_terms
@@ -227,7 +226,9 @@ class Retriever:
         keep: dict[int, set[int]] = {}
         try:
             candidates = self._candidates(query, names)
-        except IndexDamagedError:  # whoever changes the store next makes the index anew; until then each chunk is scored
+        except (
+            StoreError
+        ):  # whoever changes the store next makes a damaged index anew, and one that a full disk has no room for; until then each chunk is scored
             return _Scope(names, pages, None)
         for version, ordinal, _ in candidates:
             keep.setdefault(version, set()).add(ordinal)

@@ -12,6 +12,7 @@ from typing import Any
 from chatbot.records import DocumentRow
 from chatbot.store.contents import CONTENTS_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections, add_corrections
+from chatbot.store.reserve import LITTLE_SPACE, free_bytes
 from ingestion.records import NO_FACTS, DocumentFacts
 from ingestion.unseen import title_line
 
@@ -203,6 +204,11 @@ class Catalog(Contents, Corrections):
         )
         return [(row[0], row[1], row[2]) for row in rows]
 
+    def hashes_beside(self, name: str) -> set[str]:
+        """SHA-256 of the files that documents of other names have, had before or will have, or that wait."""
+        others = [row[0] for row in self._read("select name from document where name != ?", (name,))]
+        return {row.sha256 for row in self.waiting() if row.name != name}.union(*map(self.hashes_of, others))
+
     def documents(self) -> list[DocumentRow]:
         """All documents in the order they were added, removed ones among them."""
         rows = self._read(
@@ -335,7 +341,13 @@ class Catalog(Contents, Corrections):
             return connection.execute("delete from document where name = ?", (name,)).rowcount + waited > 0
 
     def erase(self, versions: Sequence[int]) -> None:
-        """Delete versions with all that belongs to them, and documents left without any; their bytes are noted for erasing."""
+        """Delete versions with all that belongs to them, and documents left without any; their bytes are noted for erasing.
+
+        In one step, but for a disk that has no room to note it all at once.
+        """
+        if free_bytes(self._path.parent) < LITTLE_SPACE + 2 * sum(map(self.bytes_of, versions)):
+            for version in versions:
+                self.thin_out(version)
         with self._write() as connection:
             for version in versions:
                 connection.execute("insert or ignore into erased select sha256 from version where id = ?", (version,))

@@ -28,6 +28,8 @@ create table draft (sha256 text not null, number integer not null, data blob not
 """
 # Tables that hold what belongs to one version, in the order in which it can be deleted.
 OF_A_VERSION = ("vector", "lexicon", "chunk", "page")
+# Rows deleted in one step where room is short: at most 2 MB, of pages read by OCR.
+THINNED_ROWS = 20
 PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, instructions"
 
 
@@ -77,6 +79,15 @@ class Contents(Database):
             )
             connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
             connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
+
+    def thin_out(self, version: int) -> None:
+        """Delete most of what a version consists of, in small steps, so that the log beside the file stays small."""
+        for table, key in (("vector", "version, fingerprint, ordinal"), ("chunk", "version, ordinal"), ("page", "version, number")):
+            some, gone = f"select {key} from {table} where version = ? limit {THINNED_ROWS}", THINNED_ROWS
+            while gone == THINNED_ROWS:
+                with self._write() as connection:
+                    gone = connection.execute(f"delete from {table} where ({key}) in ({some})", (version,)).rowcount
+                self._read("pragma wal_checkpoint(truncate)")
 
     def keep_draft(self, sha256: str, page: Page) -> None:
         """Keep a page that was read from its image, so that a reading that is stopped need not read it again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO
 from chatbot.errors import DocumentError, StoreError
 from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.private import mend_files
+from chatbot.store.reserve import FULL, disk_is_full
 from ingestion.records import DocumentFacts
 
 __all__ = ["Copies", "KeptName"]
@@ -79,14 +79,14 @@ class Copies:
         try:
             handle, partial = tempfile.mkstemp(dir=self.folder, prefix="incoming-", suffix=".partial")
         except OSError as error:
-            raise _not_kept(error) from error
+            raise _not_kept(error, self.folder) from error
         try:
             with os.fdopen(handle, "wb", buffering=0) as target:  # closing a buffer would fail once more where a disk is full
                 while part := _read(data):
                     digest.update(part)
                     size += len(part)
                     self._check_size(size)
-                    _write(target, part)
+                    _write(target, part, self.folder)
                 if not unchanged():
                     raise DocumentError("The file changed while it was read.", hint="Add it again when it is complete.", retryable=True)
                 if not self._whole(digest.hexdigest(), size):
@@ -173,7 +173,7 @@ class Copies:
             finally:
                 Path(partial).unlink(missing_ok=True)
         except OSError as error:
-            raise _not_kept(error) from error
+            raise _not_kept(error, self.folder) from error
 
     def _names_path(self, digest: str) -> Path:
         return self.folder / f"{digest}.json"
@@ -195,7 +195,7 @@ class Copies:
             self.write_names(digest, [KeptName(name, None)])
             self._replace(partial, self.path(digest))
         except OSError as error:
-            raise _not_kept(error) from error
+            raise _not_kept(error, self.folder) from error
 
     def _replace(self, partial: str, path: Path) -> None:
         """Put a file in its place so that a power cut leaves either the one before or this one."""
@@ -222,21 +222,22 @@ def _read(data: BinaryIO) -> bytes:
         raise _not_read(error) from error
 
 
-def _write(target: RawIOBase, part: bytes) -> None:
+def _write(target: RawIOBase, part: bytes, folder: Path) -> None:
     """All of it: one call may take less where a disk is nearly full."""
     left = memoryview(part)
     try:
         while left:
             left = left[target.write(left) or 0 :]
     except OSError as error:
-        raise _not_kept(error) from error
+        raise _not_kept(error, folder) from error
 
 
 def _not_read(error: OSError) -> DocumentError:
     return DocumentError(f"The file cannot be read: {error.strerror}.", hint="Check the path and that you may read it.")
 
 
-def _not_kept(error: OSError) -> DocumentError:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return DocumentError("The disk is full.", hint="Free some space and try again; nothing stored is lost.", retryable=True)
+def _not_kept(error: OSError, folder: Path) -> DocumentError:
+    if error.errno in FULL:
+        full = disk_is_full(folder)
+        return DocumentError(full.message, hint=full.hint, retryable=True)
     return DocumentError(f"The file cannot be kept: {error.strerror}.", hint="Free disk space, or set FINPOLICY_HOME elsewhere.", retryable=True)

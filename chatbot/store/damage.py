@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from chatbot.errors import StoreError
-from chatbot.store.database import LITTLE_SPACE, disk_is_full
+from chatbot.store.reserve import disk_is_full, is_full
 
 __all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
 
@@ -26,8 +25,8 @@ class IndexDamagedError(StoreError):
 def explained(error: BaseException, what: str, folder: Path) -> StoreError:
     """The error as the user, or the mending, should see it. what: "The keyword index"; folder: where it stands."""
     text = str(error)[:200]
-    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or any(sign in text.casefold() for sign in FULL) or _free(folder) < LITTLE_SPACE:
-        return disk_is_full()
+    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or any(sign in text.casefold() for sign in FULL) or is_full(folder):
+        return disk_is_full(folder)
     if folder.exists() and not os.access(folder, os.W_OK):
         return StoreError(f"{what} cannot be written: {folder}.", hint="Set FINPOLICY_HOME to a folder you may write.")
     return IndexDamagedError(f"{what} cannot be used: {text}", hint=REPAIR)
@@ -44,8 +43,3 @@ def explaining(what: str, folder: Path) -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != PANIC:
             raise
         raise explained(error, what, folder) from error
-
-
-def _free(folder: Path) -> int:
-    there = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
-    return shutil.disk_usage(there).free

@@ -1,9 +1,8 @@
-"""One SQLite file used from many threads: connections, transactions, and what its errors mean for the user; knows no table."""
+"""One SQLite file used from many threads: connections, transactions, a full disk, and what errors mean for the user; knows no table."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,13 +13,14 @@ from typing import Any
 from weakref import WeakSet
 
 from chatbot.errors import StoreError
+from chatbot.store.reserve import disk_is_full, is_full
 
-__all__ = ["LITTLE_SPACE", "Database", "EarlierStoreError", "NewerStoreError", "disk_is_full"]
+__all__ = ["Database", "EarlierStoreError", "NewerStoreError"]
 
 # Seconds a reader waits for the writer's transaction; the longest one, 2,000 pages, takes 1.
 BUSY_SECONDS = 20
-# Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not always say so.
-LITTLE_SPACE = 2**20
+# Pages given back to the disk in one step: what is moved for it stands in the log until the step is done.
+SHRINKING_PAGES = 256
 
 
 class EarlierStoreError(StoreError):
@@ -32,17 +32,21 @@ class NewerStoreError(StoreError):
 
 
 class _Held:
-    """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a new one each time."""
+    """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a new one each time.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    read_only: as it was opened.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, read_only: bool) -> None:
+        self.connection, self.read_only = connection, read_only
 
     def __del__(self) -> None:
         self.connection.close()
 
 
 class Database:
-    """Reads from any thread; writes one at a time, each `_write` one transaction.
+    """Reads from any thread; writes one at a time, each `_write` one transaction. Where the disk is too full for it to be opened for writing it is
+    only read, until a write finds room.
 
     Who keeps something else than the catalogue says in a class of its own what is other there: how it is opened, brought up to date and spoken of.
     """
@@ -58,12 +62,20 @@ class Database:
         read_only: waits for nobody and changes nothing. Raises StoreError where the file is damaged, cannot be written or is of
         another version.
         """
-        self._path, self._read_only = path, read_only
+        self._path, self._read_only, self._no_room = path, read_only, False
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
         self._held: WeakSet[_Held] = WeakSet()
         self._write_lock = threading.RLock()
         try:
-            self._check_version(schema, version)
+            try:
+                self._check_version(schema, version)
+            except StoreError:
+                if read_only or not is_full(path.parent) or not path.exists():
+                    raise
+                self._read_only = self._no_room = True
+                if self._read("pragma user_version") == [(0,)]:  # nothing is in it yet
+                    raise
+                self._check_version(schema, version)
         except BaseException:
             self.close()
             raise
@@ -75,8 +87,14 @@ class Database:
         self._held.clear()
 
     def compact(self) -> None:
-        """Write the log back into the file, so that what was erased stands in neither."""
+        """Write the log back into the file, so that what was erased stands in neither, and give the disk what is not used any more."""
         self._read("pragma wal_checkpoint(truncate)")
+        (automatic,), (unused,) = self._read("pragma auto_vacuum")[0], self._read("pragma freelist_count")[0]
+        with suppress(sqlite3.Error, StoreError):  # a disk that has no room for it either
+            for _ in range(0, unused if automatic else 0, SHRINKING_PAGES):
+                # As a script: `execute` takes one step of it, which is one page.
+                self._connection().executescript(f"pragma incremental_vacuum({SHRINKING_PAGES})")
+                self._read("pragma wal_checkpoint(truncate)")
 
     def complaints(self) -> list[str]:
         """What SQLite's own check finds wrong with the file, at most ten lines; none where it is sound."""
@@ -102,9 +120,9 @@ class Database:
 
     def _connection(self) -> sqlite3.Connection:
         held: _Held | None = getattr(self._local, "held", None)
-        if held is None:
+        if held is None or held.read_only != self._read_only:
             connection = sqlite3.connect(self._address(), uri=True, timeout=self._busy_seconds(), isolation_level=None, check_same_thread=False)
-            held = self._local.held = _Held(connection)
+            held = self._local.held = _Held(connection, read_only=self._read_only)
             self._held.add(held)
             self._prepare(connection)
         return held.connection
@@ -118,14 +136,19 @@ class Database:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """What is set on every new connection."""
+        connection.execute("pragma temp_store = memory")
         if not self._read_only:
             connection.executescript(
-                f"pragma journal_mode = wal; pragma synchronous = {self._synchronous}; pragma foreign_keys = on; pragma secure_delete = on;"
+                # The first holds for a file that is being made.
+                "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma foreign_keys = on; pragma secure_delete = on;"
+                f" pragma synchronous = {self._synchronous};"
             )
 
     def _read_mode(self) -> str:
-        """Where the folder cannot be written SQLite finds no place for what readers share, and needs none if no log is beside the file."""
-        unchanging = not os.access(self._path.parent, os.W_OK) and not self._path.with_name(f"{self._path.name}-wal").exists()
+        """Where nothing can be written SQLite finds no place for what readers share, and needs none if nothing is in the log beside the file."""
+        log = self._path.with_name(f"{self._path.name}-wal")
+        unwritable = is_full(self._path.parent) or not os.access(self._path.parent, os.W_OK)
+        unchanging = unwritable and not (log.exists() and log.stat().st_size)
         return "ro&immutable=1" if unchanging else "ro"
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -138,7 +161,7 @@ class Database:
     def _write(self) -> Iterator[sqlite3.Connection]:
         with self._write_lock:
             try:
-                connection = self._connection()
+                connection = self._writable()
                 connection.execute("begin immediate")
                 try:
                     yield connection
@@ -150,17 +173,26 @@ class Database:
             except sqlite3.Error as error:
                 raise self._unusable(error) from error
 
+    def _writable(self) -> sqlite3.Connection:
+        """A connection that writes, also where there was no room for one when the file was opened."""
+        if not self._no_room:
+            return self._connection()
+        self._read_only = False
+        try:
+            connection = self._connection()
+            connection.execute("pragma user_version").fetchall()
+        except sqlite3.Error as error:
+            self._read_only = True
+            raise disk_is_full(self._path.parent) from error
+        self._no_room = False
+        return connection
+
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         """What an SQLite error means for the user."""
         text = str(error)
-        if "full" in text or ("disk I/O" in text and shutil.disk_usage(self._path.parent).free < LITTLE_SPACE):
-            return disk_is_full()
+        if "full" in text or (("disk I/O" in text or "unable to open" in text) and is_full(self._path.parent)):
+            return disk_is_full(self._path.parent)
         if "readonly" in text or "unable to open" in text:
             return StoreError(f"The catalogue cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
         hint = "`python -m chatbot rebuild` makes it anew from the kept copies."
         return StoreError(f"The catalogue {self._path.name} is damaged: {text}.", hint=hint)
-
-
-def disk_is_full() -> StoreError:
-    """What a user is told when a write found no space."""
-    return StoreError("The disk is full.", hint="Free some space and try again; nothing stored is lost.", retryable=True)

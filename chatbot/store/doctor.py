@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from chatbot.errors import ProjectError, StoreError
 from chatbot.store.damage import IndexDamagedError
 from chatbot.store.library import Library
+from chatbot.store.reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 
 __all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 
@@ -68,7 +68,8 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
                 yield Finding(result.document, f"it was left unread, and cannot be read: {result.error}", "Add it again.")
     except ProjectError as error:
         waiting = sorted({version.document for version in library.without_vectors()})
-        yield Finding(waiting[0] if waiting else None, f"{len(waiting)} documents have no vectors yet: {error.message}", error.hint)
+        if waiting or not is_full(library.folder):  # of which `_space` speaks
+            yield Finding(waiting[0] if waiting else None, f"{len(waiting)} documents have no vectors yet: {error.message}", error.hint)
     for taken, problem in library.stuck():
         yield Finding(
             taken.name,
@@ -140,7 +141,8 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
     except IndexDamagedError as error:
         found = [error.message]
     except StoreError as error:
-        yield Finding(None, error.message, error.hint)
+        if not is_full(library.folder):
+            yield Finding(None, error.message, error.hint)
         return
     if found and repair:
         library.indexes.rebuild()
@@ -150,9 +152,9 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
 
 def _space(library: Library) -> Iterator[Finding]:
     for folder in (library.folder, library.copies.folder):
-        free = shutil.disk_usage(folder).free
+        free = free_bytes(folder)
         if free < LITTLE_SPACE:
-            yield Finding(
-                None, f"only {free / 2**20:.0f} MiB are free where {folder.name} stands", "Free disk space, or set FINPOLICY_HOME elsewhere."
-            )
+            left = f"{free / 2**20:.1f} MiB are free where {folder} stands"
+            full = f"the disk is full, {left}: documents can be read and erased, not added"
+            yield Finding(None, full if free < RESERVE_BYTES else f"only {left}", MAKE_ROOM)
             return

@@ -77,6 +77,13 @@ class Indexes:
         self._new_vectors(None)
         self._catalog.set_meta(ALIGNED, self._embedder.fingerprint)
 
+    def give_up_vectors(self) -> None:
+        """Give the disk what the index of vectors takes; `align` makes it anew. Until then each chunk is scored."""
+        self.vectors.close()
+        self._discard("vectors", None)
+        self.unaligned()
+        self.vectors = self._open_vectors()
+
     def differences(self) -> list[str]:
         """What the indexes hold otherwise than the catalogue says, in words; none where they agree. Raises IndexDamagedError."""
         words, expected = self.keywords.counts(), self._catalog.chunk_counts()

@@ -29,6 +29,7 @@ from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
 from chatbot.store.names import known_as
+from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.chunks import prepare
 from ingestion.document import Reading
@@ -80,25 +81,35 @@ class Library:
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
         self._lock = StoreLock(settings.store / "store.lock")
+        self.reserve = Reserve(settings.store)
         try:
-            self.copies = Copies(settings.documents, settings.max_upload_mb)
-            self.catalog = Catalog(settings.store / "catalog.sqlite3")
-            self.indexes = Indexes(self.catalog, settings.store, embedder)
-            self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
-            self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
-            self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda kept: kept.size)
-            self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(
-                CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1)
-            )
-            self._facts: LeastRecentlyUsed[DocumentFacts] = LeastRecentlyUsed(CACHE_BYTES // 64, size=lambda facts: 200)
-            self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
-            self._recover()
+            with self.reserve.lent():
+                self._open()
         except OSError as error:
             self._lock.close()
             raise StoreError(f"The store cannot be written: {error}.", hint="Set FINPOLICY_HOME to a folder you may write.") from error
         except BaseException:
             self._lock.close()
             raise
+
+    def _open(self) -> None:
+        """Everything but the lock, which is held."""
+        settings, embedder = self._settings, self.embedder
+        self.copies = Copies(settings.documents, settings.max_upload_mb)
+        self.catalog = Catalog(settings.store / "catalog.sqlite3")
+        self.indexes = Indexes(self.catalog, settings.store, embedder)
+        self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
+        self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
+        self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda kept: kept.size)
+        self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1))
+        self._facts: LeastRecentlyUsed[DocumentFacts] = LeastRecentlyUsed(CACHE_BYTES // 64, size=lambda facts: 200)
+        self._chunk_pages: LeastRecentlyUsed[NDArray[np.int64]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda pages: pages.nbytes)
+        try:
+            self._recover()
+        except StoreError as error:
+            if not is_full(settings.store):
+                raise
+            log.warning("What an earlier process left is finished when there is room: %s", error)
 
     @property
     def keywords(self) -> KeywordIndex:
@@ -421,18 +432,19 @@ class Library:
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError."""
-        if purge:
-            self.retire(name)
-            self.sweep()
-            self.catalog.compact()
-            for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
-                before.unlink()
-            return
-        found = self.catalog.find(name)
-        if found is None or not self.catalog.remove(name, time.time()):
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
-        with self._changing:
-            self.adding.write_names({found.sha256})
+        with self.reserve.lent():
+            if purge:
+                self.retire(name)
+                self.sweep()
+                self.catalog.compact()
+                for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
+                    before.unlink()
+                return
+            found = self.catalog.find(name)
+            if found is None or not self.catalog.remove(name, time.time()):
+                raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+            with self._changing:
+                self.adding.write_names({found.sha256})
 
     def retire(self, name: str) -> None:
         """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Raises NotFoundError."""
@@ -440,10 +452,16 @@ class Library:
         kept = [digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}]
         for digest in kept:
             self.copies.drop(digest)
-        if not self.catalog.retire(name) and not kept:
-            raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
-        with self._changing:
-            self.adding.write_names(hashes)
+        with self.reserve.lent():
+            if is_full(self.folder):  # somebody else took what was reserved: to note anything, room is made first
+                for digest in hashes - self.catalog.hashes_beside(name):
+                    self.copies.drop(digest)
+            if is_full(self.folder):
+                self.indexes.give_up_vectors()
+            if not self.catalog.retire(name) and not kept:
+                raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
+            with self._changing:
+                self.adding.write_names(hashes)
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""
@@ -453,13 +471,14 @@ class Library:
             self.catalog.wait(name, digest, recovered=True)
         if kept:
             self.resume()
-        elif not self.catalog.restore(name):
-            raise NotFoundError(
-                f"There is no removed document {name[:200]!r}, and none that was replaced.",
-                hint="See `python -m chatbot list`; erased ones must be added again.",
-            )
-        with self._changing:
-            self.adding.write_names(before)
+        with self.reserve.lent():
+            if not kept and not self.catalog.restore(name):
+                raise NotFoundError(
+                    f"There is no removed document {name[:200]!r}, and none that was replaced.",
+                    hint="See `python -m chatbot list`; erased ones must be added again.",
+                )
+            with self._changing:
+                self.adding.write_names(before)
 
     def discard(self, version: int) -> None:
         """Erase one version that is not wanted after all; the document goes with it where it has no other."""
@@ -468,9 +487,13 @@ class Library:
 
     def sweep(self) -> None:
         """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""
-        with self._changing:
-            self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
-            self.indexes.align()
+        with self._changing, self.reserve.lent():
+            erased = self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
+            try:
+                self.indexes.align()
+            except StoreError:
+                if not (erased and is_full(self.folder)):  # rows of what is erased are found by nobody; the next sweep takes them
+                    raise
 
     def _recover(self) -> None:
         """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""
@@ -491,13 +514,21 @@ class Library:
         known = self.catalog.hashes()
         return [digest for digest in self.copies.all() if digest not in known]
 
-    def _erase(self, versions: Sequence[int]) -> None:
+    def _erase(self, versions: Sequence[int]) -> bool:
+        """Whether there was anything to erase."""
         if versions:
             # First, so that a stop in between leaves the versions to the next start, which tells it again.
             self._erasing(self.catalog.only_of(versions))
-            self.indexes.remove(versions)
+            try:
+                self.indexes.remove(versions)
+            except StoreError as error:
+                if not is_full(self.folder):
+                    raise
+                log.warning("The indexes follow when there is room: %s", error)
+                self.indexes.unaligned()
             self.catalog.erase(versions)
             for version in versions:
                 for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
                     cache.drop(version)
         self.adding.drop_unneeded()
+        return bool(versions)

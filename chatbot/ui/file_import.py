@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from chatbot.errors import ProjectError
-from chatbot.memory.cases.locked_files import FULL
 from chatbot.memory.import_files import ImportedLines, Progress
-from chatbot.store.database import disk_is_full
+from chatbot.store.reserve import FULL, disk_is_full
 
 __all__ = ["FileImport", "Wording", "outcome_lines"]
 
@@ -51,7 +50,11 @@ class FileImport:
                 shutil.copyfileobj(file, copy)
         except OSError as error:
             self._folder.cleanup()
-            self.error = disk_is_full() if error.errno in FULL else ProjectError(f"The file could not be kept: {error.strerror}.")
+            self.error = (
+                disk_is_full(Path(self._folder.name).parent)
+                if error.errno in FULL
+                else ProjectError(f"The file could not be kept: {error.strerror}.")
+            )
             return
         self._thread = threading.Thread(target=self._run, args=(load,), name="file-import", daemon=True)
         self._thread.start()

@@ -15,7 +15,7 @@ from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
 from ingestion.reader import Reader, _child_environment
 from ingestion.render import locate_quote
-from tests.pdfs import make_pdf, make_scan
+from tests.pdfs import lock_pdf, make_pdf, make_scan
 
 PAGES = [
     f"Budget Paper No. 3\nThe deficit target for year {number} is {number}.5 per cent of GDP,\nwhich the Treasury confirms.\n{number + 4}"
@@ -56,6 +56,26 @@ def test_an_empty_user_password_opens_silently_and_a_real_one_is_asked_for(tmp_p
     with pytest.raises(EncryptedError, match="wrong"):
         read_document(locked, Circumstances(password="no"))
     assert read_document(locked, Circumstances(password="sesame")).info.pages == 4
+
+
+@pytest.mark.parametrize(
+    ("password", "given", "plain_strings"),
+    [("SaSLprep", "S\u00aaSL\u00adprep", False), ("Ünter IX", "U\u0308nter\u00a0\u2168", False), ("Hello", "Hello", True), ("", None, True)],
+)
+def test_what_pdfium_alone_would_refuse_is_read_whole(tmp_path: Path, password: str, given: str | None, plain_strings: bool) -> None:
+    locked = lock_pdf(make_pdf(tmp_path / "locked.pdf", PAGES), password, plain_strings=plain_strings)
+    if password:
+        with pytest.raises(EncryptedError, match="wrong"):
+            read_document(locked, Circumstances(password="no"))
+        with pytest.raises(EncryptedError, match="protected"):
+            read_document(locked)
+    reading, plain = read_document(locked, Circumstances(password=given)), read_document(make_pdf(tmp_path / "plain.pdf", PAGES))
+    assert reading.info.encrypted
+    assert reading.pages == plain.pages
+    with Reader(locked, password=given) as reader, Reader(tmp_path / "plain.pdf") as other:
+        assert reader.png(2) == other.png(2)
+        assert locate_quote(reader.glyphs(2), "which the Treasury confirms") == locate_quote(other.glyphs(2), "which the Treasury confirms") != ()
+        assert not list(Path(reader._folder).iterdir()), "nothing decrypted stands on the disk"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 import time
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from chatbot.errors import StoreError
-from chatbot.store.database import LITTLE_SPACE, disk_is_full
+from chatbot.store.reserve import FULL, disk_is_full, is_full
 
-__all__ = ["FULL", "LockedFile"]
+__all__ = ["LockedFile"]
 
 # Seconds to wait for another process that holds the file, and between two looks.
 BUSY_SECONDS, LOOK_SECONDS = 5.0, 0.01
 # What the system says where there is no room for more.
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class LockedFile:
@@ -137,9 +135,8 @@ class LockedFile:
             time.sleep(LOOK_SECONDS)
 
     def _unusable(self, error: OSError) -> StoreError:
-        there = next((path for path in (self.path.parent, *self.path.parents) if path.exists()), Path("/"))
-        if error.errno in FULL or shutil.disk_usage(there).free < LITTLE_SPACE:
-            return disk_is_full()
+        if error.errno in FULL or is_full(self.path.parent):
+            return disk_is_full(self.path.parent)
         hint = "Set FINPOLICY_HOME to a folder you may write."
         if error.errno in {errno.EISDIR, errno.ENXIO} or (self.path.exists() and not self.path.is_file()):
             hint = "Move away what stands in the place of the file."

@@ -78,6 +78,8 @@ class ConversationFile(Database):
         ((found,),) = self._read("pragma user_version")
         if found > version:
             raise StoreError(f"The conversations are of version {found}, this program knows {version}.", hint="Update the program.")
+        if self._read_only and found == version:
+            return
         with self._write() as connection:
             there = {row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")}
             earlier = found == 0 and set(EARLIER) <= there

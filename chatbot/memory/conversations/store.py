@@ -118,7 +118,7 @@ class Conversations:
         """Raises StoreError where the file cannot be used."""
         self._disk = ConversationFile(path)
         self._memory = ConversationFile(None)
-        with self._disk.write() as connection:
+        with suppress(StoreError), self._disk.write() as connection:  # on a full disk they can be read all the same
             connection.execute("update exchange set state = 'interrupted' where state = 'answering'")
 
     def close(self) -> None:

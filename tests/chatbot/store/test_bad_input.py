@@ -16,7 +16,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from chatbot.store.lock import StoreLock
 from chatbot.store.names import LONGEST_NAME
 from chatbot.store.vectors import ChromaIndex
 from ingestion.reader import Reader
+from tests.disks import fill, small_disk
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
@@ -80,21 +81,8 @@ def names(library: Library) -> list[str]:
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small disk of its own."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if (
-        not shutil.which("mount")
-        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "none", folder], capture_output=True, check=False).returncode
-    ):
-        pytest.skip("only root, where mounting is allowed, can make a small disk")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
-
-
-def fill(disk: Path) -> None:
-    with (disk / "ballast").open("ab", 0) as file, suppress(OSError):
-        while True:
-            file.write(bytes(4096))
+    with small_disk(tmp_path / "disk") as folder:
+        yield folder
 
 
 def fill_before(monkeypatch: pytest.MonkeyPatch, disk: Path, owner: type, method: str) -> None:
@@ -132,7 +120,8 @@ def test_a_full_disk_is_one_clear_error_and_costs_nothing(
         fill_before(patched, disk, *PHASES[phase])
         code, out, err = command(disk, "add", second, "--json")
     assert code in {1, 3}
-    assert "The disk is full. Free some space and try again; nothing stored is lost." in (out if code == 1 else err)
+    assert "The disk is full: nothing can be written to " in (out if code == 1 else err)
+    assert "remove NAME --purge" in (out if code == 1 else err)
     assert all(json.loads(line)["status"] in {"failed", "added"} for line in out.splitlines())
     assert "First.pdf" in command(disk, "list")[1]
     (disk / "ballast").unlink()

@@ -1,0 +1,79 @@
+"""A file that keeps some of the disk for the store: given free where the disk is full, so that it can be opened and documents erased; knows no document."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from chatbot.errors import StoreError
+
+__all__ = ["FULL", "LITTLE_SPACE", "MAKE_ROOM", "RESERVE_BYTES", "Reserve", "disk_is_full", "free_bytes", "is_full"]
+
+MAKE_ROOM = "Erase a document (`python -m chatbot remove NAME --purge`) or free space on that disk, then try again."
+# Bytes below which a failed write is taken to be for want of space: SQLite and the index libraries do not always say so.
+LITTLE_SPACE = 2**20
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# Opening a store whose disk is full takes 0.4 MB, for what SQLite shares between connections; erasing a document one step at a time takes about 3.
+RESERVE_BYTES = 8 * 2**20
+STEP_BYTES = 2**20
+# The reserve never takes the last of a disk, which the open store needs for its logs; nor more than one part of so many of a small one.
+LEFT_BYTES = 2 * 2**20
+LARGEST_SHARE = 8
+
+
+class Reserve:
+    """The reserve of one store, for whoever holds the store's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: the store's. Changes nothing."""
+        self._path = folder / "reserve"
+        self._lock, self._borrowers = threading.Lock(), 0
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Where the disk is nearly full, the reserve is free inside; at the end it takes again what can be had. Never fails by itself."""
+        with self._lock, suppress(OSError):
+            self._borrowers += 1
+            if free_bytes(self._path.parent) < RESERVE_BYTES:
+                os.truncate(self._path, 0)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._borrowers -= 1
+                if not self._borrowers:
+                    self._keep()
+
+    def _keep(self) -> None:
+        """Take as much of the disk as is wanted and there. A disk that gives none, or may only be read, is no reason to fail."""
+        with suppress(OSError):
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                size = os.fstat(file).st_size
+                wanted = min(RESERVE_BYTES, shutil.disk_usage(self._path.parent).total // LARGEST_SHARE)
+                while size < wanted and free_bytes(self._path.parent) >= STEP_BYTES + LEFT_BYTES:
+                    os.posix_fallocate(file, size, STEP_BYTES)
+                    size += STEP_BYTES
+            finally:
+                os.close(file)
+
+
+def free_bytes(folder: Path) -> int:
+    """What is free for us on the disk of a folder, or of the nearest one above it that exists."""
+    there = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
+    return shutil.disk_usage(there).free
+
+
+def is_full(folder: Path) -> bool:
+    """Whether a write in this folder must be expected to fail for want of space."""
+    return free_bytes(folder) < LITTLE_SPACE
+
+
+def disk_is_full(folder: Path) -> StoreError:
+    """What a user is told when a write found no space. folder: where it was to be."""
+    return StoreError(f"The disk is full: nothing can be written to {folder}. Nothing stored is lost.", hint=MAKE_ROOM, retryable=True)
