@@ -151,11 +151,11 @@ def _is_financebench(path: Path) -> bool:
 def _question(row: Mapping[str, Any], where: str) -> Question:
     if not isinstance(row.get("question"), str) or "id" not in row:
         raise SystemExit(f"{where}: a line needs at least an id and a question.")
-    asked = row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else []
+    asked = [_file(name) for name in (row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else [])]
     return Question(
         id=str(row["id"]),
         text=row["question"],
-        document=row.get("document") or row.get("doc") or row.get("doc_hint") or "",
+        document=_file(row.get("document") or row.get("doc") or row.get("doc_hint") or ""),
         names=tuple(asked),
         pages=frozenset(row.get("pages") or ()),
         values=tuple(row.get("values") or ()),
@@ -165,6 +165,11 @@ def _question(row: Mapping[str, Any], where: str) -> Question:
         answerable=row.get("answerable", True),
         company=row.get("company") or "",
     )
+
+
+def _file(name: str) -> str:
+    """A document may be named without its ending."""
+    return name if not name or name.lower().endswith(".pdf") else f"{name}.pdf"
 
 
 def _filing_question(row: Mapping[str, Any]) -> Question:
