@@ -151,12 +151,12 @@ def _is_financebench(path: Path) -> bool:
 def _question(row: Mapping[str, Any], where: str) -> Question:
     if not isinstance(row.get("question"), str) or "id" not in row:
         raise SystemExit(f"{where}: a line needs at least an id and a question.")
-    asked = row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else []
+    asked = [_file_name(name) for name in (row["documents"] or [] if "documents" in row else [row["doc"]] if row.get("doc") else [])]
     return Question(
         id=str(row["id"]),
         text=row["question"],
         document=_file_name(row.get("document") or row.get("doc") or row.get("doc_hint") or ""),
-        names=tuple(map(_file_name, asked)),
+        names=tuple(asked),
         pages=frozenset(row.get("pages") or ()),
         values=tuple(row.get("values") or ()),
         history=tuple(Exchange(said["user"], said["assistant"]) for said in row.get("history") or ()),

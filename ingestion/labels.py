@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ingestion.language.scales import SCALE_WORD
 from ingestion.margins import EDGES, MARKS, EdgeRow, edge_rows, line_shape, usual_height
 from ingestion.records import Page, Rect
 
@@ -57,9 +58,7 @@ COUNTED = re.compile(
     re.I,
 )
 # A date, or a quantity.
-NO_LABEL_AFTER = re.compile(
-    rf"^(?:{MONTHS}|per ?cent|percentage|basis points?|thousand|million|billion|trillion|lakhs?|crores?|bn|mn|months?|weeks?)\b", re.I
-)
+NO_LABEL_AFTER = re.compile(rf"^(?:{MONTHS}|per ?cent|percentage|basis points?|{SCALE_WORD}|months?|weeks?)\b", re.I)
 ROMAN = re.compile(r"^(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
 ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 

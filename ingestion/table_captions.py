@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ingestion.language.scales import SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
 from ingestion.table_columns import row_values
 from ingestion.table_lines import VisualLine
@@ -16,8 +17,8 @@ CAPTION = re.compile(r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box
 NOTE = re.compile(r"(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1,2}\)\s", re.IGNORECASE)
 NAVIGATION = re.compile(r"(?:table of contents|index|contents|back to contents)", re.IGNORECASE)
 _AMOUNT = (
-    r"(?:millions?|thousands?|billions?|trillions?|crores?|lakhs?|lacs?|per ?cent(?:age)?s?|basis points|dollars|euros?|pounds|rupees"
-    r"|[a-z]{0,3}[$€£₹¥]\s?(?:'?000s?|m|mn|bn|b|k|(?:million|billion|thousand|crore|lakh)s?)?|rs\.?|'000s?|rm|mn|bn|usd|eur|gbp|inr|%"
+    rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE}(?![a-z])|per ?cent(?:age)?s?|basis points|dollars|euros?|pounds|rupees"
+    rf"|[a-z]{{0,3}}[$€£₹¥]\s?(?:'?000s?|[mbk](?![a-z])|{SCALE_WORD})?|rs\.?|'000s?|rm|usd|eur|gbp|inr|%"
     r"|percentage points|unless otherwise)"
 )
 _OPENING = r"(?:(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
@@ -29,9 +30,7 @@ _BARE = rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?"
 BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
 # A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless stated otherwise"; the end of a
 # sentence, "millions, except per share data):", begins small.
-UNIT_LINE = re.compile(
-    rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}(?:million|thousand|billion|trillion|crore|lakh)s?)(?:[,;] [^.:\d]{{2,80}})?"
-)
+UNIT_LINE = re.compile(rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}{SCALE_WORD})(?:[,;] [^.:\d]{{2,80}})?")
 OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
 INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
 IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")

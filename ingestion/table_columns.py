@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from ingestion.language.scales import WHOLE_SCALE
 from ingestion.records import Word
 from ingestion.table_lines import Piece, VisualLine
 from ingestion.table_words import is_period, printed
@@ -26,7 +27,8 @@ ALIGNED_SHARE = 0.6
 
 # What stands to the left of years that are heads: "Years ended December 31,", "(in millions)".
 HEAD_LABEL = re.compile(
-    r"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at|in) [\w.$€£₹']+,?$|\b(?:millions|thousands|crores?|lakhs?)\b",
+    r"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at|in) [\w.$€£₹']+,?$"
+    rf"|\b(?:{WHOLE_SCALE}s|crore|lakh)\b",
     re.IGNORECASE,
 )
 # Heads so close that they look like one text each stand over their column to within so many letters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ingestion.language.scales import SCALES
 from ingestion.records import Word
 
 __all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", "SIGNS", "is_period", "is_value", "printed", "words_kind"]
@@ -39,8 +40,22 @@ _IN_WORDS = re.compile(
 _BY_CASE = re.compile(r"\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}", re.ASCII)
 # Words that go with a figure: "5 per cent", "4 to 8 lakh", "25 basis points".
 _MEASURES = frozenset(
-    "per cent percent percentage basis points lakh lakhs lac lacs crore crores million billion thousand trillion"
-    " day days month months year years".split()
+    [
+        "per",
+        "cent",
+        "percent",
+        "percentage",
+        "basis",
+        "points",
+        "day",
+        "days",
+        "month",
+        "months",
+        "year",
+        "years",
+        *SCALES,
+        *(f"{word}s" for word in SCALES),
+    ]
 )
 _BETWEEN = frozenset(("to", "or", "and", "/", "+"))
 DIGITS = frozenset("0123456789,.")

@@ -21,7 +21,7 @@ from chatbot.records import Answer, Citation, Event, Notice, PageRef, Prompt, St
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.newer import superseded
 from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
-from chatbot.search.refusal import Found, explain, left_out, refusal_evidence, unnamed, why_not
+from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
 from ingestion.render import confidence_of
@@ -94,7 +94,7 @@ class Answering:
         """The question with what its pages state, and whether they may answer. names: of the documents that are asked, () for all. remembered: an answer
         that was given before and still stands. avoid: one that was rated not helpful. Raises KeyError or IndexError where a page was erased meanwhile."""
         computed = remembered or self._computed(prompt, understanding)
-        asked = Asked(prompt, understanding, vector, computed, known_terms(self._library, understanding, names), avoid=avoid)
+        asked = Asked(prompt, understanding, vector, computed, self._known(prompt, understanding, names), avoid=avoid)
         return asked if remembered else replace(asked, reason=self._why_not(asked))
 
     def answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
@@ -131,8 +131,11 @@ class Answering:
             return {}
         understanding = answer.understanding
         vector = None if by_words else mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
-        known, computed = known_terms(self._library, understanding, names), self._computed(answer.prompt, understanding)
+        known, computed = self._known(answer.prompt, understanding, names), self._computed(answer.prompt, understanding)
         return self._evidence(Asked(answer.prompt, understanding, vector, computed, known))
+
+    def _known(self, prompt: Prompt, understanding: Understanding, names: Sequence[str]) -> Callable[[str], bool]:
+        return also_known(understanding, list(prompt.sources.values()), known_terms(self._library, understanding, names))
 
     # --- whether there is an answer -----------------------------------------------------------------------------------------
 

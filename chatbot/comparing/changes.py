@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from chatbot.comparing.records import Comparison, Entry, Place, Quantity
 from chatbot.numbers import find_figures
 from chatbot.numbers.grammar import MONEY
+from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["FINE", "SCALES", "Change", "change_between", "changes", "series", "unit_text"]
+__all__ = ["FINE", "Change", "change_between", "changes", "series", "unit_text"]
 
-SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
 # Verdicts on a figure under which one may reckon with it.
 FINE = frozenset({"supported", "derived"})
 # What a bare amount must reach to be taken for one without a scale, beside amounts in thousands or millions.
@@ -40,7 +40,7 @@ def unit_text(quantity: Quantity) -> str:
     if quantity.unit == "%":
         return "" if own and own.percent else "per cent"
     money = quantity.unit if quantity.unit in MONEY and not (own and own.unit) else ""
-    scale = SCALES.get(quantity.scale, "") if not (own and own.scale > 1) else ""
+    scale = SCALE_NAMES.get(quantity.scale, "") if not (own and own.scale > 1) else ""
     return _joined(money, scale)
 
 
@@ -82,7 +82,7 @@ def change_between(before: Entry, after: Entry) -> Change:
         return _points(since, first, last)
     was, now = first.value * first.scale / last.scale, last.value
     decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
-    unit = _joined(_money(first, last), SCALES.get(last.scale, ""))
+    unit = _joined(_money(first, last), SCALE_NAMES.get(last.scale, ""))
     difference = now - was
     formula = f"{_number(now, decimals)} {MINUS} {_operand(was, decimals)} = {_number(difference, decimals)}{f' {unit}' if unit else ''}"
     relative = ""
@@ -125,7 +125,7 @@ def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
     bare = [one for one in (first, last) if one.scale == 1.0 and abs(one.value) < LEAST_WHOLE]
     if first.scale != last.scale and bare:
         scaled = next(one for one in (first, last) if one is not bare[0])
-        return f"Not worked out: one is in {SCALES.get(scaled.scale, 'another scale')}s, of the other no scale is stated."
+        return f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, of the other no scale is stated."
     return ""
 
 
@@ -175,5 +175,5 @@ def series(entries: Sequence[Entry]) -> tuple[list[tuple[Place, float]], str]:
     if any(quantity.scale != scale and quantity.scale == 1.0 and abs(quantity.value) < LEAST_WHOLE for _, quantity in found):
         return [], "No chart: of some figures no scale is stated."
     unit = next(iter(units - {None}), None)
-    said = "per cent" if unit == "%" else _joined(unit or "", SCALES.get(scale, ""))
+    said = "per cent" if unit == "%" else _joined(unit or "", SCALE_NAMES.get(scale, ""))
     return [(entry.place, quantity.value * quantity.scale / scale) for entry, quantity in found], said

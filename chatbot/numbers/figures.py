@@ -21,22 +21,20 @@ from chatbot.numbers.grammar import (
     CURRENCY_WORD,
     CURRENCY_WORDS,
     GAP,
-    LETTER_SCALES,
     LETTERS,
     MINUS,
     MONEY,
     PERCENT,
     POINTS,
-    SCALE_WORD,
     SPACE,
     SYMBOLS,
     UNIT_AHEAD,
     either,
-    scale_of,
 )
 from chatbot.numbers.not_amounts import masked
 from chatbot.numbers.periods import Period, find_periods
 from chatbot.numbers.spelled import find_spelled
+from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]

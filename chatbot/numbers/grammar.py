@@ -1,9 +1,11 @@
-"""Knows the words that make digits an amount (currencies, scales, units, months) as tables and pattern fragments; finds nothing itself."""
+"""Knows the words that make digits an amount (currencies, units, months) as tables and pattern fragments; finds nothing itself."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+
+from ingestion.language.scales import SCALE_WORD
 
 __all__ = [
     "BASIS",
@@ -13,21 +15,17 @@ __all__ = [
     "CURRENCY_WORDS",
     "GAP",
     "LETTERS",
-    "LETTER_SCALES",
     "MINUS",
     "MONEY",
     "MONTH",
     "NO_YEAR",
     "PERCENT",
     "POINTS",
-    "SCALES",
-    "SCALE_WORD",
     "SPACE",
     "SYMBOLS",
     "UNIT_AHEAD",
     "YEAR",
     "either",
-    "scale_of",
 ]
 
 
@@ -49,11 +47,6 @@ CURRENCY_WORDS = {
     "crown": "crowns", "koruna": "CZK", "kroner": "crowns", "kronor": "crowns", "franc": "CHF", "rand": "ZAR", "rupiah": "IDR", "naira": "NGN",
     "ruble": "RUB", "rouble": "RUB", "peso": "pesos", "shilling": "shillings", "lira": "TRY",
 }  # fmt: skip
-SCALES = {
-    "thousand": 1e3, "million": 1e6, "mn": 1e6, "mln": 1e6, "mil": 1e6, "billion": 1e9, "bn": 1e9, "bln": 1e9, "trillion": 1e12, "tn": 1e12,
-    "trn": 1e12, "lakh": 1e5, "lac": 1e5, "crore": 1e7, "cr": 1e7,
-}  # fmt: skip
-LETTER_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 MONEY = frozenset(SYMBOLS.values()) | frozenset(CODES) | frozenset(CURRENCY_WORDS.values())
 
 
@@ -61,17 +54,11 @@ def either(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-def scale_of(word: str | None) -> float:
-    """What a scale word multiplies by: "crores" is 1e7, no word is 1."""
-    return SCALES[word.lower()] if word and word.lower() in SCALES else SCALES[word.lower().rstrip("s")] if word else 1.0
-
-
 # Every repetition in these fragments, and in the patterns made of them, is bounded or possessive: linear time on any text.
 SPACE = "[ \\t\u00a0\u2007\u2009\u202f]"
 GAP = rf"{SPACE}{{0,3}}+(?:\r?\n{SPACE}{{0,3}}+)?+"  # at most one line break between a number and what belongs to it
 MINUS = "-\u2010\u2011\u2012\u2013\u2212"
 CURRENCY = rf"(?:(?<![A-Za-z])(?:{either([*(s for s in SYMBOLS if s[0].isalpha()), *CODES])})|{either(s for s in SYMBOLS if not s[0].isalpha())})"
-SCALE_WORD = r"(?:thousand|million|billion|trillion|crore|lakh|lac)s?|mn|mln|mil|bn|bln|tn|trn|crs?"
 _NATION = r"(?:US|U\.S\.|Australian|Canadian|Hong Kong|Singapore|New Zealand|Indian|Malaysian|Czech|Danish|Norwegian|Swedish|Swiss)"
 CURRENCY_WORD = rf"(?:{_NATION} )?(?P<money_word>{either(CURRENCY_WORDS)})(?:e?s)?"
 POINTS = r"(?:percentage|percent|per ?cent|%)[\s-]{0,2}points?\b|ppts?\b|pp\b(?!\.? ?[0-9])|p\.p\."

@@ -7,19 +7,20 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from chatbot.numbers.grammar import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, LETTER_SCALES, SYMBOLS, scale_of
+from chatbot.numbers.grammar import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, SYMBOLS
 from chatbot.numbers.not_amounts import masked
+from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
 
 __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
 
 _MARK_MONEY = rf"(?:{CURRENCY}|(?i:\b{CURRENCY_WORD}))".replace("(?P<money_word>", "(?:")
-_MARK_SCALE = r"(?i:lakh crores?|thousands?|millions?|billions?|trillions?|crores?|lakhs?|lacs?|mn|mln|mil|bn|bln|tn)"
-_ENDS = r"(?=[ \u00a0]?(?:[)\r\n:,]|\Z))"
-_PLURAL_SCALE = r"(?i:lakh crores?|thousands|millions|billions|trillions|crores|lakhs|lacs|000['’]?s)"
+_MARK_SCALE = rf"(?i:lakh crores?|{SCALE_WORD})"
+_ENDS = r"(?=\.?[ \u00a0]?\)|[ \u00a0]?(?:[\r\n:,]|\Z))"
+_PLURAL_SCALE = rf"(?i:lakh crores?|{WHOLE_SCALE}s|000['’]?s)"
 _IN_SCALE = (  # "in millions", "dollars in millions", "in thousands of U.S. dollars", "in RM million", "Rs. in crore"
     rf"(?:(?P<m1>{_MARK_MONEY})(?: and shares)?[ \u00a0])?\b[Ii][Nn][ \u00a0](?:(?P<m2>{_MARK_MONEY})[ \u00a0]?)?"
-    rf"(?P<s1>{_PLURAL_SCALE}|(?i:million|billion|thousand|crore|lakh|bn|mn){_ENDS})(?![A-Za-z])"
-    rf"(?:[ \u00a0]of[ \u00a0](?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
+    rf"(?P<s1>{_PLURAL_SCALE}|(?!TN\b)(?i:{SCALE_WORD})(?:{_ENDS}|(?=[ \u00a0](?:of[ \u00a0])?{_MARK_MONEY})))(?![A-Za-z])"  # "in TN": a state
+    rf"(?:[ \u00a0](?:of[ \u00a0])?(?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
     rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>[mMbk])|(?P<zeros>['’‘]?000s?))"
@@ -55,13 +56,17 @@ class ScaleMark:
 def scale_marks(text: str) -> list[ScaleMark]:
     """Lines and heads that give bare cells their scale or unit, in order: "(in millions)", "₹ crore", "$m", "RM'000", "(Per cent)"."""
     marks: list[ScaleMark] = []
+    read = 0
     for match in _MARK.finditer(text):
-        if marks and match.start() < marks[-1].end:
+        if match.start() < read:
             continue
         line_end = text.find("\n", match.end(), match.end() + 300)
         line = text[match.end() : line_end if line_end >= 0 else match.end() + 300]
         local = line_end if line_end >= 0 and re.search("[0-9]", masked(line)) else None
-        marks.append(ScaleMark(match.start(), match.end(), _mark_scale(match), _mark_unit(match), "except" in line[:80].lower(), local))
+        exceptions = "except" in line[:80].lower()
+        marks.append(ScaleMark(match.start(), match.end(), _mark_scale(match), _mark_unit(match), exceptions, local))
+        # "in millions, except shares, which are in thousands": the second is of what is excepted.
+        read = match.end() + (len(line.partition(")")[0]) if exceptions else 0)
     return marks
 
 

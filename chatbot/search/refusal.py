@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from chatbot.numbers import find_periods
 from chatbot.records import Hit, Understanding
+from chatbot.search.initials import said_otherwise
 from chatbot.search.named import name_words, named_together
 from chatbot.search.questions import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from chatbot.terms import content_terms, terms
 
-__all__ = ["REASONS", "Found", "Likeness", "concerns", "explain", "left_out", "likeness_of", "refusal_evidence", "unnamed", "why_not"]
+__all__ = ["REASONS", "Found", "Likeness", "also_known", "concerns", "explain", "left_out", "likeness_of", "refusal_evidence", "unnamed", "why_not"]
 
 # Weights and threshold of benchmarks/calibrate_refusal.py on 140 answerable questions of 35 documents, each asked of its own and of all, 206
 # about what is absent there, and 472 of other documents; features are taken as they are. Leaving one document out: answerable refused .05,
@@ -120,8 +121,7 @@ def refusal_evidence(asked: Understanding, found: Found) -> dict[str, float]:
     groups = named_together(asked)
     missing = [group for group in groups if all(_is_missing(name, found.known) for name in group)]
     pages = [frozenset(terms(hit.page_text)) for hit in found.hits]
-    # A page is about whom its section is about.
-    named = [page | frozenset(terms(hit.context)) for page, hit in zip(pages, found.hits, strict=True)]
+    named = [_names_of(hit, asked) for hit in found.hits]
     files = [document_parts(hit.document) for hit in found.hits]
     years = list(map(str, asked.years))
     stated = _names_a_row(asked, found.rows, files) or _says_it_whole(asked, found.said)
@@ -184,7 +184,7 @@ def unnamed(asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bo
 
     hits: the pages quoted. about: whether a document, by its version, is about a name.
     """
-    pages = [frozenset(terms(f"{hit.page_text} {hit.context}")) for hit in hits]
+    pages = [_names_of(hit, asked) for hit in hits]
     names = [name for group in named_together(asked) for name in group if any(map(known, name_words(name)))]
     lacking = [name for name in names if not any(about(hit.version, name) or _says(page, name) for hit, page in zip(hits, pages, strict=True))]
     return UNNAMED.format(names=_listed(lacking)) if lacking and hits else ""
@@ -196,8 +196,24 @@ def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]
     whose: name -> versions of the documents about it, see named_documents of search/reach.py.
     """
     groups = [[name for name in group if whose.get(name)] for group in named_together(asked)]
-    page = frozenset(terms(f"{hit.page_text} {hit.context}"))
+    page = _names_of(hit, asked)
     return not any(groups) or any(hit.version in whose[name] or _says(page, name) for group in groups for name in group)
+
+
+def also_known(asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bool]) -> Callable[[str], bool]:
+    """`known`, and the terms of the question's names that these pages spell out or abbreviate."""
+    there = frozenset[str]().union(*(said_otherwise(_names(asked), hit.page_text) for hit in hits))
+    return lambda term: term in there or known(term)
+
+
+def _names(asked: Understanding) -> list[str]:
+    return [name for group in named_together(asked) for name in group]
+
+
+def _names_of(hit: Hit, asked: Understanding) -> frozenset[str]:
+    """The terms of a page and of its section, whom it is about, with those of the question's names that it says in another form."""
+    text = f"{hit.page_text} {hit.context}"
+    return frozenset(terms(text)) | said_otherwise(_names(asked), text)
 
 
 def _says(page: frozenset[str], name: str) -> bool:

@@ -16,12 +16,16 @@ from chatbot.numbers import (
     find_periods,
     governing_mark,
     magnitude,
+    mark_beside,
+    mark_of_table,
     passage_scale,
     periods_agree,
     same_value,
     scale_marks,
+    stated_mark,
     units_agree,
 )
+from ingestion.records import Cell, Rect, Row, Table
 
 
 def only(text: str) -> Figure:
@@ -324,6 +328,46 @@ def test_a_mark_governs_from_where_it_stands_and_a_mark_within_a_row_only_its_ro
     governed = {value: governing_mark(marks, text.index(f" {value}") + 1) for value in (5, 7, 9, 10)}
     assert {value: mark.scale for value, mark in governed.items() if mark} == {5: 1e3, 7: 1e6, 9: 1e3, 10: 1e7}
     assert governing_mark(marks, 0) is None
+
+
+def test_what_is_excepted_from_a_scale_has_no_say_over_the_rest():
+    text = "(In millions, except number of shares which are reflected in thousands and par value)\nCash 5"
+    assert [mark.scale for mark in scale_marks(text)] == [1e6]
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "unit"),
+    [
+        ("Population (mln)", 1e6, None),
+        ("Population mln", 1e6, None),
+        ("GDP, bln", 1e9, None),
+        ("Loans (bn USD)", 1e9, "USD"),
+        ("in mln EUR", 1e6, "EUR"),
+        ("EUR tn", 1e12, "EUR"),
+        ("'000 tonnes", 1e3, None),
+        ("Thousands of tonnes", 1e3, None),
+        ("Paid (Rs. in Cr.)", 1e7, "INR"),
+        ("Variation (Percentage Points)", 1, "percentage points"),
+        ("Share of GDP (%)", 1, "%"),
+    ],
+)
+def test_a_head_states_its_scale_or_kind(text, scale, unit):
+    mark = stated_mark(text)
+    assert mark is not None and (mark.scale, mark.unit) == (scale, unit)
+
+
+@pytest.mark.parametrize("text", ["One million or more", "30-40 thousand", "3.5% notes", "Tennessee, TN", "2024", "Total credit", ""])
+def test_other_heads_state_none(text):
+    assert stated_mark(text) is None
+
+
+def test_what_stands_nearest_to_a_cell_governs_it():
+    row = Row("Loans (bn)", (Cell("5", 0, 1),), "Assets (lakh)")
+    table = Table("Accounts (per cent)", "(in thousands)", ("Amount (mln)",), (row,), Rect(0, 0, 1, 1))
+    scales = [mark_beside("Amount (mln)", row), mark_beside("Amount", row), mark_beside("Amount", replace(row, label="Loans")), mark_of_table(table)]
+    assert [mark.scale for mark in scales if mark] == [1e6, 1e9, 1e5, 1e3]
+    assert mark_beside("Amount", replace(row, label="Loans", section="")) is None
+    assert (mark := mark_of_table(replace(table, unit=""))) is not None and mark.unit == "%"
 
 
 # ---------------------------------------------------------------- properties

@@ -39,6 +39,14 @@ _TWO_WAY = re.compile(
 )
 _AT_ONCE = re.compile(r"[\s(,]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|year|end|ended|fiscal|[A-Z]{1,3})[\s(-]{1,3}){0,4}")
 _JUST_BEFORE = re.compile(r"[\s:,)=-]{0,3}(?:(?:was|were|is|are|at|to|of|stood|came|amounted|totall?ed|reached)[\s:]{1,2}){0,3}")
+# "142 million a year earlier": of no period that the sentence names.
+_EARLIER = re.compile(
+    r"[\w\s%]{0,20}?\s(?:an?|one|the)\s(?:year|quarter|month|decade)\s(?:earlier|ago|before|prior)\b|[\w\s%]{0,20}?\sthe\s(?:year|quarter)\sbefore\b",
+    re.IGNORECASE,
+)
+_BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)
+_READ_OUT = re.compile(r"(?:[(;]\s?)((?:[^();:]|\([^()]*\)){1,120}): ?\Z")
+HEAD_REACH = 130  # characters before a figure in which its head is read out
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _ITEM = re.compile(r"[;(\n]|: ")
 _CLOSED = re.compile(r"\(([^()]*+)\)")
@@ -92,17 +100,28 @@ class Spoken:
         sentence = self._sentences[span]
         first, last = bisect_left(self._words.starts, scope.start), bisect_left(self._words.starts, scope.end)
         before, after = words_around(self._words, figure, first, last)
-        readings = (figure, *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in self._marks if figure.bare))
+        readings = (
+            *self._directions(figure),
+            *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in self._marks if figure.bare),
+        )
         run, place = sentence.run(index)
         periods = sentence.periods_of(index)
         own = bool(periods)
-        if not own and len(run) == 1:
+        if not own and len(run) == 1 and not sentence.is_of_another_time(index):
             periods = self._asked_periods
         nearby = (*sentence.nearby(index), self._everything)
         rounded, outflow = self._rounded(figure, scope), self._outflow(figure, scope)
-        mention = Mention(nearby, periods, own, run, place, period_beside(self._text, figure))
+        mention = Mention(
+            nearby, periods, own, run, place, period_beside(self._text, figure), tuple(sentence.periods), _head_before(self._text, figure)
+        )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
+
+    def _directions(self, figure: Figure) -> tuple[Figure, ...]:
+        """The figure, and where its brackets may be those of an aside, "59,530 abstentions (0.13%)", also without their minus."""
+        behind = self._text[max(0, figure.start - 2) : figure.start].rstrip()[-1:]
+        aside = figure.text.startswith("(") and figure.text.endswith(")") and behind.isalpha() and figure.value < 0
+        return (figure, replace(figure, value=-figure.value)) if aside else (figure,)
 
     def _paragraph(self, figure: Figure) -> str:
         """The text around a figure up to the next blank lines, whitespace collapsed."""
@@ -121,6 +140,12 @@ class Spoken:
         return figure.value > 0 and _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
 
 
+def _head_before(text: str, figure: Figure) -> str:
+    """The head that a cell is read out under, "" where it is not."""
+    found = _READ_OUT.search(text[max(0, figure.start - HEAD_REACH) : figure.start])
+    return " ".join(found[1].split()) if found else ""
+
+
 class _Sentence:
     """One sentence of an answer with the figures in it."""
 
@@ -130,8 +155,8 @@ class _Sentence:
         self._figures = figures
         self._by_order = _RESPECTIVELY.search(text, scope.start, scope.end) is not None
         self._all = label_words(text[scope.start : scope.end])
-        self._periods = find_periods(text[scope.start : scope.end])
-        self._periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in self._periods]
+        self.periods = find_periods(text[scope.start : scope.end])
+        self.periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in self.periods]
         self._runs = self._all_runs()
         self._digits: dict[int, tuple[str, ...]] = {}
         self._amounts = [index for index in range(self._first, self._last) if self._is_amount(index)]
@@ -159,21 +184,34 @@ class _Sentence:
         return (*([label_words(lead[colon + 1 :])] if colon >= 0 else []), around, self._all)
 
     def periods_of(self, index: int) -> tuple[Period, ...]:
-        """The period that goes with the figure; all of the sentence where it does not say which."""
-        if len({(period.start_year, period.end_year, period.kind, period.text) for period in self._periods}) <= 1:
-            return tuple(self._periods[:1])
+        """The period that goes with the figure; all of the sentence where it does not say which, none for "a year earlier"."""
+        if self.is_of_another_time(index):
+            return ()
+        if len({(period.start_year, period.end_year, period.kind, period.text) for period in self.periods}) <= 1:
+            return tuple(self.periods[:1])
         if self._by_order:
-            following = [period for period in self._periods if period.start > self._figures[index].end]
+            following = [period for period in self.periods if period.start > self._figures[index].end]
             amounts = [other for other in self._amounts if not following or self._figures[other].end < following[0].start]
             if index in amounts and following and len(amounts) % len(following) == 0:
                 return (following[amounts.index(index) % len(following)],)
-            return tuple(self._periods)
+            return tuple(self.periods)
         figure = self._figures[index]
-        after = [period for period in self._periods if 0 <= period.start - figure.end <= LONGEST_PERIOD_GAP]
-        before = [period for period in self._periods if 0 <= figure.start - period.end <= LONGEST_PERIOD_GAP]
+        if tied := period_beside(self._source, figure):
+            return tied
+        after = [period for period in self.periods if 0 <= period.start - figure.end <= LONGEST_PERIOD_GAP]
+        before = [period for period in self.periods if 0 <= figure.start - period.end <= LONGEST_PERIOD_GAP]
         beside = [period for period in after[:1] if _AT_ONCE.fullmatch(self._source, figure.end, period.start)]
         beside += [period for period in before[-1:] if _JUST_BEFORE.fullmatch(self._source, period.end, figure.start)]
-        return tuple(beside[:1] or self._periods)
+        return tuple(beside[:1] or self.periods)
+
+    def is_of_another_time(self, index: int) -> bool:
+        """Whether the figure is of "a year earlier", or is where a move began, with no period of its own: "in 2024 it fell from 5 to 4"."""
+        figure = self._figures[index]
+        if _EARLIER.match(self._source, figure.end, self._scope.end):
+            return True
+        began = _BASE.search(self._source, max(self._scope.start, figure.start - ROUNDING_REACH), figure.start)
+        same = len({(period.start_year, period.end_year, period.kind) for period in self.periods}) == 1
+        return began is not None and same and not period_beside(self._source, figure)
 
     def _all_runs(self) -> dict[int, tuple[int, int]]:
         runs: dict[int, tuple[int, int]] = {}

@@ -10,7 +10,7 @@ from chatbot.answer.checks.opposites import HOLDINGS, MOVES
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of
 from chatbot.numbers import Figure, same_value
 
-__all__ = ["agree", "alignment", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
+__all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
@@ -81,7 +81,7 @@ def rounds(claim: Claim, placed: OnPage) -> bool:
 def matches(claim: Claim, placed: OnPage) -> bool:
     """Whether this figure of the page is what the answer's figure says."""
     if _value_matches(claim, placed):
-        return not _drops_scale(claim, placed)
+        return True
     return claim.outflow and _common(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
 
 
@@ -112,10 +112,10 @@ def agree(mine: Figure, other: Figure) -> bool:
     return same_value(mine, other)
 
 
-def _drops_scale(claim: Claim, placed: OnPage) -> bool:
+def drops_scale(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer gives money without the scale that the page's mark gives to this cell, in words of its own."""
     mine, mark = claim.figure, placed.mark
-    if mark is None or len(claim.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
+    if mark is None or mark.scale == 1 or len(claim.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
         return False
     if mark.exceptions and placed.figure.decimals == CENTS:
         return False

@@ -9,6 +9,7 @@ from functools import lru_cache
 from chatbot.numbers import Figure, Period, find_periods, periods_agree
 from chatbot.numbers.grammar import MONTH
 from chatbot.terms import terms
+from ingestion.language.scales import SCALES
 
 __all__ = ["Mention", "label_words", "may_be_one", "period_beside", "periods_in"]
 
@@ -35,14 +36,12 @@ _SHORT = {
 }
 _SHORT_WORD = re.compile(r"\b(?:capex|PP&E|R&D|SG&A|COGS|GDP|EPS)(?![A-Za-z])", re.IGNORECASE)
 # Units, and words that say when and whose figures they are, tell no row from another.
-_TELLS_NOTHING = frozenset(
-    terms("million thousand billion trillion crore lakh mn bn rm rs usd eur gbp inr dollar rupee per cent percent ended year fiscal fy note")
-)
+_TELLS_NOTHING = frozenset(terms(f"{' '.join(SCALES)} rm rs usd eur gbp inr dollar rupee per cent percent ended year fiscal fy note"))
 TIE_REACH = 70  # characters between a figure and the period that a sentence ties to it
 # " million in 2023", " (2023)", " percent of GDP at 30 June 2023": one noun and what it is of, then a word that ties.
 _TIED_AFTER = re.compile(
-    r"(?:\s[a-z]{3,15}s)?(?:\sof\s[A-Za-z]{1,15})?"
-    rf"(?:\s?\(|\s(?:in|for|at|on|during|as\s(?:of|at))\s(?:(?:the|year|years|fiscal|financial|end|ended|ending|of|[0-9]{{1,2}}|{MONTH}),?\s(?:[0-9]{{1,2}},\s)?){{0,5}})"
+    r"(?:\s[a-z]{3,15}(?:s|ed))?(?:\sof\s[A-Za-z]{1,15})?"
+    rf"(?:\s?\(|,?\s(?:in|for|at|on|during|as\s(?:of|at))\s(?:(?:the|year|years|fiscal|financial|end|ended|ending|of|[0-9]{{1,2}}|{MONTH}),?\s(?:[0-9]{{1,2}},\s)?){{0,5}})"
 )
 _TIED_BEFORE = re.compile(r":\s|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?")
 _NO_TIE = re.compile(  # "in 2015 prices", "in 2022 and 2023"
@@ -56,7 +55,8 @@ class Mention:
 
     nearby: label words around it, widening: its clause, its sentence, the answer with the question. periods: those it may be of.
     own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
-    beside: the one period, if any, that the sentence ties to it: period_beside.
+    beside: the one period, if any, that the sentence ties to it: period_beside. named: all that the sentence names.
+    head: what a cell is read out under, "2023" of "(2024: 5; 2023: 4)", whitespace collapsed; "" where none is.
     """
 
     nearby: tuple[frozenset[str], ...]
@@ -65,6 +65,8 @@ class Mention:
     run: tuple[str, ...] = ()
     place: int = 0
     beside: tuple[Period, ...] = ()
+    named: tuple[Period, ...] = ()
+    head: str = ""
 
     @property
     def together(self) -> int:

@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
-from chatbot.answer.checks.figure_matches import agree, figures_against, figures_stating, matches, other_sense, rounds
+from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.mentions import label_words, may_be_one, period_beside, periods_in
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of, view_of
-from chatbot.answer.checks.table_figures import names_row, objection_to
+from chatbot.answer.checks.table_cells import Place
+from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row
 from chatbot.answer.checks.words import comparable_words
 from chatbot.numbers import Figure, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
+from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentence_around
 
 __all__ = ["Scope", "check_numbers", "figures_stating"]
@@ -23,6 +25,7 @@ LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number b
 MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
 LONGEST_SHOWN = 90
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
+SAME_PERIOD = 2  # of periods_agree
 
 _COMPARED = re.compile(
     r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
@@ -106,7 +109,8 @@ def _verdict(claim: Claim, view: PageView) -> _Verdict:
     same_digits = view.by_digits.get(digits_of(claim.figure), [])
     if copied := next((placed for placed in same_digits if _is_copied(claim, placed, view)), None):
         return _supported(copied, view)
-    equal = [placed for placed in same_digits if matches(claim, placed)][:MOST_PLACES]
+    stating = [placed for placed in same_digits if matches(claim, placed)][:MOST_PLACES]
+    equal = [placed for placed in stating if not drops_scale(claim, placed) or _quotes_line(claim, placed, view)]
     if _in_head(claim, view):
         return _Verdict("supported", "belongs to a head or label of a table")
     apart = names_row(view.tables, claim.mention) or any(placed.place for placed in same_digits)
@@ -114,11 +118,13 @@ def _verdict(claim: Claim, view: PageView) -> _Verdict:
     fitting = [placed for placed in equal if not objections[placed.figure.start]]
     named = any(_in_name(claim, placed) for placed in fitting)
     against = [] if named else figures_against(claim, view, equal, rows=not any(placed.place for placed in fitting))
-    if fitting and not against:
-        return _supported(fitting[0], view)
+    if sure := next((placed for placed in fitting if not against or _is_the_one(claim, placed, view)), None):
+        return _supported(sure, view)
+    if unscaled := next((placed.mark for placed in stating if placed.mark and placed not in equal), None):
+        return _Verdict("present_elsewhere", f"the page has it in {SCALE_NAMES.get(unscaled.scale, 'another scale')}s, which the answer does not say")
     if near := [placed for placed in against or (() if equal else view.figures) if rounds(claim, placed)]:
         return _rounded(claim, near, view)
-    if misquoted := next((placed for placed in against if placed.figure.percent == claim.figure.percent), None):
+    if misquoted := next((placed for placed in against if _is_another(placed, claim)), None):
         return _Verdict("contradicted", f"in the answer's words the page has {misquoted.figure.text}")
     if equal:
         return _Verdict("present_elsewhere", next(filter(None, objections.values()), "its value stands in other words"))
@@ -129,6 +135,20 @@ def _verdict(claim: Claim, view: PageView) -> _Verdict:
     if any(abs(placed.figure.value) == abs(claim.figure.value) for placed in same_digits):
         return _Verdict("absent", "the page has it with the other sign")
     return ABSENT
+
+
+def _is_the_one(claim: Claim, placed: OnPage, view: PageView) -> bool:
+    """Whether a place that fits cannot be another's: a cell whose row the answer names in full, or a figure that both tie to one period."""
+    if placed.place is not None:
+        return reads_row(view.tables, placed.place, claim.mention)
+    tied = period_beside(view.text, placed.figure)
+    return any(periods_agree(stated, other) == SAME_PERIOD for stated in claim.mention.beside for other in tied)
+
+
+def _is_another(placed: OnPage, claim: Claim) -> bool:
+    """Whether a page's figure is of the answer's kind and has other digits or another sign: a scale that is not said contradicts nothing."""
+    there, said = placed.figure, claim.figure
+    return there.percent == said.percent and (digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0))
 
 
 def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:
@@ -164,7 +184,10 @@ def _line_of(placed: OnPage, view: PageView) -> str:
 def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> str:
     """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
     if placed.place is not None:
-        return objection_to(view.tables, placed.place, claim.mention)
+        quoted = _quotes_row(claim, placed.place, view)
+        if claim.mention.head and not quoted and _quotes_any_row(claim, placed.place, view):
+            return f"its value stands in the {view.tables.views[placed.place.table].row_shown(placed.place.row)}, which is not the one read out"
+        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
     if _in_name(claim, placed):
         return ""
     if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text) and not _NOTE_MARK.fullmatch(claim.figure.text):
@@ -205,6 +228,24 @@ def _is_copied(claim: Claim, placed: OnPage, view: PageView) -> bool:
     return whole and not _of_other_period(claim, placed, view)
 
 
+def _quotes_line(claim: Claim, placed: OnPage, view: PageView) -> bool:
+    """Whether the answer has the figure's whole line beside it, with its words: what reads it out need not say its scale."""
+    line = " ".join(_line_of(placed, view).split())
+    return any(map(str.isalpha, line)) and line in claim.paragraph
+
+
+def _quotes_row(claim: Claim, place: Place, view: PageView) -> bool:
+    """Whether the answer has the cell's whole row as printed, label and all, so that the row is not in question."""
+    row = view.tables.views[place.table].table.rows[place.row]
+    printed = " ".join(view.text[max(0, row.start) : row.end].split())
+    return any(map(str.isalpha, printed)) and printed in claim.paragraph
+
+
+def _quotes_any_row(claim: Claim, place: Place, view: PageView) -> bool:
+    rows = range(len(view.tables.views[place.table].rows))
+    return any(_quotes_row(claim, replace(place, row=row), view) for row in rows)
+
+
 def _shared(claim: Claim, placed: OnPage) -> int:
     count = 0
     for one, other in zip(reversed(claim.lead), reversed(placed.before), strict=False):
@@ -241,8 +282,9 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
     if named and not any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
         compared = all(_COMPARED.search(sentence, max(0, period.start - 40), period.start) for period in named)
         return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
-    if any(not may_be_one(stated, other) for stated in claim.mention.beside for other in tied):
-        return f"the page has it for {tied[0].text}, not for {claim.mention.beside[0].text}"
+    said = claim.mention.beside or (claim.mention.periods if len(claim.mention.periods) == 1 else ())
+    if any(not may_be_one(stated, other) for stated in said for other in tied):
+        return f"the page has it for {tied[0].text}, not for {said[0].text}"
     return ""
 
 

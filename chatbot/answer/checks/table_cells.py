@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from chatbot.answer.checks.mentions import label_words, periods_in
 from chatbot.answer.checks.words import comparable_words
-from chatbot.numbers import Period, ScaleMark, scale_marks
+from chatbot.numbers import Period, ScaleMark, mark_beside, mark_of_table, stated_mark
 from ingestion.records import Table
 
 __all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "forget_tables", "forget_with_tables", "read_tables"]
@@ -21,11 +21,6 @@ __all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "forget_table
 LONGEST_SHOWN = 60
 CELLS_BACK = 400  # cells that start before one and may still be open: those of a large table whose cells have several lines
 _BRACKETED = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
-_KINDS = (
-    ("percentage points", re.compile(r"(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b", re.IGNORECASE)),
-    ("basis points", re.compile(r"(?<![0-9] )\bbasis points?\b|\bbps\b", re.IGNORECASE)),
-    ("%", re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.IGNORECASE)),
-)
 _PER_PIECE = re.compile(r"\bper (?:\w+ ){0,2}(?:share|unit|head|capita)\b", re.IGNORECASE)  # "in millions, except per share amounts"
 _PIECES = re.compile(r"\bshares\b", re.IGNORECASE)  # "shares used to compute net income per share" are counted in millions
 _DIGIT = re.compile("[0-9]")
@@ -121,10 +116,8 @@ class TablesOfPage:
         """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of both, the nearer one alone."""
         view = self.views[place.table]
         row = view.table.rows[place.row]
-        for text in (view.table.heads[place.column], row.label, row.section, view.table.unit):
-            if any(marks := _marks_in(text)):
-                return marks
-        return _marks_in(view.table.caption, strict=True)
+        mark = mark_beside(view.table.heads[place.column], row, _mark_in) or mark_of_table(view.table, _mark_in)
+        return (mark, None) if mark and mark.scale > 1 else (None, mark)
 
     def per_piece(self, place: Place) -> bool:
         """Whether the row is of amounts per share or the like, to which "in millions" does not apply."""
@@ -193,25 +186,14 @@ def _named_head(head: str) -> Named:
     return _named(parts[inner], " ".join(parts[:inner]))
 
 
-@lru_cache(maxsize=4_096)
-def _marks_in(text: str, *, strict: bool = False) -> tuple[ScaleMark | None, ScaleMark | None]:
-    """The scale, else the percent kind, that a head, label or unit names; "3.5% notes" names none. strict: a kind stands in brackets, as in prose."""
-    if not text:
-        return None, None
-    marks = scale_marks(text)
-    if scale := next((mark for mark in reversed(marks) if mark.scale > 1), None):
-        return scale, None
-    if strict:
-        return None, next(iter(marks), None)
-    unit = next((unit for unit, pattern in _KINDS if pattern.search(text)), None)
-    return None, ScaleMark(0, 0, 1.0, unit) if unit else None
+_mark_in = lru_cache(maxsize=4_096)(stated_mark)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
-_kept: list[Callable[[], None]] = [_marks_in.cache_clear]
+_kept: list[Callable[[], None]] = [_mark_in.cache_clear]
 
 
 def forget_with_tables(forget: Callable[[], None]) -> None:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
-from chatbot.answer.checks.mentions import Mention, label_words
+from chatbot.answer.checks.mentions import Mention, label_words, periods_in
 from chatbot.answer.checks.table_cells import Named, Place, TablesOfPage, TableView, Words, forget_with_tables
-from chatbot.numbers import periods_agree
+from chatbot.numbers import Period, periods_agree
 
-__all__ = ["names_row", "objection_to"]
+__all__ = ["names_row", "objection_to", "reads_row"]
 
 # Of a word that a row's label has and the answer has not, that share of its weight counts against the row.
 UNSAID = 0.5
@@ -27,16 +27,22 @@ _CHANGES = label_words(  # heads and verbs of change name one another
 )
 
 
-def objection_to(tables: TablesOfPage, place: Place, mention: Mention) -> str:
-    """Why this cell is not the one the answer speaks of; "" where it may be."""
+def objection_to(tables: TablesOfPage, place: Place, mention: Mention, *, quoted: bool = False) -> str:
+    """Why this cell is not the one the answer speaks of; "" where it may be. quoted: the answer has its row as printed, so that only the column counts."""
     view = tables.views[place.table]
-    by_row = _in_other_position(view, mention, place) or _of_other_row(view, mention, place)
+    by_row = _in_other_position(view, mention, place) or ("" if quoted else _of_other_row(view, mention, place))
     return by_row or ("" if _reads_out(view, mention, place) else _of_other_column(view, mention, place))
 
 
 def names_row(tables: TablesOfPage, mention: Mention) -> bool:
     """Whether the answer names a row of one of the tables in full, near the figure."""
     return any(row.words and row.words <= said for said in mention.nearby[:-1] for view in tables.views for row in view.rows)
+
+
+def reads_row(tables: TablesOfPage, place: Place, mention: Mention) -> bool:
+    """Whether the answer names the cell's row in full, in its sentence."""
+    words = tables.views[place.table].rows[place.row].words
+    return bool(words) and any(words <= said for said in mention.nearby[:-1])
 
 
 # ---------------------------------------------------------------- row
@@ -61,17 +67,19 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
 
 
 def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], mine: tuple[int, Callable[[int], bool]]) -> int | None:
-    """The row or column that the answer names best: a rival only if it is named in full, in words as near; None where none is named.
+    """The row or column that the answer names best: a rival only if it is named in full, in words as near; None where none is named. Of two rows that
+    the same sentence names in full the one in question stands, unless its name is part of the rival's: "total assets" of "total current assets".
 
     mine: the position of the one in question, and which others are its rivals.
     """
     this, rivals = mine
     own = options[this]
-    for said in mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]:
+    for scope, said in enumerate(mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]):
+        lenient = options is view.rows and scope >= len(mention.nearby) - 2  # a whole sentence may name several rows, a table's title among them
         scores = _named_in_full(view, options, said)
         found = [index for index in scores if index != this and rivals(index)]
         best = max(found, key=lambda index: scores[index], default=this)
-        if found and scores[best] > _score(view, own, said) + SAME:
+        if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
             return best
         if found or this in scores:
             return this
@@ -105,6 +113,8 @@ def _touched(view: TableView, mention: Mention, mine: Named) -> bool:
 
 def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     """Why another column is meant, "" where this one may be."""
+    if mention.head and mention.head == _read_out(view.table.heads[place.column]):
+        return ""
     fits = _fits(view, mention, place)
     columns = [column for column in range(len(view.columns)) if column != place.column and _differs(view, place, column)]
     fitting = {column: _fits(view, mention, Place(place.table, place.row, column)) for column in columns}
@@ -126,6 +136,11 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, named)}"
 
 
+def _read_out(head: str) -> str:
+    """A head as answers have it, where one over two lines goes on after its comma."""
+    return " ".join(head.replace(", > ", ", ").split())
+
+
 def _has_instead(view: TableView, place: Place, column: int) -> str:
     return f"; {view.column_shown(column)} has {view.text(place.row, column)}"
 
@@ -139,10 +154,19 @@ def _is_unnamed(view: TableView, mention: Mention, place: Place) -> bool:
 
 def _fits(view: TableView, mention: Mention, place: Place) -> int:
     """How well the cell's period fits one that the answer states: 2, 1 or 0 as in periods_agree; -1 where either says none."""
-    own = view.periods(place.row, place.column)
-    if not own or not mention.periods:
+    own, of_label = view.periods(place.row, place.column), periods_in(view.table.rows[place.row].label)
+    stated = mention.periods
+    if of_label and view.column_periods[place.column]:  # "notes due 2026 were 5 in 2021": the year of a name is no time
+        apart = [_without(some, of_label) for some in (mention.periods, mention.named)]
+        stated = apart[0] or apart[1] or stated
+        own = own if stated == mention.periods and not apart[0] else view.column_periods[place.column]
+    if not own or not stated:
         return -1
-    return max(periods_agree(stated, period) for stated in mention.periods for period in own)
+    return max(periods_agree(one, period) for one in stated for period in own)
+
+
+def _without(periods: tuple[Period, ...], others: tuple[Period, ...]) -> tuple[Period, ...]:
+    return tuple(period for period in periods if all(periods_agree(period, other) != EXACT for other in others))
 
 
 def _in_other_position(view: TableView, mention: Mention, place: Place) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from chatbot.answer.checks.words import MIN_QUOTE_WORDS, Words, comparable_words, longest_run, span_of
 from chatbot.records import Hit
 from ingestion.instructions import find_instructions
+from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentences
 from ingestion.records import NAMED, Table
 
@@ -15,7 +16,7 @@ __all__ = ["instructs_by_name", "printed_row", "repeats_order"]
 # Of a sentence that gives an order so many words in a row must be shown, as a share: facts that it names stand elsewhere too.
 _SHOWN_OF_ORDER = 0.5
 # Read out with a figure whose table says it of all: "(in millions)".
-_SCALES = frozenset("thousand million billion trillion lakh crore per cent percent".split())
+_READ_OUT = frozenset({*SCALE_NAMES.values(), "per", "cent", "percent"})
 
 
 def printed_row(said: Words, hit: Hit) -> tuple[int, int] | None:
@@ -31,7 +32,7 @@ def printed_row(said: Words, hit: Hit) -> tuple[int, int] | None:
             if place is None or not (any(word.isalpha() for word in printed) or len(printed) >= MIN_QUOTE_WORDS):
                 continue
             around = around or _around(table)
-            known = around.union(printed, comparable_words(row.section).texts, _SCALES)
+            known = around.union(printed, comparable_words(row.section).texts, _READ_OUT)
             if known.issuperset(said.texts):
                 return row.start, row.end
     return None

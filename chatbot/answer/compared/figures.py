@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.compared.words import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
 from chatbot.answer.tables.cells import stated_unit, states_percent
 from chatbot.comparing import FINE, Quantity
-from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks
+from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
 from chatbot.numbers.grammar import MONEY
 from chatbot.records import Answer, Citation, Hit, NumberCheck
 
@@ -116,7 +116,9 @@ def _of_row(answer: Answer, part: Part, wanted: Wanted) -> Quantity | None:
     if len({figure.value for figure, _ in filter(None, figures)}) != 1 or not figures[0]:
         return None
     figure, check = figures[0]
-    heading = part.text[first:last].rpartition(", ")[2] if passage_scale(part.text[first:last].rpartition(", ")[2]) != (1.0, None) else ""
+    last_words = part.text[first:last].rpartition(", ")[2]
+    own = stated_mark(chosen[0][0])
+    heading = chosen[0][0][own.start : own.end] if own else last_words if passage_scale(last_words) != (1.0, None) else ""
     if asks_per_share(wanted):
         return _quantity(figure, check)
     return _with_unit(_quantity(figure, check, heading=heading), _source(answer, part), part, label)
@@ -138,7 +140,8 @@ def _with_unit(quantity: Quantity, hit: Hit | None, part: Part, label: str) -> Q
         return replace(quantity, unit="%")
     if quantity.scale == 1.0 and not quantity.unit and states_percent(_unit_of_row(hit, part)):
         return replace(quantity, unit="%")
-    scale, unit = passage_scale(quantity.heading)
+    own = stated_mark(quantity.heading)
+    scale, unit = (own.scale, own.unit) if own else (1.0, None)
     mark = _mark(hit, part) if not quantity.heading and quantity.scale == 1.0 else None
     if COUNTS.search(label):
         return replace(quantity, scale=quantity.scale * scale) if quantity.heading else quantity

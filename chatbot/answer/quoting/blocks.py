@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ingestion.language.scales import SCALE_WORD
+
 __all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "is_title", "read_blocks"]
 
 LONGEST_ROW = 200
@@ -21,7 +23,7 @@ CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
 ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
 YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 # A figure that says something: with a unit, a scale or four digits.
-FIGURE_SAID = re.compile(r"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|million|billion|trillion|crore|lakh)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
+FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
 # The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
@@ -31,7 +33,7 @@ SPEAKER = re.compile(r"(?:[A-Z][A-Z.'’-]{1,30} ){0,4}[A-Z][A-Z'’-]{1,30}[.:]
 # What may stand among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
 _UNIT = re.compile(
     r"[-−–—$€£₹`*†‡/%().,]+|(?:US|A|C|NZ|S|HK)?\$|Rs\.?|RM|EUR|USD|GBP|INR|per|cent|percent|pps?|ppts?|bps|bp|basis|points?|times|x|years?|months?|days?"
-    r"|crores?|lakhs?|lacs?|thousands?|millions?|billions?|trillions?|[mb]n|nil|n\.?/?a\.?|n\.m\.|nm|to|or|\[\d+\]|[a-z*†‡]",
+    rf"|{SCALE_WORD}|nil|n\.?/?a\.?|n\.m\.|nm|to|or|\[\d+\]|[a-z*†‡]",
     re.IGNORECASE,
 )
 _EMPTY = frozenset({"nil", "na", "nm"})

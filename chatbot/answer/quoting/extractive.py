@@ -10,10 +10,11 @@ from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_title
 from chatbot.answer.quoting.passages import Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
-from chatbot.numbers import find_periods, passage_scale, periods_agree
+from chatbot.numbers import find_periods, mark_beside, mark_of_table, periods_agree
 from chatbot.numbers.grammar import MONTH
 from chatbot.records import Prompt, Understanding
 from chatbot.terms import content_terms, terms
+from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans
 from ingestion.records import Row, Table
 
@@ -43,8 +44,6 @@ OWN_UNIT = re.compile(
     r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
 )
-# A column's own unit, "Population (thousand)", goes before that of its table.
-IN_HEAD = re.compile(r"\b(?:thousands?|millions?|billions?|trillions?|crores?|lakhs?|mn|bn)\b|'000", re.IGNORECASE)
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
@@ -53,7 +52,6 @@ ORDER_COST = 4.0
 AVOIDED_COST = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
 SHORTEST_ORDER = 20
-SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
 # A sentence that begins like this leans on the one before it.
 LEANS_BACK = re.compile(
     r"(?:This|These|That|Those|It|They|Such|However|Hence|Thus|Therefore|Consequently|As a result|In addition|Accordingly|So|And|But)\b"
@@ -230,12 +228,13 @@ def _columns(passage: Passage, asked: Understanding) -> str:
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
-    """A bare cell with the scale or the per cent that its table states; a row or column of shares, rates, numbers or dates has none of it."""
+    """A bare cell with the scale or the per cent that its table states of all; a row or column of shares, rates, numbers or dates has none of it.
+
+    Nor has one whose own head, label or section states a unit, which is printed with it: "Population (mln)" in a table in thousands.
+    """
     if not BARE_FIGURE.fullmatch(cell) or YEAR.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
         return cell
-    if IN_HEAD.search(head):
+    mark = None if mark_beside(head, row) else mark_of_table(table)
+    if mark is None:
         return cell
-    scale, unit = passage_scale(table.unit or table.caption)
-    if unit == "%":
-        return f"{cell}%"
-    return f"{cell} {SCALES[scale]}" if scale in SCALES else cell
+    return f"{cell}%" if mark.unit == "%" else f"{cell} {SCALE_NAMES[mark.scale]}" if mark.scale in SCALE_NAMES else cell

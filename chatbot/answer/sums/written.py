@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from chatbot.numbers import Figure, find_figures
+from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["UnreadableError", "as_difference", "bare", "percent", "printed", "with_number", "with_unit"]
 
@@ -15,8 +16,6 @@ _LAST = re.compile(r"[0-9¼½¾⅓⅔⅛⅜⅝⅞](?=[^0-9¼½¾⅓⅔⅛⅜⅝�
 # How a negative amount is marked before its digits or its currency.
 _SIGNS = re.compile(r"[-−–‒‑()]|\b(?:minus|negative)\b\s?", re.IGNORECASE)
 _BRACKETS = re.compile(r"[()]")
-# Scales as words, of a figure that takes its own from the next one: "4 to 5 billion".
-_SCALES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
 # A currency's letters that touch the amount.
 _GLUED = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,4}\.?)\Z")
 
@@ -78,8 +77,8 @@ def _parts(figure: Figure) -> tuple[str, str, str]:
     if first is None or last is None:
         raise UnreadableError(figure.text)
     after = _BRACKETS.sub("", text[last.end() :])
-    if not after and (figure.percent or figure.scale > 1):
-        after = f" {'per cent' if figure.unit == '%' else figure.unit if figure.percent else _SCALES.get(figure.scale, '')}"
+    if not after and (figure.percent or figure.scale > 1):  # it takes them from the next one: "4 to 5 billion"
+        after = f" {'per cent' if figure.unit == '%' else figure.unit if figure.percent else SCALE_NAMES.get(figure.scale, '')}"
     return _SIGNS.sub("", text[: first.start()]).lstrip(), text[first.start() : last.end()], after
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.answer.quoting.passages import verbatim
 from chatbot.measures import Measure
-from chatbot.numbers import find_figures, find_periods, passage_scale
+from chatbot.numbers import find_figures, find_periods, passage_scale, stated_mark
 from chatbot.records import Hit
 from chatbot.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -156,8 +156,9 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
         return None
     figure = figures[0]
     own = figure.percent is not None or PERCENT.search(row.label) is not None
-    stated = "" if own else stated_unit(table, row)
-    scale, _ = passage_scale(stated)
+    stated = "" if own else stated_unit(table, row, column)
+    mark = stated_mark(stated)
+    scale = mark.scale if mark else 1.0
     percent = own or (figure.unit is None and states_percent(stated))
     if scale == 1.0 and not percent:
         scale, _ = passage_scale(hit.page_text)
@@ -169,9 +170,13 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
     return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, escape_keys(unit), percent)
 
 
-def stated_unit(table: Table, row: Row) -> str:
-    """The text that states the unit of a row, without its exceptions: the nearest heading above it that does, else the table's unit line, else its
-    caption's brackets, else its caption; the table's unit line, "" without one, where none says percentages or a scale."""
+def stated_unit(table: Table, row: Row, column: int | None = None) -> str:
+    """The text that states the unit of a row, without its exceptions: what its column's head or its label says, else the nearest heading above it that
+    does, else the table's unit line, else its caption's brackets, else its caption; the table's unit line, "" without one, where none says percentages
+    or a scale. column: of the cell; None for the whole row."""
+    own = [*([] if column is None else reversed(table.heads[column].split(" > "))), row.label]
+    if text := next((text[mark.start : mark.end] for text in own if (mark := stated_mark(text)) and (mark.scale != 1.0 or mark.unit == "%")), ""):
+        return text
     near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1], table.caption]
     for text in (EXCEPTION.sub("", text) for text in near):
         if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0):

@@ -16,6 +16,7 @@ from chatbot.search.refusal import (
     WITH_LIKENESS,
     Found,
     Likeness,
+    also_known,
     concerns,
     explain,
     left_out,
@@ -194,4 +195,9 @@ def test_an_answer_says_whom_its_pages_do_not_name() -> None:
     assert unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, about_none) == "The pages quoted do not name Ostrava."
     assert unnamed(asked, [HIT], {"valmora"}.__contains__, about_none) == ""  # nowhere: that is said already
     assert unnamed(asked, [HIT], {"valmora", "ostrava"}.__contains__, lambda version, name: True) == ""
+    spelled = replace(HIT, page_text="The Chief Executive Officer of Valmora said so.")
+    named = replace(ASKED, subject="What did the CEO say?", names=("CEO",))
+    assert unnamed(named, [spelled], {"ceo"}.__contains__, about_none) == ""
+    assert unnamed(named, [HIT], {"ceo"}.__contains__, about_none) == "The pages quoted do not name CEO."
+    assert also_known(named, [spelled], set().__contains__)("ceo") and not also_known(named, [HIT], set().__contains__)("ceo")
     assert unnamed(asked, [], {"valmora", "ostrava"}.__contains__, about_none) == ""

@@ -243,3 +243,70 @@ def test_a_letter_that_only_the_answer_shows_to_be_a_currency_is_one_on_the_page
     page = "Monthly grants\nOld age R620\nTop-up R130\n"
     assert statuses_in_prose("The top-up is R130 a month", page) == {"supported"}
     assert statuses_in_prose("The top-up is R131 a month", page) == {"unsupported"}
+
+
+DEBT: tuple[str, str, tuple[str, ...], Lines] = (
+    "Statement of change in net debt",
+    "(in thousands)",
+    ("2024", "2023", "Population (mln)"),
+    [
+        ("", "Annual surplus", ("27,320", "16,765", "")),
+        ("", "Change in net debt", ("4,210", "5,686", "")),
+        ("", "Debentures due 2023", ("64", "63", "")),
+        ("", "Total equity", ("18,078", "18,705", "")),
+        ("", "Total liabilities and equity", ("59,268", "55,556", "")),
+        ("", "Northland", ("410", "400", "5.2")),
+    ],
+)
+
+
+def statuses_of_debt(answer: str) -> list[str]:
+    text, tables = page_of([DEBT])
+    hit = Hit("debt.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables)
+    return [check.status for check in check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Northland has 5.2 million people", "supported"),  # the column's own scale goes before the table's
+        ("Northland has 5.2 thousand people", "present_elsewhere"),
+        ("In 2024, debentures due 2023 were 64 thousand", "supported"),
+        ("In 2024, debentures due 2023 were 63 thousand", "present_elsewhere"),  # the year of a name is not the figure's
+        ("The annual surplus was $27,320 thousand in 2024, up from $16,765 thousand a year earlier", "supported"),
+        ("The annual surplus was $27,320 thousand in 2024, up from $16,765 thousand at December 31, 2023", "supported"),
+        ("Statement of change in net debt: Annual surplus 27,320 16,765 (2023: 16,765 thousand)", "supported"),  # its title names another row
+        ("Statement of change in net debt: Annual surplus 27,320 16,765 (2023: 5,686 thousand)", "present_elsewhere"),
+        ("TOTAL EQUITY 18,078", "supported"),
+        ("Total liabilities and total equity: TOTAL EQUITY 18,078 in 2024", "supported"),
+    ],
+)
+def test_a_figure_has_the_scale_row_and_period_of_its_own_cell(answer: str, expected: str) -> None:
+    assert statuses_of_debt(answer)[-1] == expected
+
+
+PERIODS = """The tax rate for 2021 was 23.1% compared to 23.4% for 2020. Growth is projected at 2.3 percent in 2024
+compared to 5.4 percent recorded in 2023. In 2025, growth is projected at 3.3 percent in the plan. Charges rose by $385 million or 7% in 2016."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("In 2021, the tax rate was 23.1%", "supported"),
+        ("In 2020, the tax rate was 23.1%", "present_elsewhere"),  # its sentence speaks of both years, and ties it to one
+        ("Growth slowed to 2.3 percent in 2024 from 5.4 percent in 2023", "supported"),
+        ("Charges rose by $385 million, or 7%, in 2016", "supported"),
+    ],
+)
+def test_a_figure_of_a_sentence_has_the_period_it_is_tied_to(answer: str, expected: str) -> None:
+    assert statuses_in_prose(answer, PERIODS) == {expected}
+
+
+def test_brackets_of_an_aside_are_no_minus() -> None:
+    page = "Abstentions 59,530 (0.13%) of the votes. Net change (634) in all."
+    assert statuses_in_prose("There were 59,530 abstentions (0.13%)", page) == {"supported"}
+
+
+def test_money_without_the_scale_of_its_table_is_doubted_for_that_and_contradicts_nothing() -> None:
+    (check,) = checks("Accounts payable came to $4,812 in 2018.")
+    assert (check.status, check.reason) == ("present_elsewhere", "the page has it in millions, which the answer does not say")
