@@ -10,8 +10,11 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
+from chatbot.settings import Settings
 from chatbot.ui import first_page, routes, scroll, shared
 from chatbot.ui.guard import Guard
+from chatbot.ui.signing_in import may_fetch
+from chatbot.ui.uploads import Uploads
 
 
 @asynccontextmanager
@@ -24,5 +27,17 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
         await asyncio.to_thread(shared.close)
 
 
-guard = Middleware(Guard, allowed_hosts=lambda: st.get_option("server.allowedHosts"), scripts=[*scroll.SCRIPTS, *first_page.SCRIPTS])
-app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *first_page.ROUTES], middleware=[guard])
+def settings() -> Settings | None:
+    """What holds for everybody, once the store is open."""
+    house = shared.opening().house
+    return house.settings if house is not None else None
+
+
+guard = Middleware(
+    Guard,
+    allowed_hosts=lambda: st.get_option("server.allowedHosts"),
+    may_enter=may_fetch,
+    scripts=[*scroll.SCRIPTS, *first_page.SCRIPTS],
+)
+uploads = Middleware(Uploads, settings=settings)
+app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *first_page.ROUTES], middleware=[guard, uploads])

@@ -68,6 +68,11 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "MEMORY_LOOKBACK_HOURS": ("signals_hours", "How old recalled news may be, in hours."),
     "MEMORY_MAX_NOTES": ("signals_notes", "Signals that one question recalls at most."),
     "FINPOLICY_MAX_UPLOAD_MB": ("max_upload_mb", "Largest file that is accepted, in MiB."),
+    "FINPOLICY_SESSION_UPLOADS_MB": (
+        "session_uploads_mb",
+        "Files that an open page may hold in the server's memory before they are added, in MiB altogether; a closed page holds none.",
+    ),
+    "FINPOLICY_SERVER_UPLOADS_MB": ("server_uploads_mb", "The same for all open pages together, in MiB."),
     "FINPOLICY_WORKERS": ("workers", "Reading processes and embedding threads; 0 means one for each core."),
     "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
 }
@@ -116,6 +121,8 @@ class Settings:
     signals_hours: int = 168
     signals_notes: int = 3
     max_upload_mb: int = 200
+    session_uploads_mb: int = 500
+    server_uploads_mb: int = 1_500
     workers: int = 0
     model_cache: Path = field(default_factory=lambda: _cache_folder(os.environ))
     user_models: str = ""

@@ -14,7 +14,7 @@ from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.store import ConversationRow
 from chatbot.records import DocumentRow, Stage
-from chatbot.ui import panel, session
+from chatbot.ui import panel, session, uploads
 from chatbot.ui.account import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
@@ -47,6 +47,7 @@ ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of e
 NOT_HERE = "There is no such conversation here, or it is another browser's."
 GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
 PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached here, for documents are kept, for all users."
+NOT_ATTACHED = "Nothing was attached: documents are kept, for all users, and this conversation is private."
 DELETED_ELSEWHERE = (
     "This conversation was deleted elsewhere, in another tab, say. “{question}” was not asked yet: a new one does not know what it follows."
 )
@@ -65,7 +66,8 @@ def show(house: House) -> None:
         key="question",
         max_chars=LONGEST_QUESTION,
         max_upload_size=max(1, int(house.settings.max_upload_mb)),
-        accept_file=False if session.is_private(session.conversation() or "") else "multiple",
+        # In a private conversation, too, where none is taken: with another field there, what is typed in this one just after the click would be lost.
+        accept_file="multiple",
         file_type="pdf",
         submit_mode="stop",
     )
@@ -76,8 +78,7 @@ def show(house: House) -> None:
     show_erase_dialog(house)
     show_shortened(house)
     show_prompt(house)
-    # Where nothing can be attached, what is typed comes as a text.
-    text, files = ("", []) if not typed else (typed, []) if isinstance(typed, str) else (typed.text, typed.files)
+    text, files = (typed.text, typed.files) if typed else ("", [])
     left = _asked(text.strip() if typed else session.asked_again(), files, names, house)
     row = _row(house)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
@@ -127,7 +128,12 @@ def _attached(question: str, files: Sequence[UploadedFile], house: House) -> Att
     """What comes with the question, None for nothing. Without a question the files are only added. What is asked next stays in them."""
     if not files:
         return None
+    if session.is_private(session.conversation() or ""):
+        uploads.let_go(files)
+        st.toast(NOT_ATTACHED, icon=":material/error:")
+        return None
     attached = attach(files, [file.name for file in files], house.chatbot.library, house.additions)
+    uploads.let_go(files)
     said = "" if question else " Ask about it now; the Documents page shows how far it is."
     st.toast(f"Added to the documents, which all users of this server share.{said}", icon=":material/upload_file:")
     session.scope_next(partial(attached.added, house.additions))

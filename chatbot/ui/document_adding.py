@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from chatbot.store.jobs import NewFile
 from chatbot.store.names import free_name
-from chatbot.ui import document_session
+from chatbot.ui import document_session, uploads
 from chatbot.ui.dropped import Dropped, Planned, plan
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, quiet_html, short, spoken
@@ -56,9 +57,15 @@ def draw_adding(house: House) -> None:
         if st.button(label, type="primary", key="add", disabled=checking or not added, help=told):
             house.additions.enqueue(added)
             house.check.put_away()
-            document_session.uploaded()
+            _empty(files)
             st.rerun()
-        st.button("Leave them all out" if len(files) > 1 else "Leave it out", key="add-none", type="tertiary", on_click=document_session.uploaded)
+        st.button("Leave them all out" if len(files) > 1 else "Leave it out", key="add-none", type="tertiary", on_click=_empty, args=(files,))
+
+
+def _empty(files: Sequence[UploadedFile]) -> None:
+    """The files were taken, or are not wanted: the field is to be empty."""
+    uploads.let_go(files)
+    document_session.uploaded()
 
 
 def _explain(dropped: Sequence[Dropped], planned: Sequence[Planned]) -> None:

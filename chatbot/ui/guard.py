@@ -1,4 +1,4 @@
-"""What every request to the server passes: the host check, the owner's cookie and the security headers; knows no page."""
+"""What every request to the server passes: the host check, the door that sign-in opens, the owner's cookie and the security headers; knows no page."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
 
 __all__ = ["OWNER_COOKIE", "Guard", "is_owner"]
 
@@ -25,12 +27,19 @@ COOKIE_SECONDS = 400 * 86_400
 # Asked for by the page itself before it opens its connection, so that a visitor who came by a link from elsewhere (whose
 # Strict cookie the browser held back at first) is recognised and not given a second identity.
 FIRST_REQUEST = "/_stcore/health"
+# What is given to nobody who is not signed in: of our own addresses all that give or stop something, of Streamlit's inner ones all (uploads, metrics, the check
+# of its script, agents) but those that the page which asks to sign in is drawn by. The rest is the same for everybody: scripts, styles, the icon.
+OWN = ("/original/", "/image/", "/download/", "/stop/")
+INNER = "/_stcore/"
+OUTSIDE = ("health", "host-config", "stream", "bidi-components/")
 # Everything from this server only. Streamlit writes styles into the page and shows some of its images as data or blobs.
 POLICY = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self' {sockets}; frame-src 'self'; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 )
+FOREIGN_HOST = b"This host name is not served here. Add it to server.allowedHosts in .streamlit/config.toml.\n"
+SIGN_IN_FIRST = b"Sign in first: load the page again, and it asks you to.\n"
 POLICY_NAME = b"content-security-policy"
 # Browsers show a PDF by a plug-in of their own, which the policy would forbid; scripts and requests of a page it has none.
 PDF = b"application/pdf"
@@ -45,14 +54,23 @@ HEADERS = (
 
 
 class Guard:
-    """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS rebinding."""
+    """ASGI middleware. Requests under a foreign host name are refused, so that no web page elsewhere can read this one by DNS rebinding; and those of
+    who must sign in first, but for what the page needs that asks them to."""
 
-    def __init__(self, app: App, *, allowed_hosts: Callable[[], Sequence[str]], scripts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        allowed_hosts: Callable[[], Sequence[str]],
+        may_enter: Callable[[Mapping[str, str]], bool] = lambda _: True,
+        scripts: Iterable[str] = (),
+    ) -> None:
         """allowed_hosts: host names without ports, "*.example.org" for all below, "*" for any; none given allows any.
 
+        may_enter: whether a request with these cookies is of somebody who is signed in, or nobody needs to be.
         scripts: the inline scripts that may run, and no others.
         """
-        self._app, self._allowed_hosts = app, allowed_hosts
+        self._app, self._allowed_hosts, self._may_enter = app, allowed_hosts, may_enter
         self._scripts = "".join(f" 'sha256-{_digest(script)}'" for script in scripts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,9 +80,11 @@ class Guard:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if not _is_allowed(host, self._allowed_hosts()) or (scope["type"] == "websocket" and not _is_same_origin(headers.get("origin"), host)):
-            await _refuse(scope, send)
+            await _refuse(scope, send, 421, FOREIGN_HOST)
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
+        elif _is_inside(scope["path"]) and not self._may_enter(HTTPConnection(scope).cookies):
+            await _refuse(scope, send, 403, SIGN_IN_FIRST)
         else:
             added = [*HEADERS, (POLICY_NAME, _policy(host, self._scripts)), *_cookie(scope, headers)]
             await self._app(scope, receive, lambda message: send(_with(message, added)))
@@ -73,6 +93,12 @@ class Guard:
 def is_owner(text: object) -> bool:
     """Whether this is an owner's mark as the cookie carries it."""
     return isinstance(text, str) and OWNER.fullmatch(text) is not None
+
+
+def _is_inside(path: str) -> bool:
+    """Whether what is at this path, below whatever the server's own address is, is for who may see the pages."""
+    _, inner, rest = path.partition(INNER)
+    return not rest.startswith(OUTSIDE) if inner else path.startswith(OWN)
 
 
 def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
@@ -139,12 +165,11 @@ def _with(message: Message, added: Sequence[tuple[bytes, bytes]]) -> Message:
     return message
 
 
-async def _refuse(scope: Scope, send: Send) -> None:
+async def _refuse(scope: Scope, send: Send, status: int, text: bytes) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    text = b"This host name is not served here. Add it to server.allowedHosts in .streamlit/config.toml.\n"
     length = str(len(text)).encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length), *HEADERS]
-    await send({"type": "http.response.start", "status": 421, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text})

@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.endpoints import endpoint_host
 from chatbot.settings import Settings
-from chatbot.ui import panel, session
+from chatbot.ui import address, panel, session, uploads
 from chatbot.ui.exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.scroll import lend_hands
 from chatbot.ui.shared import House, Opening, opening
@@ -34,8 +34,11 @@ def show() -> None:
     entered = may_enter()
     page = st.navigation([chat, documents, compare, memory, settings], position="sidebar" if entered else "hidden")
     if not entered:
+        uploads.turn_away()
         draw_sign_in()
         return
+    uploads.admit()
+    address.follow()
     if lacks_sign_in():
         st.html(notice_html(OPEN_WARNING))
     current = opening()

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from chatbot.memory.import_files import ImportedLines, Progress
+from chatbot.ui import uploads
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.file_import import FileImport, Wording, outcome_lines
 from chatbot.ui.shared import House
@@ -59,6 +60,7 @@ def _draw_import(files: Files) -> None:
     file = st.file_uploader(files.label, type=["jsonl", "json"], key=f"{files.memory}-upload-{number}")
     if file is not None and st.button("Import this file", key=f"import-{files.memory}", type="primary"):
         st.session_state[_running(files)] = FileImport(files.load, file.name, file)
+        uploads.let_go([file])
         st.session_state[counter] = number + 1
         st.rerun()
 

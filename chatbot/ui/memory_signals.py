@@ -14,7 +14,7 @@ from chatbot.errors import ProjectError
 from chatbot.memory.signals.records import Health, Imported, Row, TimelinePoint
 from chatbot.memory.signals.sources import read_news
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
-from chatbot.ui import session
+from chatbot.ui import session, uploads
 from chatbot.ui.lists import search_box
 from chatbot.ui.memory_dialogs import draw_changes
 from chatbot.ui.memory_files import lines_html
@@ -129,6 +129,7 @@ def _draw_import(house: House) -> None:
         wanted = st.form_submit_button("Import news", key="import-news")
     if wanted and file is not None:
         st.session_state[IMPORTED] = _import(house, file)
+        uploads.let_go([file])
         st.rerun()  # the list above has more now
     if IMPORTED in st.session_state:
         done: Imported | ProjectError = st.session_state[IMPORTED]

@@ -70,7 +70,8 @@ look();
 # button of that key, and gets the focus back when the panel that it opened is closed; what carries data-copy puts that text on the clipboard; what
 # carries data-stop tells that address to stop; a page of a strip goes into the field that opens it, again where the field was just being drawn anew;
 # a file to take away opens no tab. A question that is changed has the focus at once, is asked by Enter and left by Escape, as the question's own
-# field is. Where the list covers the page, it closes once something is chosen in it. A paste that a field does not take, for it is too long, is told.
+# field is. Where the list covers the page, it closes once something is chosen in it. A paste that a field does not take, for it is too long, is told, and so
+# is why the server did not take a file: Streamlit shows the number of the status alone.
 # "/" goes to the question, and so does the focus when the page is there, but on screens that are touched, where it would bring up a keyboard. Escape
 # closes a panel from wherever the focus is. A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit
 # 1.67 misses the end of the run that answered where a part of the page is drawn just then.
@@ -100,19 +101,29 @@ if (!window.finpolicyHands) {
   const warning = document.createElement('div');
   warning.className = 'tip'; warning.setAttribute('role', 'alert'); warning.hidden = true;
   document.body.append(warning);
+  const warn = (text, field, time) => {
+    warning.textContent = text; warning.hidden = false;
+    const box = field.getBoundingClientRect();
+    warning.style.left = Math.max(8, box.left) + 'px'; warning.style.top = Math.max(8, box.top - warning.offsetHeight - 6) + 'px';
+    setTimeout(() => { warning.hidden = true; }, time);
+  };
   document.addEventListener('paste', (event) => {
     const field = event.target, text = event.clipboardData ? event.clipboardData.getData('text') : '';
     if (!text.trim() || !field.matches || !field.matches('input, textarea')) return;
     const was = field.value;
     setTimeout(() => {
       if (!field.isConnected || field.value !== was) return;
-      warning.textContent = 'That is too long for this field: nothing was pasted.';
-      warning.hidden = false;
-      const box = field.getBoundingClientRect();
-      warning.style.left = Math.max(8, box.left) + 'px'; warning.style.top = Math.max(8, box.top - warning.offsetHeight - 6) + 'px';
-      setTimeout(() => { warning.hidden = true; }, 5000);
+      warn('That is too long for this field: nothing was pasted.', field, 5000);
     }, 200);
   }, true);
+  const open = XMLHttpRequest.prototype.open;
+  XMLHttpRequest.prototype.open = function (method, url, ...rest) {
+    if (method.toUpperCase() === 'PUT' && String(url).includes('/_stcore/upload_file/')) this.addEventListener('load', () => {
+      const field = document.querySelector('[data-testid="stFileUploader"], [data-testid="stChatInput"]');
+      if (this.status >= 400 && field) warn(this.responseText, field, 15000);
+    });
+    return open.call(this, method, url, ...rest);
+  };
   const opened = () => document.querySelector('[role="dialog"]');
   let opener = null, wasOpen = false;
   const look = () => {

@@ -16,7 +16,7 @@ from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.store import PRIVATE, ConversationRow
 from chatbot.models import LLM
 from chatbot.settings import Settings
-from chatbot.ui import panel
+from chatbot.ui.address import conversation, go_to
 from chatbot.ui.exposure import signs_in
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.shared import House
@@ -60,7 +60,6 @@ __all__ = [
     "where_seen",
 ]
 
-PARAMETER = "c"
 GOING_SECONDS = 0.1
 # Conversations in the list until more are asked for: a sidebar's height and a half.
 LISTED = 30
@@ -132,17 +131,6 @@ def last_words(draw: Callable[[], object]) -> None:
     thread.join()
 
 
-def conversation() -> str | None:
-    """The id of the conversation that is shown, None before the first question. It stands in the address, so that a refresh keeps it."""
-    given = st.query_params.get(PARAMETER)
-    if given:
-        st.session_state["conversation"] = given
-    elif st.session_state.get("conversation"):  # back from another page, whose address has none
-        st.query_params[PARAMETER] = st.session_state["conversation"]
-    found: str | None = st.session_state.get("conversation")
-    return found
-
-
 def begin_conversation(house: House) -> str:
     """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted or somebody else's. Raises StoreError."""
     given, conversations = conversation() or "", house.chatbot.conversations
@@ -204,15 +192,12 @@ def begin_private(house: House) -> None:
 
 def open_conversation(conversation: str) -> None:
     """Go to a conversation."""
-    st.query_params[PARAMETER] = st.session_state["conversation"] = conversation
-    panel.close_page()
+    go_to(conversation)
 
 
 def leave_conversation() -> None:
     """The next question begins a new conversation."""
-    st.session_state.pop("conversation", None)
-    st.query_params.pop(PARAMETER, None)
-    panel.close_page()
+    go_to(None)
 
 
 def scope_next(names: Callable[[], Iterable[str]]) -> None:

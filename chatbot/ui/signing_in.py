@@ -13,7 +13,7 @@ import streamlit as st
 from chatbot.ui.exposure import signs_in
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
 
-__all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "owner_of", "signed_in_owner"]
+__all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "may_fetch", "owner_of", "signed_in_owner"]
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,10 @@ def owner_of(issuer: str, subject: str) -> str:
 
 def signed_in_owner() -> str:
     """The owner who is signed in in this session, "" for nobody."""
-    claims: Mapping[str, object] = st.user.to_dict()
+    return _owner_named(st.user.to_dict())
+
+
+def _owner_named(claims: Mapping[str, object]) -> str:
     issuer, subject = claims.get("iss"), claims.get("sub")
     if claims.get("is_logged_in") is not True or not isinstance(issuer, str) or not isinstance(subject, str) or not (issuer and subject):
         return ""
@@ -46,6 +49,21 @@ def signed_in_owner() -> str:
 def may_enter() -> bool:
     """Whether this session may see the pages: somebody is signed in, or nobody needs to be."""
     return not signs_in() or bool(signed_in_owner())
+
+
+def may_fetch(cookies: Mapping[str, str]) -> bool:
+    """Whether a request with these cookies, which is no page's own connection, is of somebody who is signed in; or nobody needs to be."""
+    return not signs_in() or bool(_owner_named(_claims(cookies)))
+
+
+def _claims(cookies: Mapping[str, str]) -> Mapping[str, object]:
+    """What Streamlit's cookie says, read as Streamlit 1.67 does for a page's connection; {} where it is none, or not signed by this server."""
+    from streamlit.auth_util import get_origin_from_redirect_uri
+    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+    from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, _parse_decoded_user_cookie
+
+    signed, origin = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME), get_origin_from_redirect_uri()
+    return _parse_decoded_user_cookie(signed, origin) if signed and origin else {}
 
 
 def draw_sign_in() -> None:

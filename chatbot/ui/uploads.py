@@ -1,0 +1,195 @@
+"""Who may send files to the server, how much, and until when it holds them; keeps Streamlit's own store of them within bounds, and knows no document."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.typing import UploadedFile
+
+from chatbot.settings import Settings
+from chatbot.ui.guard import App, Message, Receive, Scope, Send
+
+__all__ = ["Uploads", "admit", "let_go", "turn_away"]
+
+# Streamlit's own address for files: .../_stcore/upload_file/<session>/<file>.
+UPLOAD = re.compile(r"/_stcore/upload_file/([^/]*)")
+# The code of a socket whose page was closed, left or loaded anew; a connection that is lost has another.
+GOING_AWAY = 1001
+# More files than anybody chooses; each takes memory beside its bytes.
+MOST_FILES, MOST_FILES_OF_ALL = 1_000, 10_000
+MIB = 2**20
+NOT_ADMITTED = "Files are taken from an open page of this server only, once you may see it. Load the page again."
+NOT_READY = "The documents are still being opened. Try again in a minute."
+TOO_MUCH = "This page holds files of {:,} MiB at most at a time. Add or remove some, or load the page again, then send this one once more."
+TOO_MANY = "This page holds {:,} files at most at a time. Add or remove some, or load the page again, then send this one once more."
+FULL = "Others are sending files just now, and there is no room for this one. Try again in a minute."
+
+_admitted: set[str] = set()
+_lock = threading.Lock()
+
+
+def admit() -> None:
+    """Take files from the session whose page is being drawn, until it ends."""
+    _note(_admitted.add)
+
+
+def turn_away() -> None:
+    """Take no files from the session whose page is being drawn, which nobody is signed in to."""
+    _note(_admitted.discard)
+
+
+def _note(change: Callable[[str], None]) -> None:
+    context = get_script_run_ctx()
+    if context is not None:
+        with _lock:
+            change(context.session_id)
+
+
+def let_go(files: Iterable[UploadedFile]) -> None:
+    """Hold no longer what the session sent and what was taken from it, or is not wanted."""
+    context = get_script_run_ctx()
+    if context is not None and runtime.exists():
+        for file in files:
+            runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+
+
+@dataclass(slots=True)
+class _Coming:
+    """A file on its way. size: bytes, as announced or as many as have come."""
+
+    session: str
+    size: int = 0
+    came: int = 0
+
+
+class Uploads:
+    """ASGI middleware before Streamlit. Files are refused but from sessions that were admitted and within the limits, and let go when their page is closed.
+
+    A page that only lost its connection may come back to its files as long as Streamlit keeps its session (server.disconnectedSessionTTL).
+    """
+
+    def __init__(self, app: App, *, settings: Callable[[], Settings | None]) -> None:
+        """settings: the limits in MiB; None as long as they are not known, when nothing is taken."""
+        self._app, self._settings = app, settings
+        self._coming: list[_Coming] = []
+        # Sessions that lost their connection, and when Streamlit gives them up, in seconds of the monotonic clock.
+        self._away: dict[str, float] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent_to = UPLOAD.search(scope["path"]) if scope["type"] == "http" else None
+        if sent_to is not None and scope["method"] != "OPTIONS":
+            await self._take(sent_to[1], scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._connect(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    # --- a file on its way ------------------------------------------------------------------------------------------------------
+
+    async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if session not in _admitted or not _is_active(session):
+            await PlainTextResponse(NOT_ADMITTED, 403)(scope, receive, send)
+            return
+        if scope["method"] != "PUT":
+            await self._app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "")
+        coming = _Coming(session, int(announced) if announced.isdecimal() and len(announced) < 18 else 0)
+        self._coming.append(coming)
+
+        async def counted() -> Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                coming.came += len(message.get("body", b""))
+                if coming.came > coming.size:  # nothing was announced
+                    coming.size = coming.came
+                    self._check(coming)
+            return message
+
+        try:
+            self._check(coming)
+            await self._app(scope, counted, send)
+        except HTTPException as refused:
+            await PlainTextResponse(refused.detail, refused.status_code)(scope, receive, send)
+        finally:
+            self._coming.remove(coming)
+            if not _is_active(session):  # closed meanwhile
+                _store().remove_session_files(session)
+
+    def _check(self, coming: _Coming) -> None:
+        """Raises HTTPException where there is no room for it beside what is there."""
+        settings = self._settings()
+        if settings is None:
+            raise HTTPException(503, NOT_READY)
+        held = {session: [len(file.data) for file in list(files.values())] for session, files in list(_store().file_storage.items())}
+        own = held.get(coming.session, []) + [one.size for one in self._coming if one.session == coming.session]
+        if sum(own) > settings.session_uploads_mb * MIB:
+            raise HTTPException(413, TOO_MUCH.format(settings.session_uploads_mb))
+        if len(own) > MOST_FILES:
+            raise HTTPException(413, TOO_MANY.format(MOST_FILES))
+        everything = [size for files in held.values() for size in files] + [one.size for one in self._coming]
+        if sum(everything) > settings.server_uploads_mb * MIB or len(everything) > MOST_FILES_OF_ALL:
+            raise HTTPException(503, FULL)
+
+    # --- a page that is closed --------------------------------------------------------------------------------------------------
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        code = 0
+
+        async def noted() -> Message:
+            nonlocal code
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                code = message.get("code") or 0
+            return message
+
+        try:
+            await self._app(scope, noted, send)
+        finally:
+            self._leave(closed=code == GOING_AWAY)
+
+    def _leave(self, *, closed: bool) -> None:
+        """A socket has ended: what it was of is the session that is not connected any more. closed: its page will not come back."""
+        with _lock:
+            absent = {session for session in _admitted if not _is_active(session)}
+        self._away = {session: until for session, until in self._away.items() if session in absent}
+        patience = 0 if closed else st.get_option("server.disconnectedSessionTTL")
+        for session in absent - self._away.keys():
+            self._away[session] = time.monotonic() + patience
+            if closed:
+                self._end(session)
+            else:
+                asyncio.get_running_loop().call_later(patience + 1, partial(self._end, session))
+
+    def _end(self, session: str) -> None:
+        """End a session that has not come back in time, with all that it holds."""
+        until = self._away.get(session)
+        if until is None or until > time.monotonic() or _is_active(session):
+            return
+        del self._away[session]
+        with _lock:
+            _admitted.discard(session)
+        runtime.get_instance().close_session(session)
+        _store().remove_session_files(session)  # also where Streamlit had forgotten the session already
+
+
+def _is_active(session: str) -> bool:
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+def _store() -> MemoryUploadedFileManager:
+    return cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)

@@ -1,0 +1,200 @@
+"""Files sent to a real server without a browser: from whom they are taken, how many bytes, and how long they stay in its memory."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")  # tests.browser, which starts servers, needs it
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from websockets.sync.client import ClientConnection, connect
+
+from tests.browser import Server
+
+MIB = 2**20
+SECRET = "a cookie secret of more than thirty-two characters"
+NUMBERS = count()
+
+
+class Tab:
+    """An open page as the server sees it: a socket, a session and cookies. person: who is signed in, "" for nobody."""
+
+    def __init__(self, server: Server, person: str = "") -> None:
+        self.server = server
+        with urllib.request.urlopen(f"{server.url}/_stcore/health") as answer:
+            self.xsrf = next(
+                value.split(";")[0].partition("=")[2] for value in answer.headers.get_all("set-cookie") if value.startswith("_streamlit_xsrf")
+            )
+        self.cookies = f"_streamlit_xsrf={self.xsrf}" + (f"; _streamlit_user={cookie(server, person)}" if person else "")
+        self.socket = self.connect()
+        run = BackMsg()
+        run.rerun_script.query_string = ""
+        self.socket.send(run.SerializeToString())
+        self.session, drawn = "", False
+        while not drawn:
+            message = ForwardMsg.FromString(self.socket.recv(timeout=60))  # type: ignore[arg-type]
+            if message.WhichOneof("type") == "new_session":
+                self.session = message.new_session.initialize.session_id
+            drawn = message.WhichOneof("type") == "script_finished"
+
+    def connect(self, session: str = "") -> ClientConnection:
+        """Open the page's socket; of a session that lost its own, where one is given."""
+        protocols = ["streamlit", self.xsrf, *([session] if session else [])]
+        headers = {"Cookie": self.cookies}
+        address = self.server.url.replace("http", "ws")
+        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=self.server.url, additional_headers=headers, legacy=True)  # type: ignore[arg-type]
+
+    def send(self, size: int, *, session: str = "", chunked: bool = False) -> tuple[int, str]:
+        """Send a file of so many bytes. Returns the status and what the server said."""
+        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.pdf"\r\n\r\n'
+        body = [head, *[bytes(min(MIB, size - at)) for at in range(0, size, MIB)], b"\r\n--x--\r\n"]
+        headers = {"Content-Type": "multipart/form-data; boundary=x", "Cookie": self.cookies, "X-Xsrftoken": self.xsrf}
+        if not chunked:
+            headers["Content-Length"] = str(sum(map(len, body)))
+        return ask(self.server, f"/_stcore/upload_file/{session or self.session}/{next(NUMBERS)}", "PUT", headers, body)
+
+    def lose(self) -> None:
+        """Lose the connection, as on a train."""
+        self.socket.socket.shutdown(socket.SHUT_RDWR)
+
+
+def ask(server: Server, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: list[bytes] | None = None) -> tuple[int, str]:
+    """A request; returns the status and the answer. What is refused early may be told while its body is still being sent."""
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
+    try:
+        connection.request(method, path, iter(body) if body else None, headers or {}, encode_chunked="Content-Length" not in (headers or {}))
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def cookie(server: Server, person: str) -> str:
+    """What a browser holds whose user signed in."""
+    claims = {"origin": server.url, "is_logged_in": True, "iss": "https://login.example.org", "sub": person}
+    return create_signed_value(SECRET, "_streamlit_user", json.dumps(claims)).decode()
+
+
+def memory(server: Server) -> float:
+    """MiB that the server's process holds."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def settled_memory(server: Server, most: float) -> float:
+    """The same once it is at most `most`, or after ten seconds."""
+    end = time.monotonic() + 10
+    while memory(server) > most and time.monotonic() < end:
+        time.sleep(0.1)
+    return memory(server)
+
+
+def started(folder: Path, settings: dict[str, str], port: int = 0) -> Iterator[Server]:
+    with Server(folder / "home", settings, port=port) as running:
+        end = time.monotonic() + 60
+        while ask(running, "/ready")[0] != 200:
+            assert time.monotonic() < end, running.log.read_text()
+            time.sleep(0.2)
+        yield running
+        assert "Traceback" not in running.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that nobody signs in to, and that takes few bytes; it gives up a session that lost its connection after a second."""
+    settings = {
+        "FINPOLICY_SESSION_UPLOADS_MB": "100",
+        "FINPOLICY_SERVER_UPLOADS_MB": "150",
+        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "2",
+    }
+    yield from started(tmp_path_factory.mktemp("uploads"), settings)
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that asks to sign in."""
+    folder = tmp_path_factory.mktemp("closed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    secrets = folder / "secrets.toml"
+    secrets.write_text(f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "{SECRET}"\n', encoding="utf-8")
+    yield from started(folder, {"STREAMLIT_SECRETS_FILES": str(secrets)}, port)
+
+
+def test_who_is_not_signed_in_sends_nothing(closed: Server) -> None:
+    nobody, before = Tab(closed), memory(closed)
+    for _ in range(3):
+        status, said = nobody.send(150 * MIB)
+        assert (status, "Sign in first" in said) == (403, True)
+    ann = Tab(closed, "Ann")
+    assert nobody.send(10, session=ann.session)[0] == 403
+    assert ann.send(10, session=nobody.session)[0] == 403
+    assert memory(closed) < before + 50
+    assert ann.send(10)[0] == 204
+
+
+def test_before_sign_in_the_server_tells_nothing_of_itself(closed: Server) -> None:
+    signed_in = {"Cookie": f"_streamlit_user={cookie(closed, 'Ann')}"}
+    inside = ("/_stcore/metrics", "/_stcore/script-health-check", "/_stcore/agent/openapi.json", "/original/1-x/a.pdf", "/image/x.png", "/download/x")
+    for path in inside:
+        assert ask(closed, path)[0] == 403
+        assert ask(closed, path, headers={"Cookie": f"_streamlit_user={cookie(closed, 'Ann')[:-2]}xx"})[0] == 403
+        assert ask(closed, path, headers=signed_in)[0] in {200, 404}
+    assert ask(closed, "/stop/1-x", "POST")[0] == 403
+    for path in ("/", "/_stcore/health", "/_stcore/host-config", "/ready", "/documents"):
+        assert ask(closed, path)[0] == 200
+    assert json.loads(ask(closed, "/_stcore/host-config")[1])["allowedOrigins"] == []
+    assert ask(closed, f"/auth/../_stcore/{'metrics'}")[0] != 200
+
+
+def test_a_session_that_nobody_has_sends_nothing(server: Server) -> None:
+    tab = Tab(server)
+    for made_up in ("00000000-0000-0000-0000-000000000000", "x", "%00"):
+        assert tab.send(10, session=made_up)[0] == 403
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_page_and_all_pages_hold_so_much_and_let_it_go(server: Server, chunked: bool) -> None:
+    first, second, before = Tab(server), Tab(server), memory(server)
+    assert first.send(60 * MIB, chunked=chunked)[0] == 204
+    status, said = first.send(60 * MIB, chunked=chunked)
+    assert (status, "100 MiB" in said) == (413, True)
+    assert second.send(60 * MIB, chunked=chunked)[0] == 204
+    third = Tab(server)
+    status, said = third.send(60 * MIB, chunked=chunked)
+    assert (status, "Others are sending files" in said) == (503, True)
+    assert third.send(10 * MIB, chunked=chunked)[0] == 204
+    assert before + 100 < memory(server) < before + 200
+    first.socket.close(code=1001)  # as a browser does whose page is closed
+    second.socket.close(code=1001)
+    assert settled_memory(server, before + 60) < before + 60
+    assert third.send(60 * MIB, chunked=chunked)[0] == 204
+    third.socket.close(code=1001)
+
+
+def test_a_lost_connection_comes_back_to_its_files_and_in_the_end_they_go(server: Server) -> None:
+    tab, before = Tab(server), memory(server)
+    assert tab.send(80 * MIB)[0] == 204
+    tab.lose()
+    time.sleep(0.5)
+    assert tab.send(10)[0] == 403
+    tab.socket = tab.connect(tab.session)
+    time.sleep(0.5)
+    assert tab.send(60 * MIB)[0] == 413  # the first file is there still
+    tab.lose()
+    assert settled_memory(server, before + 40) < before + 40
