@@ -8,6 +8,7 @@ import socket
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -73,10 +74,8 @@ class Tab:
 def ask(server: Server, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: list[bytes] | None = None) -> tuple[int, str]:
     """A request; returns the status and the answer. What is refused early may be told while its body is still being sent."""
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
-    try:
+    with suppress(BrokenPipeError, ConnectionResetError):
         connection.request(method, path, iter(body) if body else None, headers or {}, encode_chunked="Content-Length" not in (headers or {}))
-    except (BrokenPipeError, ConnectionResetError):
-        pass
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
