@@ -18,7 +18,7 @@ from chatbot.store.corrections import correction_from, correction_to
 from chatbot.store.reserve import FULL, disk_is_full
 from ingestion.records import DocumentFacts
 
-__all__ = ["Copies", "KeptName"]
+__all__ = ["Copies", "KeptName", "is_copy"]
 
 COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
@@ -200,6 +200,11 @@ class Copies:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def is_copy(name: str) -> bool:
+    """Whether a file of the folder is called like a kept copy."""
+    return COPY.fullmatch(name) is not None
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:
