@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain
@@ -135,6 +135,15 @@ class Chatbot:
     ) -> Iterator[AddResult]:
         """Add files; see Library.add. progress(document, phase, done, total): phase "reading", "ocr" or "embedding"."""
         yield from self.library.add(uploads, progress=progress, cancelled=cancelled, started=started)
+
+    def add_unread(self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]) -> Iterator[AddResult]:
+        """Add what people copied into the folder of documents; of what failed before, only what has a password now. passwords: by document name."""
+        found = {one.name: one for one in self.library.unread(wait=True) if not one.problem or one.name in passwords}
+        for one in found.values():
+            self.library.try_unread(one)
+        for result in self.add([Upload(one.path, one.name, passwords.get(one.name)) for one in found.values()], progress=progress):
+            self.library.tried(found[result.document], result)
+            yield result
 
     def remove(self, name: str, *, purge: bool = False) -> None:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""

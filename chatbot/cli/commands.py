@@ -50,8 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m chatbot", description="Answers questions about your PDFs, each statement with its page.")
     commands = parser.add_subparsers(dest="command", required=True)
 
-    add = _command(commands, "add", documents.add, "add PDF files, or folders of them")
-    add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    add = _command(commands, "add", documents.add, "add PDF files, or folders of them; without a path, those copied into documents/")
+    add.add_argument("paths", nargs="*", metavar="PATH", type=Path)
     add.add_argument("--name", help="name to keep a single file under (default: its file name)")
     add.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="lines of file name, tab, password for protected files; never stored")
 

@@ -8,6 +8,7 @@ import getpass
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
     uploads = _uploads(options)
     failed = False
     with open_chatbot(settings) as chatbot, progress_bars() as progress:
+        if not uploads:
+            return _add_unread(chatbot, options, progress)
         locked: set[str] = set()
         for result in chatbot.add(uploads, progress=progress, started=STARTED):
             if result.needs_password and _interactive():
@@ -51,6 +54,17 @@ def add(options: argparse.Namespace, settings: Settings) -> int:
         for result in chatbot.resume(progress=progress):
             print(visible(f"Left by an earlier run: {_add_text(result)}"), file=sys.stderr)
     return FAILED if failed else DONE
+
+
+def _add_unread(chatbot: Chatbot, options: argparse.Namespace, progress: Callable[[str, str, int, int], None]) -> int:
+    """Add what was copied into the folder of documents."""
+    results = []
+    for result in chatbot.add_unread(read_passwords(options.passwords), progress=progress):
+        results.append(result)
+        emit(_add_line(result), _add_text(result), as_json=options.json)
+    if not results:
+        print(f"Nothing new lies in {chatbot.library.copies.folder}.", file=sys.stderr)
+    return FAILED if any(result.status == "failed" for result in results) else DONE
 
 
 def _interactive() -> bool:

@@ -42,6 +42,7 @@ class AddResult:
 
     searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
     needs_password: it failed because it opens with a password only. linked: its bytes were there already, nothing was read or stored.
+    retryable: it may be added later as it is, as when the disk was full.
     """
 
     document: str
@@ -58,6 +59,7 @@ class AddResult:
     version: int = 0
     needs_password: bool = False
     linked: bool = False
+    retryable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,16 @@ class Adding:
             if error is not None and error.retryable and taken.left:
                 return AddResult(taken.name, "failed", error=str(error))
             self._catalog.stop_waiting(taken.waiting, str(error) if error and (keep or taken.recovered) else None)
+            if taken.digest in self._catalog.seen():
+                self._catalog.tried(taken.digest, str(error or ""), again=error is not None and error.retryable)
             self.drop_unneeded()
-        return AddResult(taken.name, "failed", error=str(error) if error else "Cancelled.", needs_password=needs_password)
+        return AddResult(
+            taken.name,
+            "failed",
+            error=str(error) if error else "Cancelled.",
+            needs_password=needs_password,
+            retryable=error is not None and error.retryable,
+        )
 
     def drop_unneeded(self) -> None:
         """Delete the copies that nothing needs any more. Others in the folder are never touched."""
@@ -205,7 +215,7 @@ class Adding:
 def failed_upload(name: str, error: ProjectError) -> AddResult:
     """The result of a file that could not even be taken."""
     shown = name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…"
-    return AddResult(shown, "failed", error=str(error))
+    return AddResult(shown, "failed", error=str(error), retryable=error.retryable)
 
 
 def taken_of(row: Waiting) -> Taken:

@@ -42,6 +42,8 @@ create table erased (sha256 text primary key) without rowid;
     + CONTENTS_SCHEMA
     + CORRECTION_SCHEMA
 )
+# Before the SHA-256 of a file in the keys of `meta`.
+SEEN = "seen:"
 COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}"
 # A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
 WANTED = (
@@ -400,6 +402,30 @@ class Catalog(Contents, Corrections):
                 return
             connection.execute("insert or ignore into erased select sha256 from waiting where id = ?", (waiting,))
             connection.execute("delete from waiting where id = ?", (waiting,))
+
+    # --- what lies in the folder of documents -----------------------------------------------------------------------------------
+
+    def seen(self) -> dict[str, str]:
+        """SHA-256 -> why it could not be added, "" where it could: of files that people copied there, and that are not tried again."""
+        return {row[0].removeprefix(SEEN): row[1] for row in self._read("select key, value from meta where key glob ?", (f"{SEEN}*",))}
+
+    def see(self, sha256: str, problem: str = "") -> None:
+        """Note such a file."""
+        self.set_meta(SEEN + sha256, problem)
+
+    def tried(self, sha256: str, problem: str, *, again: bool) -> None:
+        """How such a file fared. again: it is to be tried at the next start, for the fault was not its own."""
+        if again:
+            self.see_only(self.seen().keys() - {sha256})
+        else:
+            self.see(sha256, problem)
+
+    def see_only(self, hashes: Collection[str]) -> None:
+        """Forget those that lie there no more."""
+        gone = self.seen().keys() - set(hashes)
+        if gone:
+            with self._write() as connection:
+                connection.executemany("delete from meta where key = ?", ((SEEN + sha256,) for sha256 in gone))
 
     # --- the store itself ---------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from chatbot.store.private import mend_files
 from chatbot.store.reserve import FULL, disk_is_full
 from ingestion.records import DocumentFacts
 
-__all__ = ["Copies", "KeptName"]
+__all__ = ["Copies", "KeptName", "is_copy"]
 
 COPY_BYTES = 1 << 20
 COPY = re.compile(r"[0-9a-f]{64}\.pdf")
@@ -209,6 +209,11 @@ class Copies:
 
 def _is_ours(name: str) -> bool:
     return any(pattern.fullmatch(name) for pattern in (COPY, NAMES, PARTIAL))
+
+
+def is_copy(name: str) -> bool:
+    """Whether a file of the folder is called like a kept copy."""
+    return COPY.fullmatch(name) is not None
 
 
 def _same(before: os.stat_result, after: os.stat_result) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ def examine(library: Library, *, repair: bool = False, progress: Progress = lamb
         if repair and any(finding.mended for finding in found):
             library.resume(progress=progress)
         yield from found
+    yield from _lying(library)
     yield from _space(library)
 
 
@@ -148,6 +150,16 @@ def _indexes(library: Library, repair: bool) -> Iterator[Finding]:
         library.indexes.rebuild()
     for line in found:
         yield Finding(None, line, "Both indexes were made anew from the catalogue." if repair else REPAIR, repair)
+
+
+def _lying(library: Library) -> Iterator[Finding]:
+    """What people copied into the folder of documents and nobody added."""
+    for one in library.unread():
+        if one.problem:
+            fix = f"Put a readable file in its place, or add it by its path: `python -m chatbot add {shlex.quote(str(one.path))}`; `--passwords` where needed."
+            yield Finding(one.name, f"{one.path} was copied there and could not be added: {one.problem}", fix)
+        else:
+            yield Finding(one.name, f"{one.path} was copied there and is not read yet", "Run `python -m chatbot add`, or start the server.")
 
 
 def _space(library: Library) -> Iterator[Finding]:

@@ -267,7 +267,7 @@ class Additions:
                 raise different_files(taken.name, None, None)
         except ProjectError as error:
             hint = "Rename the file and add it again." if "--name" in error.hint else error.hint
-            result = failed_upload(file.name, ProjectError(error.message, hint=hint))
+            result = failed_upload(file.name, ProjectError(error.message, hint=hint, retryable=error.retryable))
             return _Task(replace(self._job(result.document, "failed"), result=result))
         return _Task(replace(self._job(taken.name, "waiting"), size=size), taken)
 

@@ -10,6 +10,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -28,6 +29,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
+from chatbot.store.lying import Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
@@ -207,6 +209,18 @@ class Library:
         if path is None or not path.exists():
             raise NotFoundError("The document's file is not kept any more.", hint="Add the document again.")
         return path
+
+    def unread(self, *, wait: bool = False) -> list[Lying]:
+        """What people copied into the folder of documents and is not among the documents; see lying.unread."""
+        return unread(self.catalog, self.copies.folder, wait=wait)
+
+    def try_unread(self, one: Lying) -> None:
+        """Such a file is about to be added. Until it is known how it fares, it is not tried again."""
+        self.catalog.see(one.digest, "its reading was broken off")
+
+    def tried(self, one: Lying, result: AddResult) -> None:
+        """How it fared."""
+        self.catalog.tried(one.digest, result.error or "", again=result.retryable)
 
     # --- adding -------------------------------------------------------------------------------------------------------------
 
@@ -445,6 +459,7 @@ class Library:
                 raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
             with self._changing:
                 self.adding.write_names({found.sha256})
+                self._keep_away({found.sha256})
 
     def retire(self, name: str) -> None:
         """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Raises NotFoundError."""
@@ -453,6 +468,7 @@ class Library:
         for digest in kept:
             self.copies.drop(digest)
         with self.reserve.lent():
+            self._keep_away(hashes)
             if is_full(self.folder):  # somebody else took what was reserved: to note anything, room is made first
                 for digest in hashes - self.catalog.hashes_beside(name):
                     self.copies.drop(digest)
@@ -462,6 +478,12 @@ class Library:
                 raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
             with self._changing:
                 self.adding.write_names(hashes)
+
+    def _keep_away(self, hashes: Set[str]) -> None:
+        """What lies in the folder of documents with these bytes is not to come back by itself."""
+        sizes = {path.stat().st_size for path in map(self.copies.path, hashes) if path.exists()}
+        with suppress(StoreError):  # on a disk without any room, where it is erased all the same
+            note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""

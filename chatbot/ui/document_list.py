@@ -37,6 +37,10 @@ def draw_documents(house: House) -> None:
                 "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as scans. What you ask is then answered from them."
             )
         )
+        folder = house.chatbot.library.copies.folder.name
+        st.caption(
+            f"PDFs can also be copied into the folder `{folder}/`, sub-folders too; they are added when the server starts, or by `python -m chatbot add`."
+        )
         st.caption("Nothing at hand? `make samples` makes four to try, in `documents/samples`.")
         return
     wanted, order = "", ADDED

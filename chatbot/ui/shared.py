@@ -15,6 +15,7 @@ from chatbot.ui.exposure import is_open_to_others, warn_if_open
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.store.jobs import Additions
+    from chatbot.store.library import Library
     from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.downloads import Downloads
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from chatbot.ui.images import PageImages
     from chatbot.ui.store_check import StoreCheck
 
-__all__ = ["House", "Opening", "close", "opening"]
+__all__ = ["House", "Opening", "close", "opening", "pick_up"]
 
 log = logging.getLogger(__name__)
 
@@ -123,11 +124,30 @@ def _open_house(settings: Settings) -> House:
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
+        threading.Thread(target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True).start()
         images, check, examples = PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot)
         return House(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
     except BaseException:
         chatbot.close()
         raise
+
+
+def pick_up(library: Library, additions: Additions) -> None:
+    """Queue what people copied into the folder of documents. Nobody waits for it: large folders take a while to look through."""
+    from chatbot.store.jobs import NewFile
+
+    try:
+        for one in library.unread(wait=True):
+            if one.problem:
+                continue
+            library.try_unread(one)
+            with one.path.open("rb") as file:
+                (number,) = additions.enqueue([NewFile(one.name, file)])
+            job = next((job for job in additions.jobs() if job.id == number), None)
+            if job is not None and job.phase == "failed" and job.result is not None:
+                library.tried(one, job.result)
+    except (ProjectError, OSError) as error:  # as when the server is being stopped; the next start goes on
+        log.warning("looking for documents that were copied into the folder: %s", error)
 
 
 _lock = threading.Lock()

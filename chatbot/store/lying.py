@@ -1,0 +1,101 @@
+"""PDFs that people copied into the folder of documents by hand: what lies there, and what of it nobody has added yet; adds nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from chatbot.store.catalog import Catalog
+from chatbot.store.copies import is_copy
+from chatbot.store.names import free_name, known_as
+
+__all__ = ["Lying", "lying", "note_copies_of", "unread"]
+
+# A file that changed less than so many seconds ago may still be on its way; it is waited for so long.
+SETTLED_SECONDS, LONGEST_WAIT, LOOK_SECONDS = 2.0, 30.0, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """A PDF in the folder. name: what it will be called. problem: why it could not be read when that was tried, "" where it was not tried yet."""
+
+    path: Path
+    digest: str
+    name: str
+    problem: str
+
+
+def lying(folder: Path) -> Iterator[Path]:
+    """The PDFs in the folder and its sub-folders, in name order: no kept copies, nothing hidden, and no link that leads out of it."""
+    for place, inside, files in os.walk(folder):
+        inside[:] = sorted(name for name in inside if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(place, name)
+            hidden = name.startswith(".") or path.suffix.casefold() != ".pdf" or (path.parent == folder and is_copy(name))
+            if not hidden and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+                yield path
+
+
+def unread(catalog: Catalog, folder: Path, *, wait: bool = False) -> list[Lying]:
+    """What lies there and is not among the documents: not tried yet, or tried in vain. What was once added and then removed is neither.
+
+    wait: for files that still grow, and note what is there already, so that it stays away when it is removed.
+    """
+    known, seen, found = catalog.hashes(), catalog.seen(), list[Lying]()
+    there: dict[str, str] = {}
+    for path in lying(folder):
+        with suppress(OSError):  # gone meanwhile, or not ours to read
+            if wait and not _settled(path):
+                continue
+            digest = _digest(path)
+            if digest in there:
+                continue
+            there[digest] = path.name
+            if digest not in known and seen.get(digest) != "":
+                found.append(Lying(path, digest, path.name, seen.get(digest, "")))
+    if wait:
+        catalog.see_only(there)
+        for digest in (there.keys() & known) - seen.keys():
+            catalog.see(digest)
+    return _named(found, catalog, there)
+
+
+def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]) -> None:
+    """Files of these SHA-256 that lie there are not to be added again; sizes: theirs, in bytes."""
+    for path in lying(folder):
+        with suppress(OSError):
+            if path.stat().st_size in sizes and (digest := _digest(path)) in digests:
+                catalog.see(digest)
+
+
+def _named(found: Sequence[Lying], catalog: Catalog, there: Mapping[str, str]) -> list[Lying]:
+    """With names that are no other's: where a file of that name lies there too, the two are not versions of one document, as reports of two years."""
+    taken, named = {row.name for row in catalog.waiting()}, list[Lying]()
+    for one in found:
+        name = known_as(one.path.name)
+        holder = catalog.newest(name)
+        if name in taken or (holder is not None and holder.sha256 in there):
+            name = free_name(name, {*catalog.names(), *taken})
+        taken.add(name)
+        named.append(replace(one, name=name))
+    return named
+
+
+def _settled(path: Path) -> bool:
+    """Whether nobody writes to it any more, waited for a while."""
+    end = time.monotonic() + LONGEST_WAIT
+    while time.monotonic() < end:
+        if not -SETTLED_SECONDS < time.time() - path.stat().st_mtime < SETTLED_SECONDS:
+            return True
+        time.sleep(LOOK_SECONDS)
+    return False
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,187 @@
+"""PDFs copied into the folder of documents by hand: each is added once, at the start or by `add`; what was removed or failed stays away, and is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chatbot import service
+from chatbot.cli import main
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.jobs import Additions
+from chatbot.store.lying import lying
+from chatbot.ui.shared import pick_up
+from tests.disks import small_disk
+from tests.fakes import HashEmbedder
+from tests.pdfs import lock_pdf, make_pdf
+
+RULE = ["The deficit ceiling is three per cent of output."]
+OTHER = ["The debt anchor is sixty per cent of output."]
+Command = Callable[..., tuple[int, list[dict[str, object]]]]
+
+
+def place(path: Path, pages: list[str]) -> Path:
+    """A PDF that was copied there a while ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    make_pdf(path, pages)
+    return aged(path)
+
+
+def aged(path: Path) -> Path:
+    os.utime(path, (time.time() - 60,) * 2)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "documents"
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path) -> Command:
+    """The command line with `--json` in that home: (exit code, lines)."""
+    monkeypatch.setattr(service, "make_embedder", lambda settings: HashEmbedder())
+    monkeypatch.setenv("FINPOLICY_HOME", str(folder.parent))
+
+    def run(*arguments: object) -> tuple[int, list[dict[str, object]]]:
+        capsys.readouterr()
+        code = main([*map(str, arguments), "--json"])
+        return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def start(folder: Path) -> list[tuple[str, str]]:
+    """As the server starts: (name, phase) of what was queued, when all is done."""
+    with Chatbot(Settings(home=folder.parent), embedder=HashEmbedder()) as chatbot:
+        additions = Additions(chatbot.library)
+        pick_up(chatbot.library, additions)
+        end = time.monotonic() + 30
+        while any(job.busy for job in additions.jobs()) and time.monotonic() < end:
+            time.sleep(0.05)
+        jobs = [(job.name, job.phase) for job in additions.jobs()]
+        additions.close()
+    return jobs
+
+
+def unread(command: Command) -> list[dict[str, object]]:
+    """What doctor says of the folder."""
+    return [line for line in command("doctor")[1] if "copied there" in str(line["problem"])]
+
+
+@pytest.mark.parametrize("by", ["add", "start"])
+def test_what_is_copied_there_is_named_and_added_once(folder: Path, command: Command, by: str) -> None:
+    place(folder / "Rule.pdf", RULE)
+    place(folder / "2024" / "Debt.PDF", OTHER)
+    place(folder / ".Hidden.pdf", ["Hidden."])
+    place(folder / ".partial" / "Hidden too.pdf", ["Hidden too."])
+    found = unread(command)
+    assert [(line["document"], line["fix"]) for line in found] == [
+        (name, "Run `python -m chatbot add`, or start the server.") for name in ("Rule.pdf", "Debt.PDF")
+    ]
+    if by == "add":
+        code, lines = command("add")
+        assert (code, [(line["document"], line["status"]) for line in lines]) == (0, [("Rule.pdf", "added"), ("Debt.PDF", "added")])
+    else:
+        assert sorted(start(folder)) == [("Debt.PDF", "done"), ("Rule.pdf", "done")]
+    assert unread(command) == []
+    assert command("add") == (0, [])
+    assert start(folder) == []
+    assert [line["document"] for line in command("list")[1]] == ["Rule.pdf", "Debt.PDF"]
+
+
+@pytest.mark.parametrize("purge", [[], ["--purge"]], ids=["hidden", "erased"])
+@pytest.mark.parametrize("by_path", [True, False], ids=["added by its path", "picked up"])
+def test_what_was_removed_does_not_come_back_by_itself(folder: Path, command: Command, purge: list[str], by_path: bool) -> None:
+    path = place(folder / "samples" / "Rule.pdf", RULE)
+    command("add", *([path] if by_path else []))
+    assert command("remove", "Rule.pdf", *purge)[0] == 0
+    assert start(folder) == []
+    assert command("add") == (0, [])
+    assert unread(command) == []
+    assert command("add", path)[1][0]["status"] == "added"
+
+
+def test_what_cannot_be_read_is_tried_again_when_it_changed(folder: Path, command: Command) -> None:
+    path = place(folder / "Broken.pdf", RULE)
+    whole = path.read_bytes()
+    path.write_bytes(b"%PDF-1.7\nnothing else")
+    aged(path)
+    assert start(folder) == [("Broken.pdf", "failed")]
+    assert start(folder) == []
+    assert command("add") == (0, [])
+    (line,) = unread(command)
+    assert (line["document"], "damaged" in str(line["problem"]), "Put a readable file" in str(line["fix"])) == ("Broken.pdf", True, True)
+    path.write_bytes(whole)
+    aged(path)
+    assert start(folder) == [("Broken.pdf", "done")]
+    assert unread(command) == []
+
+
+def test_a_protected_file_is_added_with_its_password(folder: Path, tmp_path: Path, command: Command) -> None:
+    lock_pdf(place(folder / "Locked.pdf", RULE), "sesame")
+    aged(folder / "Locked.pdf")
+    assert command("add")[0] == 1
+    assert "password" in str(unread(command)[0]["problem"])
+    passwords = tmp_path / "passwords.tsv"
+    passwords.write_text("Locked.pdf\tsesame\n")
+    assert command("add", "--passwords", passwords)[1][0]["status"] == "added"
+    assert unread(command) == []
+
+
+def test_files_of_one_name_in_two_folders_are_two_documents_and_a_changed_file_is_a_new_version(folder: Path, command: Command) -> None:
+    place(folder / "2024" / "Report.pdf", RULE)
+    place(folder / "2025" / "Report.pdf", OTHER)
+    place(folder / "copy" / "Report.pdf", RULE)
+    assert [(line["document"], line["status"]) for line in command("add")[1]] == [("Report.pdf", "added"), ("Report (2).pdf", "added")]
+    place(folder / "2026" / "Report.pdf", ["A third one."])
+    assert start(folder) == [("Report (3).pdf", "done")]
+    (folder / "copy" / "Report.pdf").unlink()
+    place(folder / "2024" / "Report.pdf", ["The ceiling was changed."])
+    assert [(line["document"], line["status"]) for line in command("add")[1]] == [("Report.pdf", "replaced")]
+
+
+def test_links_that_lead_out_of_the_folder_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    outside = place(tmp_path / "outside" / "Secret.pdf", RULE)
+    inside = place(folder / "Rule.pdf", OTHER)
+    (folder / "Link.pdf").symlink_to(outside)
+    (folder / "linked").symlink_to(outside.parent)
+    (folder / "Gone.pdf").symlink_to(tmp_path / "nowhere.pdf")
+    os.mkfifo(folder / "Pipe.pdf")
+    assert list(lying(folder)) == [inside]
+
+
+def test_a_file_that_is_still_being_copied_is_waited_for(folder: Path, tmp_path: Path) -> None:
+    whole = make_pdf(tmp_path / "Rule.pdf", RULE).read_bytes()
+    folder.mkdir(parents=True)
+
+    def copy() -> None:
+        with (folder / "Rule.pdf").open("wb", 0) as file:
+            for at in range(0, len(whole), len(whole) // 8):
+                file.write(whole[at : at + len(whole) // 8])
+                time.sleep(0.3)
+
+    copying = threading.Thread(target=copy)
+    copying.start()
+    time.sleep(0.5)
+    assert start(folder) == [("Rule.pdf", "done")]
+    copying.join()
+
+
+def test_what_a_full_disk_keeps_out_is_tried_at_the_next_start(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 40) as disk:
+        large = place(disk / "documents" / "Large.pdf", RULE)
+        with large.open("ab") as file:
+            file.write(b"%" + bytes(11 * 2**20))
+        aged(large)
+        (disk / "others").write_bytes(bytes(14 * 2**20))
+        assert start(large.parent) == [("Large.pdf", "failed")]
+        (disk / "others").unlink()
+        assert start(large.parent) == [("Large.pdf", "done")]
