@@ -61,10 +61,13 @@ def stays_here(line: str) -> bool:
 
 
 def written_elsewhere(trace: str, folder: Path) -> list[str]:
-    """Lines that make a file, or open one to be changed, outside the store, the product's cache and the folder of temporary files."""
+    """Lines that make a file, or open one to be changed, outside the store, the product's cache and the folder of temporary files; what Python compiles
+    stands beside its source."""
     own = (f"{folder}/store", f"{folder}/home/.cache", f"{folder}/temporary/", "/dev/", "/proc/self/")
     return [
-        line for line in trace.splitlines() if MAKING.search(line) and not READING.search(line) and not all(p.startswith(own) for p in places(line))
+        line
+        for line in trace.splitlines()
+        if MAKING.search(line) and not READING.search(line) and not all(p.startswith(own) or "/__pycache__/" in p for p in places(line))
     ]
 
 

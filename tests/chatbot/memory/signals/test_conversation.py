@@ -28,7 +28,9 @@ PAGE = "Security rules of the exchange in Ankara\nA hacked exchange in Ankara re
 def chatbot(reachable: Path, tmp_path: Path) -> Iterator[Chatbot]:
     home = reachable / "talk"
     settings = Settings(home=home, signals_confidence=0.0)
-    with Chatbot(settings, embedder=HashEmbedder(dimension=256), model=ScriptedModel(["A hacked exchange reports it."])) as opened:
+    with Chatbot(
+        settings, embedder=HashEmbedder(dimension=256), model=ScriptedModel(["A hacked exchange in Ankara reports it to Parliament within 30 days."])
+    ) as opened:
         for folder in (home, settings.store):
             folder.chmod(0o755)  # for the user that Postgres runs as where the tests run as root
         list(opened.add([Upload(make_pdf(tmp_path / "Rules.pdf", [PAGE]))]))
