@@ -21,6 +21,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from tests.browser import Server
 
@@ -45,17 +46,19 @@ class Tab:
         self.socket.send(run.SerializeToString())
         self.session, drawn = "", False
         while not drawn:
-            message = ForwardMsg.FromString(self.socket.recv(timeout=60))  # type: ignore[arg-type]
+            data = self.socket.recv(timeout=60)
+            assert isinstance(data, bytes)
+            message = ForwardMsg.FromString(data)
             if message.WhichOneof("type") == "new_session":
                 self.session = message.new_session.initialize.session_id
             drawn = message.WhichOneof("type") == "script_finished"
 
     def connect(self, session: str = "") -> ClientConnection:
         """Open the page's socket; of a session that lost its own, where one is given."""
-        protocols = ["streamlit", self.xsrf, *([session] if session else [])]
+        protocols = list(map(Subprotocol, ["streamlit", self.xsrf, *([session] if session else [])]))
         headers = {"Cookie": self.cookies}
         address = self.server.url.replace("http", "ws")
-        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=self.server.url, additional_headers=headers, legacy=True)  # type: ignore[arg-type]
+        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=Origin(self.server.url), additional_headers=headers, legacy=True)
 
     def send(self, size: int, *, session: str = "", chunked: bool = False) -> tuple[int, str]:
         """Send a file of so many bytes. Returns the status and what the server said."""
