@@ -190,8 +190,10 @@ def _look(chatbot: Chatbot, pages: Pages, answer: Answer, judge: Judge, counts: 
         if goes_on and before and before[0].page == citation.page and before[1] < start and "…" not in shown[:3]:
             yield "gap", shown, citation, f"left out: {_words(sheet, (before[1], start))}"
         before = (citation, end)
+        # An ellipsis at its edge says that a sentence is not whole.
+        told = {"begins": shown.startswith("…"), "ends": shown.endswith("…")}
         for run in parts.runs if not row else ():
-            for cut in sheet.cuts(run, judge.ends):
+            for cut in (cut for cut in sheet.cuts(run, judge.ends) if not told[cut]):
                 yield cut, shown, citation, _around(sheet, (run[0], run[0] + 1) if cut == "begins" else (run[1] - 1, run[1]), CONTEXT)
         if place is None:
             yield "unverified", shown, citation, citation.reason or ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_title
-from chatbot.answer.quoting.passages import Passage, orders_of, passages
+from chatbot.answer.quoting.passages import LEFT_OUT, Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
 from chatbot.numbers import find_periods, mark_beside, mark_of_table, periods_agree
 from chatbot.numbers.grammar import MONTH
@@ -31,8 +31,6 @@ WINDOW_WORDS = 60
 CLOSE_TO_BEST = 4.0
 CLOSE_TO_BEST_ELSEWHERE = 0.5
 LONGEST_PASSAGE = 1_200
-# Stands where the page goes on, and the quotation does not.
-LEFT_OUT = "…"
 WORD, MONTHS = re.compile(r"[^\W\d_]{2}"), re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
 FEWEST_WORDS = 3
@@ -190,13 +188,15 @@ def _lead_of(passage: Passage) -> list[str]:
 
 
 def _sentence(passage: Passage) -> str:
-    """The passage with a mark where the page, or the room there is, does not hold all of its sentence."""
+    """The passage with a mark where it does not hold all of its sentence: at a page's edge, among the text of a chart, or for want of room."""
     text = passage.text
     if len(text) > LONGEST_PASSAGE:
         ends = [end for _, end in sentence_spans(text, longest=LONGEST_PASSAGE) if end <= LONGEST_PASSAGE]
         text = f"{text[: max(ends)].rstrip()} {LEFT_OUT}"
-    opens = text[:1].islower() and not passage.is_item and not (passage.at and passage.follows)
-    return f"{LEFT_OUT} " * opens + text + f" {LEFT_OUT}" * passage.unfinished
+    if passage.is_item or "\n" in text or text.endswith(LEFT_OUT):
+        return text
+    begins_within, ends_within = text[:1].islower() or text[:1] in "%),;", not is_finished(text, also=":;,")
+    return f"{LEFT_OUT} " * begins_within + text + f" {LEFT_OUT}" * ends_within
 
 
 def _shown(passage: Passage, asked: Understanding) -> str:

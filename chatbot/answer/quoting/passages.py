@@ -13,8 +13,10 @@ from chatbot.records import Hit
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.records import Row, Table
 
-__all__ = ["Passage", "orders_of", "passages", "verbatim"]
+__all__ = ["LEFT_OUT", "Passage", "orders_of", "passages", "verbatim"]
 
+# Stands where the page goes on, and the quotation does not.
+LEFT_OUT = "…"
 FEWEST_WORDS = 3
 LONGEST_ROW = 200
 # A question ends the turn of who asks it, or has a word of thanks behind it.
@@ -27,8 +29,8 @@ MOST_LISTED_ROWS = 12
 MOST_ITEMS = 40
 # Numbers in a sentence that leads a list in without a colon; more are the heads of a table's columns.
 MOST_NUMBERS_IN_LEAD = 1
-# Words of a table's label; what has more is a paragraph that stands between columns.
-MOST_LABEL_WORDS = 40
+# Characters of a row of a table beyond which it is several rows, or a paragraph that was taken for one.
+LONGEST_WHOLE_ROW = 400
 # Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its columns. Of fewer characters than
 # these a row is a figure or two, which any sentence can have.
 MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
@@ -39,7 +41,7 @@ class Passage:
     """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about. at: its place on
     the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question.
     is_item: it is of a list's item. lead: the sentence that announces its list, skips: further items stand between the two. follows: nothing stands
-    between it and the passage before it. unfinished: the page ends before its sentence does.
+    between it and the passage before it.
     """
 
     text: str
@@ -53,7 +55,6 @@ class Passage:
     lead: str = ""
     skips: bool = False
     follows: bool = False
-    unfinished: bool = False
 
 
 def passages(hit: Hit) -> list[Passage]:
@@ -81,8 +82,6 @@ def passages(hit: Hit) -> list[Passage]:
                 Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending)) for at, sentence in enumerate(_sentences(block))
             )
         pending = []
-    if found and not pending and not found[-1].is_row and not is_finished(found[-1].text, also=":;,"):
-        found[-1] = replace(found[-1], unfinished=not found[-1].is_item)
     rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
     known = {_spaceless(passage.text) for passage in rows}
     beginning: dict[str, list[str]] = {}
@@ -107,11 +106,16 @@ def _announces(block: str) -> bool:
 def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
     """The rows of a table that have values."""
     for row in table.rows:
-        if any(row.cells) and 0 <= row.start < row.end <= len(page_text) and len(row.label.split()) <= MOST_LABEL_WORDS:
+        if any(row.cells) and 0 <= row.start < row.end <= len(page_text) and _is_one_row(page_text[row.start : row.end]):
             text = verbatim(row, page_text)
             unit = "" if table.unit in table.caption else table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
             yield Passage(text, _cut(" ".join(head.split())), True, table=table, row=row)
+
+
+def _is_one_row(text: str) -> bool:
+    """Whether the text of a row can be one: none has the end of a sentence and the beginning of another in it."""
+    return len(text) <= LONGEST_WHOLE_ROW and len(sentences(" ".join(text.split()))) == 1
 
 
 def orders_of(hit: Hit) -> str:
@@ -121,7 +125,9 @@ def orders_of(hit: Hit) -> str:
 
 def verbatim(row: Row, page_text: str) -> str:
     """A row as the page has it, on one line, a long one to the last whole word that has room."""
-    return _cut(" ".join(page_text[row.start : row.end].split()))
+    whole = " ".join(page_text[row.start : row.end].split())
+    cut = _cut(whole)
+    return cut if cut == whole else f"{cut} {LEFT_OUT}"
 
 
 def _cut(line: str) -> str:
