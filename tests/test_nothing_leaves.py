@@ -67,7 +67,7 @@ def written_elsewhere(trace: str, folder: Path) -> list[str]:
     return [
         line
         for line in trace.splitlines()
-        if MAKING.search(line) and not READING.search(line) and not all(p.startswith(own) or "/__pycache__/" in p for p in places(line))
+        if MAKING.search(line) and not READING.search(line) and not all(p.startswith(own) or "/__pycache__" in p for p in places(line))
     ]
 
 
