@@ -6,7 +6,6 @@ import re
 import socket
 import time
 from email.utils import mktime_tz, parsedate_tz
-from functools import partial
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
@@ -227,13 +226,13 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         gone = isinstance(cause, httpx2.ConnectError)
         what = "cannot be reached" if gone else "broke off the connection"
         # The transport's own words for a server that dies say less than these.
-        silent = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
-        message = f"{host} {what}." if silent else f"{_quoting(f'{host} {what}', str(cause), settings)}."
+        said = "" if isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause) else f": {clean_text(str(cause), settings)}"
+        message = f"{host} {what}{said}."
         return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0, kind="unreachable" if gone else "")
     if isinstance(error, APIStatusError):
         return _explain_status(error, settings, model_setting)
     if isinstance(error, APIError):
-        return EndpointError(_quoting(f"{host} reported an error", error.message, settings))
+        return EndpointError(f"{host} reported an error: {clean_text(error.message, settings)}")
     return EndpointError(f"{host} sent something that is not a model's answer.", hint="Check OPENAI_BASE_URL; it usually ends in /v1.")
 
 
@@ -243,33 +242,27 @@ def clean_text(text: str, settings: Settings) -> str:
     return one_line(line.replace(settings.api_key, "***") if settings.api_key else line, MOST_PROVIDER_CHARACTERS)
 
 
-def _quoting(what: str, said: str, settings: Settings) -> str:
-    """What happened, with the other party's own words; without them where a user of a server that is open to others chose the address: they would
-    be read what only this machine can reach."""
-    return what if settings.endpoint_rule == "public" else f"{what}: {clean_text(said, settings)}"
-
-
 def _explain_status(error: APIStatusError, settings: Settings, model_setting: str) -> EndpointError:
     host, status, said = endpoint_host(settings), error.status_code, _provider_words(error.body, error.message)
-    quoting = partial(_quoting, said=said, settings=settings)
+    shown = clean_text(said, settings)
     if status in {401, 403}:
-        return EndpointError(quoting(f"{host} refused the key (status {status})"), hint="Check OPENAI_API_KEY.", retryable=False, kind="key")
+        return EndpointError(f"{host} refused the key (status {status}): {shown}", hint="Check OPENAI_API_KEY.", retryable=False, kind="key")
     if status == 404:
         model = settings.chat_model if model_setting == "FINPOLICY_CHAT_MODEL" else settings.embedding_model
         hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
-        return EndpointError(quoting(f"{host} does not know the model {model!r} (status 404)"), hint=hint, retryable=False, kind="model")
+        return EndpointError(f"{host} does not know the model {model!r} (status 404): {shown}", hint=hint, retryable=False, kind="model")
     if status == 429:
-        return _explain_limit(quoting(f"{host} is limiting requests (status 429)"), error.code, _retry_after(error.response.headers))
+        return _explain_limit(f"{host} is limiting requests (status 429): {shown}", error.code, _retry_after(error.response.headers))
     if status == 413 or error.code == "context_length_exceeded" or _CONTEXT_EXCEEDED.search(said):
-        message = quoting(f"The prompt is too long for the model at {host} (status {status})")
+        message = f"The prompt is too long for the model at {host} (status {status}): {shown}"
         return EndpointError(message, hint="Lower FINPOLICY_CONTEXT_TOKENS.", retryable=False)
     if 300 <= status < 400:
         return EndpointError(f"{host} redirects elsewhere (status {status}).", hint="Set OPENAI_BASE_URL to the address itself.", retryable=False)
     if status == 408 or status >= 500:
         wait = _retry_after(error.response.headers)
         hint = "Ask again in a minute; the endpoint's own log may say why."
-        return EndpointError(quoting(f"{host} failed (status {status})"), hint=hint, wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
-    return EndpointError(quoting(f"{host} rejected the request (status {status})"), hint=f"Check {model_setting}.", retryable=False)
+        return EndpointError(f"{host} failed (status {status}): {shown}", hint=hint, wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
+    return EndpointError(f"{host} rejected the request (status {status}): {shown}", hint=f"Check {model_setting}.", retryable=False)
 
 
 def _explain_limit(message: str, code: str | None, wait: float) -> EndpointError:

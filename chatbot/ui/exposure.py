@@ -14,8 +14,8 @@ __all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "signs_in", "wa
 log = logging.getLogger(__name__)
 
 OPEN_WARNING = (
-    "This server is open to other machines, and nobody signs in: whoever can reach it can read all documents. Set up sign-in (README, “Signing in”), "
-    "or in .streamlit/config.toml set server.address to 127.0.0.1 and keep server.allowedHosts to localhost, 127.0.0.1 and ::1."
+    "This server listens beyond this machine, and nobody signs in: whoever can reach it can read all documents. "
+    "Set up sign-in (README, “Signing in”), or set server.address to 127.0.0.1 in .streamlit/config.toml."
 )
 
 
@@ -39,20 +39,13 @@ def _has_secrets() -> bool:
 
 
 def is_open_to_others() -> bool:
-    """Whether people elsewhere may use the pages: they can reach the server, or it asks who they are."""
-    return _is_reached_from_elsewhere() or signs_in()
+    """Whether people elsewhere may use the pages: the server listens beyond this machine, or it asks who they are."""
+    return not _is_loopback(st.get_option("server.address")) or signs_in()
 
 
 def lacks_sign_in() -> bool:
-    """Whether people elsewhere can reach the server, and it asks nobody who they are."""
-    return _is_reached_from_elsewhere() and not signs_in()
-
-
-def _is_reached_from_elsewhere() -> bool:
-    """Whether the server listens beyond this machine, or answers to a host name that is not this machine's, as it does behind a proxy. No host names
-    at all allow any."""
-    hosts: list[str] = st.get_option("server.allowedHosts") or ["*"]
-    return not all(map(_is_loopback, [st.get_option("server.address"), *hosts]))
+    """Whether the server listens beyond this machine and asks nobody who they are."""
+    return not _is_loopback(st.get_option("server.address")) and not signs_in()
 
 
 def warn_if_open() -> None:
@@ -62,9 +55,10 @@ def warn_if_open() -> None:
 
 
 def _is_loopback(address: str | None) -> bool:
-    """Whether an address or host name is this machine's own; none given means all addresses."""
-    name = (address or "").strip().strip("[]").rstrip(".").lower()
+    """Whether a server that listens on `address` can be reached from this machine alone; none given means all addresses."""
+    if not address:
+        return False
     try:
-        return ip_address(name).is_loopback
+        return ip_address(address.strip("[]")).is_loopback
     except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
+        return address.rstrip(".").lower() == "localhost"
