@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -20,6 +21,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from tests.browser import Server
 
@@ -44,17 +46,16 @@ class Tab:
         self.socket.send(run.SerializeToString())
         self.session, drawn = "", False
         while not drawn:
-            message = ForwardMsg.FromString(self.socket.recv(timeout=60))  # type: ignore[arg-type]
+            message = ForwardMsg.FromString(self.socket.recv(timeout=60))
             if message.WhichOneof("type") == "new_session":
                 self.session = message.new_session.initialize.session_id
             drawn = message.WhichOneof("type") == "script_finished"
 
     def connect(self, session: str = "") -> ClientConnection:
         """Open the page's socket; of a session that lost its own, where one is given."""
-        protocols = ["streamlit", self.xsrf, *([session] if session else [])]
-        headers = {"Cookie": self.cookies}
-        address = self.server.url.replace("http", "ws")
-        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=self.server.url, additional_headers=headers, legacy=True)  # type: ignore[arg-type]
+        protocols = [Subprotocol(text) for text in ("streamlit", self.xsrf, session) if text]
+        address, origin = self.server.url.replace("http", "ws"), Origin(self.server.url)
+        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=origin, additional_headers={"Cookie": self.cookies}, legacy=True)
 
     def send(self, size: int, *, session: str = "", chunked: bool = False) -> tuple[int, str]:
         """Send a file of so many bytes. Returns the status and what the server said."""
@@ -73,10 +74,8 @@ class Tab:
 def ask(server: Server, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: list[bytes] | None = None) -> tuple[int, str]:
     """A request; returns the status and the answer. What is refused early may be told while its body is still being sent."""
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
-    try:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         connection.request(method, path, iter(body) if body else None, headers or {}, encode_chunked="Content-Length" not in (headers or {}))
-    except (BrokenPipeError, ConnectionResetError):
-        pass
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()

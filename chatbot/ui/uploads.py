@@ -64,7 +64,7 @@ def let_go(files: Iterable[UploadedFile]) -> None:
     context = get_script_run_ctx()
     if context is not None and runtime.exists():
         for file in files:
-            runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+            _store().remove_file(context.session_id, file.file_id)
 
 
 @dataclass(slots=True)
