@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from chatbot.settings import Settings
 from chatbot.ui import first_page, routes, scroll, shared
 from chatbot.ui.guard import Guard
+from chatbot.ui.in_turn import InTurn
 from chatbot.ui.signing_in import may_fetch
 from chatbot.ui.uploads import Uploads
 
@@ -40,4 +41,4 @@ guard = Middleware(
     scripts=[*scroll.SCRIPTS, *first_page.SCRIPTS],
 )
 uploads = Middleware(Uploads, settings=settings)
-app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *first_page.ROUTES], middleware=[guard, uploads])
+app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *first_page.ROUTES], middleware=[guard, uploads, Middleware(InTurn)])

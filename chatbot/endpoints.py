@@ -225,15 +225,27 @@ def explain_failure(error: Exception, settings: Settings, *, model_setting: str)
         cause = error.__cause__ or error
         gone = isinstance(cause, httpx2.ConnectError)
         what = "cannot be reached" if gone else "broke off the connection"
-        # The transport's own words for a server that dies say less than these.
-        said = "" if isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause) else f": {clean_text(str(cause), settings)}"
-        message = f"{host} {what}{said}."
+        # The transport's own words for a server that dies say less than these; for one that speaks no HTTP they quote what it sent.
+        plain = isinstance(cause, httpx2.RemoteProtocolError) and _DIED in str(cause)
+        said = "" if plain or not (gone or _shows_words(settings)) else f": {clean_text(str(cause), settings)}"
+        message = f"{host} {what}{said}".rstrip(".") + "."
         return EndpointError(message, hint="Check that OPENAI_BASE_URL is right and running.", wait=0, kind="unreachable" if gone else "")
     if isinstance(error, APIStatusError):
         return _explain_status(error, settings, model_setting)
     if isinstance(error, APIError):
-        return EndpointError(f"{host} reported an error: {clean_text(error.message, settings)}")
+        return EndpointError(f"{host} reported an error{_quoted(error.message, settings)}")
     return EndpointError(f"{host} sent something that is not a model's answer.", hint="Check OPENAI_BASE_URL; it usually ends in /v1.")
+
+
+def _shows_words(settings: Settings) -> bool:
+    """Whether what an endpoint sends instead of an answer is shown. Not where a user chose it: pointed at something that is no model, the server
+    would read to its users what it alone can reach."""
+    return not settings.endpoint_rule
+
+
+def _quoted(said: str, settings: Settings) -> str:
+    """The end of a sentence: a provider's own words, or nothing of them."""
+    return f": {clean_text(said, settings)}" if _shows_words(settings) else "."
 
 
 def clean_text(text: str, settings: Settings) -> str:
@@ -244,25 +256,25 @@ def clean_text(text: str, settings: Settings) -> str:
 
 def _explain_status(error: APIStatusError, settings: Settings, model_setting: str) -> EndpointError:
     host, status, said = endpoint_host(settings), error.status_code, _provider_words(error.body, error.message)
-    shown = clean_text(said, settings)
+    shown = _quoted(said, settings)
     if status in {401, 403}:
-        return EndpointError(f"{host} refused the key (status {status}): {shown}", hint="Check OPENAI_API_KEY.", retryable=False, kind="key")
+        return EndpointError(f"{host} refused the key (status {status}){shown}", hint="Check OPENAI_API_KEY.", retryable=False, kind="key")
     if status == 404:
         model = settings.chat_model if model_setting == "FINPOLICY_CHAT_MODEL" else settings.embedding_model
         hint = f"Check {model_setting}, and OPENAI_BASE_URL, which usually ends in /v1."
-        return EndpointError(f"{host} does not know the model {model!r} (status 404): {shown}", hint=hint, retryable=False, kind="model")
+        return EndpointError(f"{host} does not know the model {model!r} (status 404){shown}", hint=hint, retryable=False, kind="model")
     if status == 429:
-        return _explain_limit(f"{host} is limiting requests (status 429): {shown}", error.code, _retry_after(error.response.headers))
+        return _explain_limit(f"{host} is limiting requests (status 429){shown}", error.code, _retry_after(error.response.headers))
     if status == 413 or error.code == "context_length_exceeded" or _CONTEXT_EXCEEDED.search(said):
-        message = f"The prompt is too long for the model at {host} (status {status}): {shown}"
+        message = f"The prompt is too long for the model at {host} (status {status}){shown}"
         return EndpointError(message, hint="Lower FINPOLICY_CONTEXT_TOKENS.", retryable=False)
     if 300 <= status < 400:
         return EndpointError(f"{host} redirects elsewhere (status {status}).", hint="Set OPENAI_BASE_URL to the address itself.", retryable=False)
     if status == 408 or status >= 500:
         wait = _retry_after(error.response.headers)
         hint = "Ask again in a minute; the endpoint's own log may say why."
-        return EndpointError(f"{host} failed (status {status}): {shown}", hint=hint, wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
-    return EndpointError(f"{host} rejected the request (status {status}): {shown}", hint=f"Check {model_setting}.", retryable=False)
+        return EndpointError(f"{host} failed (status {status}){shown}", hint=hint, wait=wait if wait <= LONGEST_WAIT_SECONDS else None)
+    return EndpointError(f"{host} rejected the request (status {status}){shown}", hint=f"Check {model_setting}.", retryable=False)
 
 
 def _explain_limit(message: str, code: str | None, wait: float) -> EndpointError:

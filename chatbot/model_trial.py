@@ -78,7 +78,10 @@ def _without_model(host: str, settings: Settings) -> Trial:
 
 
 def _offered(settings: Settings) -> list[str]:
-    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood."""
+    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood. Others' users are not read a list that
+    only this server may see."""
+    if settings.endpoint_rule == "public":
+        return []
     failures = endpoint_failures()
     try:
         with open_client(settings.hurried(MOST_SECONDS)) as client:

@@ -231,17 +231,53 @@ def test_conversations_are_found_renamed_deleted_restored_and_taken_away(browser
         expect(page.get_by_text("There is no such conversation here")).to_be_visible()
 
 
+# Press a button and ask at once, before the server can have said what came of it.
+HASTE = """([key, question]) => {
+const box = document.querySelector('[data-testid="stChatInput"] textarea');
+document.querySelector(`.st-key-${key} button`).click();
+Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(box, question);
+box.dispatchEvent(new Event('input', {bubbles: true}));
+setTimeout(() => box.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, cancelable: true})), 10);
+}"""
+
+
+def test_what_is_asked_just_after_a_click_stands_where_the_click_led(browser: Browser, server: Server) -> None:
+    with Visitor(browser, server.url) as page:
+        ask(page, CEILING)
+        second = page.context.new_page()
+        second.goto(page.url)
+        second.locator(".question").wait_for()
+        for key, question in (
+            ("new", ANCHOR),
+            ("new", RESERVE),
+            ("new-private", SECRET),
+            ("new", f"And {CEILING}"),
+            ("new-private", f"And {SECRET}"),
+        ):
+            settled(page)
+            page.evaluate(HASTE, [key, question])
+            expect(page.locator(".question")).to_have_text([question])
+            messages(page).last.get_by_text("How this was answered").wait_for()
+            expect(page).to_have_url(re.compile(r"\?c=private-" if key == "new-private" else r"\?c=(?!private-)"))
+        page.go_back()  # what the browser itself goes back to is not taken for a click that came late
+        expect(page.locator(".question")).not_to_have_text([f"And {SECRET}"])
+
+
 def test_a_private_conversation_leaves_nothing(browser: Browser, home: Path) -> None:
     with Server(home) as server, Visitor(browser, server.url) as page:
         page.get_by_role("button", name="Private conversation").click()
         expect(page.get_by_text("Private: nothing of this is kept on disk; it is gone when the server stops.")).to_be_visible()
-        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_have_count(0)  # what is attached would be kept
+        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_be_hidden()  # what is attached would be kept
+        attached = make_pdf(home.parent / "x.pdf", ["Not to be kept."])
+        page.get_by_test_id("stChatInput").locator("input[type=file]").first.set_input_files(attached)
+        page.get_by_test_id("stChatInput").get_by_text("x.pdf").wait_for()
         ask(page, SECRET)
+        assert len(list(home.rglob("*.pdf"))) == 1  # the one that was there
         page.reload()
         expect(page.locator(".question")).to_have_text([SECRET])
         page.get_by_role("button", name="New conversation").click()
         expect(messages(page)).to_have_count(0)
-        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_have_count(1)
+        expect(page.get_by_test_id("stChatInputFileUploadButton")).to_be_visible()
         ask(page, CEILING)
         go(page, SECRET)
         address = page.url

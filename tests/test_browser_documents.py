@@ -57,6 +57,19 @@ def drop(page: Page, path: Path) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + 250, "y": box["y"] + 15, "data": data})
 
 
+def test_what_is_more_than_a_page_may_hold_is_refused_in_words(browser: Browser, tmp_path: Path) -> None:
+    big = tmp_path / "Big.pdf"
+    big.write_bytes(bytes(30 * 2**20))
+    with Server(tmp_path / "home", {"FINPOLICY_SESSION_UPLOADS_MB": "20"}) as server:
+        page = browser.new_page()
+        page.goto(server.url)
+        page.get_by_role("heading", name="Chat", exact=True).wait_for(timeout=60_000)
+        go(page, "Documents")
+        page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(big)
+        expect(page.get_by_role("alert").filter(has_text="This page holds files of 20 MiB at most at a time.")).to_be_visible()
+        page.context.close()
+
+
 def test_a_folder_is_dropped_chosen_explained_and_added(page: Page, folder: Path) -> None:
     drop(page, folder)
     expect(page.get_by_text("empty.pdf: The file is empty; left out.")).to_be_visible()

@@ -114,13 +114,16 @@ def test_a_choice_survives_the_server_and_the_key_does_not(browser: Browser, hom
             assert provider.requests == []
 
 
-def test_open_to_others_it_warns_and_lets_nobody_choose_an_endpoint(browser: Browser, home: Path) -> None:
-    with Server(home, {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}) as server, Visitor(browser, server.url) as page:
-        expect(page.get_by_role("alert")).to_contain_text("listens beyond this machine, and nobody signs in")
+@pytest.mark.parametrize(
+    "opened", [{"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, {"STREAMLIT_SERVER_ALLOWED_HOSTS": "policy.example.org,127.0.0.1"}], ids=["address", "host"]
+)
+def test_open_to_others_it_warns_and_lets_nobody_choose_an_endpoint(browser: Browser, home: Path, opened: dict[str, str]) -> None:
+    with Server(home, opened) as server, Visitor(browser, server.url) as page:
+        expect(page.get_by_role("alert")).to_contain_text("can be opened from beyond this machine, and asks nobody to sign in")
         go(page, "Settings")
         expect(page.get_by_text("lets nobody choose an endpoint of their own")).to_be_visible()
         expect(page.get_by_text("A model of my own", exact=True)).to_have_count(0)
-        assert "listens beyond this machine, and nobody signs in" in server.log.read_text()
+        assert "can be opened from beyond this machine, and asks nobody to sign in" in server.log.read_text()
 
 
 def test_a_slip_in_the_secrets_does_not_open_the_pages(browser: Browser, home: Path, tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +105,31 @@ def test_a_token_that_is_not_right_opens_nothing(browser: Browser, server: Serve
     finally:
         provider.forged, provider.changes = False, {}
         page.context.close()
+
+
+def test_files_are_taken_once_one_is_signed_in(browser: Browser, server: Server, tmp_path: Path) -> None:
+    page, errors = visit(browser, server)
+    for path in ("/_stcore/metrics", "/image/x.png"):
+        assert page.request.get(f"{server.url}{path}").status == 403
+    sign_in(page, "Ann")
+    page.get_by_role("heading", name="Chat", exact=True).wait_for()
+    assert page.request.get(f"{server.url}/_stcore/metrics").status == 200
+    page.get_by_test_id("stChatInput").locator("input[type=file]").first.set_input_files(
+        make_pdf(tmp_path / "More.pdf", ["The reserve is 140 million."])
+    )
+    page.get_by_test_id("stChatInput").get_by_text("More.pdf").wait_for()
+    ask(page, "How high is the reserve?")
+    expect(page.locator(".answer")).to_contain_text("140 million")
+    end = time.monotonic() + 15
+    while (
+        "UploadedFileManager" in page.request.get(f"{server.url}/_stcore/metrics").text()
+    ):  # what was taken is held no longer; it looks every five seconds
+        assert time.monotonic() < end
+        time.sleep(1)
+    page.locator("[class*=st-key-cite-] button").first.click()
+    expect(page.get_by_role("dialog").locator("img").first).to_be_visible()
+    assert errors == []
+    page.context.close()
 
 
 def test_a_made_up_cookie_opens_nothing(browser: Browser, server: Server) -> None:

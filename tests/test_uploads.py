@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -46,19 +46,16 @@ class Tab:
         self.socket.send(run.SerializeToString())
         self.session, drawn = "", False
         while not drawn:
-            data = self.socket.recv(timeout=60)
-            assert isinstance(data, bytes)
-            message = ForwardMsg.FromString(data)
+            message = ForwardMsg.FromString(self.socket.recv(timeout=60))
             if message.WhichOneof("type") == "new_session":
                 self.session = message.new_session.initialize.session_id
             drawn = message.WhichOneof("type") == "script_finished"
 
     def connect(self, session: str = "") -> ClientConnection:
         """Open the page's socket; of a session that lost its own, where one is given."""
-        protocols = list(map(Subprotocol, ["streamlit", self.xsrf, *([session] if session else [])]))
-        headers = {"Cookie": self.cookies}
-        address = self.server.url.replace("http", "ws")
-        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=Origin(self.server.url), additional_headers=headers, legacy=True)
+        protocols = [Subprotocol(text) for text in ("streamlit", self.xsrf, session) if text]
+        address, origin = self.server.url.replace("http", "ws"), Origin(self.server.url)
+        return connect(f"{address}/_stcore/stream", subprotocols=protocols, origin=origin, additional_headers={"Cookie": self.cookies}, legacy=True)
 
     def send(self, size: int, *, session: str = "", chunked: bool = False) -> tuple[int, str]:
         """Send a file of so many bytes. Returns the status and what the server said."""
@@ -77,7 +74,7 @@ class Tab:
 def ask(server: Server, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: list[bytes] | None = None) -> tuple[int, str]:
     """A request; returns the status and the answer. What is refused early may be told while its body is still being sent."""
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
-    with suppress(BrokenPipeError, ConnectionResetError):
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         connection.request(method, path, iter(body) if body else None, headers or {}, encode_chunked="Content-Length" not in (headers or {}))
     answer = connection.getresponse()
     text = answer.read().decode()

@@ -24,6 +24,7 @@ from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, sh
 from chatbot.ui.conversation_menu import draw_menu
 from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, stopped_html
+from chatbot.ui.in_turn import taken
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
@@ -80,6 +81,7 @@ def show(house: House) -> None:
     show_prompt(house)
     text, files = (typed.text, typed.files) if typed else ("", [])
     left = _asked(text.strip() if typed else session.asked_again(), files, names, house)
+    taken()
     row = _row(house)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
         with head:

@@ -14,8 +14,9 @@ __all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "signs_in", "wa
 log = logging.getLogger(__name__)
 
 OPEN_WARNING = (
-    "This server listens beyond this machine, and nobody signs in: whoever can reach it can read all documents. "
-    "Set up sign-in (README, “Signing in”), or set server.address to 127.0.0.1 in .streamlit/config.toml."
+    "This server can be opened from beyond this machine, and asks nobody to sign in: whoever can reach it can read all documents. "
+    "Set up sign-in (README, “Signing in”). Or, in .streamlit/config.toml, set server.address to 127.0.0.1 and leave only localhost, 127.0.0.1 and ::1 "
+    "in server.allowedHosts."
 )
 
 
@@ -39,13 +40,13 @@ def _has_secrets() -> bool:
 
 
 def is_open_to_others() -> bool:
-    """Whether people elsewhere may use the pages: the server listens beyond this machine, or it asks who they are."""
-    return not _is_loopback(st.get_option("server.address")) or signs_in()
+    """Whether people elsewhere may use the pages: the server can be opened from beyond this machine, or it asks who they are."""
+    return _is_reachable() or signs_in()
 
 
 def lacks_sign_in() -> bool:
-    """Whether the server listens beyond this machine and asks nobody who they are."""
-    return not _is_loopback(st.get_option("server.address")) and not signs_in()
+    """Whether the server can be opened from beyond this machine and asks nobody who they are."""
+    return _is_reachable() and not signs_in()
 
 
 def warn_if_open() -> None:
@@ -54,10 +55,18 @@ def warn_if_open() -> None:
         log.warning(OPEN_WARNING)
 
 
+def _is_reachable() -> bool:
+    """Whether the server listens beyond this machine, or serves a host name that is not this machine's: then a proxy before it lets others in. No names
+    at all allow any."""
+    hosts = st.get_option("server.allowedHosts")
+    return not (_is_loopback(st.get_option("server.address")) and hosts and all(map(_is_loopback, hosts)))
+
+
 def _is_loopback(address: str | None) -> bool:
-    """Whether a server that listens on `address` can be reached from this machine alone; none given means all addresses."""
+    """Whether this address or host name is of this machine alone; none given means all addresses."""
     if not address:
         return False
+    address = address.strip()
     try:
         return ip_address(address.strip("[]")).is_loopback
     except ValueError:

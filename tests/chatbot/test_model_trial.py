@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import socket
 import time
+from dataclasses import replace
+from threading import Thread
 
 import pytest
 
-from chatbot.model_trial import Trial, try_model
+from chatbot.errors import ModelError
+from chatbot.model_trial import Trial, _offered, try_model
+from chatbot.models import OpenAIModel
 from chatbot.settings import Settings
 from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
 
@@ -49,6 +53,47 @@ def test_a_list_of_models_that_drips_is_not_waited_for() -> None:
         trial = try_model(Settings(chat_model="m-1", base_url=provider.url, timeout=0.5))
         assert time.monotonic() - started < 4
     assert "knows no model m-1" in trial.text
+
+
+def test_what_a_user_pointed_it_at_is_not_read_to_them() -> None:
+    secret = "the internal token is 4711"
+    streamed = Page(f'data: {{"error": {{"message": "{secret}"}}}}\n\n', "text/event-stream")
+    for rule, shown in (("", True), ("user", False)):
+        refusals: list[Behaviour] = [Refuse(status, secret) for status in (400, 403, 413, 418, 429, 500)]
+        for behaviour in (*refusals, streamed):
+            with Provider([behaviour] * 3) as provider:
+                settings = Settings(chat_model="m-1", base_url=provider.url, api_key="sk-secret", endpoint_rule=rule)
+                with pytest.raises(ModelError) as raised:
+                    list(OpenAIModel(settings).stream([("user", "x")], max_tokens=5))
+                assert (secret in f"{raised.value.message} {raised.value.hint}") is shown, (rule, behaviour)
+
+
+@pytest.mark.parametrize(("rule", "shown"), [("", True), ("user", False)])
+def test_what_speaks_no_http_is_not_quoted(rule: str, shown: bool) -> None:
+    def answer() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(100_000)
+                connection.sendall(b"-ERR unknown command, the password is 4711\r\n\r\n")
+                connection.recv(100_000)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=answer, daemon=True).start()
+        trial = try_model(Settings(chat_model="m", base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1", endpoint_rule=rule))
+        listener.shutdown(socket.SHUT_RDWR)
+    assert "broke off the connection" in trial.text
+    assert ("4711" in f"{trial}") is shown
+
+
+def test_who_shares_the_server_is_not_read_an_endpoints_list() -> None:
+    with Provider([Refuse(404)], models=["internal-model"]) as provider:
+        settings = Settings(chat_model="m-1", base_url=provider.url, api_key="sk-secret")
+        assert "internal-model" in f"{try_model(settings)}"
+        assert _offered(settings) == ["internal-model"] and _offered(replace(settings, endpoint_rule="public")) == []
 
 
 def test_no_server_is_no_connection() -> None:

@@ -164,11 +164,26 @@ def test_the_sidebar_tells_the_users_choice_and_the_servers_search() -> None:
     assert sent_lines(Settings(), Settings(), own=False) == ["Answers: in the documents' own words.", "Nothing leaves this machine."]
 
 
+HERE = ("localhost", "127.0.0.1", "::1")
+
+
 @pytest.mark.parametrize(
-    ("address", "others"), [("127.0.0.1", False), ("::1", False), ("localhost", False), ("", True), ("0.0.0.0", True), ("10.0.0.4", True)]
+    ("address", "hosts", "others"),
+    [
+        *[(address, HERE, False) for address in ("127.0.0.1", "::1", "localhost")],
+        *[(address, HERE, True) for address in ("", "0.0.0.0", "10.0.0.4")],
+        *[
+            ("127.0.0.1", hosts, True)
+            for hosts in ((*HERE, "policy.example.org"), ("policy.example.org",), ("*",), ("*.example.org",), ("10.0.0.4",), ())
+        ],
+        *[("127.0.0.1", hosts, False) for hosts in (("LOCALHOST.",), ("[::1]",), (" 127.0.0.2 ",))],
+    ],
 )
-def test_who_can_open_the_pages_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch, address: str, others: bool) -> None:
-    monkeypatch.setattr(st, "get_option", lambda name: address)
+def test_who_can_open_the_pages_is_read_from_the_address_and_the_host_names(
+    monkeypatch: pytest.MonkeyPatch, address: str, hosts: tuple[str, ...], others: bool
+) -> None:
+    options = {"server.address": address, "server.allowedHosts": list(hosts)}
+    monkeypatch.setattr(st, "get_option", options.__getitem__)
     assert (exposure.is_open_to_others(), exposure.lacks_sign_in()) == (others, others)
     monkeypatch.setattr(exposure, "signs_in", lambda: True)
     assert (exposure.is_open_to_others(), exposure.lacks_sign_in()) == (True, False)
