@@ -115,7 +115,7 @@ def test_a_choice_survives_the_server_and_the_key_does_not(browser: Browser, hom
 
 
 @pytest.mark.parametrize(
-    "opened", [{"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, {"STREAMLIT_SERVER_ALLOWED_HOSTS": "policy.example.org,127.0.0.1"}], ids=["address", "host"]
+    "opened", [{"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, {"STREAMLIT_SERVER_ALLOWED_HOSTS": "policy.example.org 127.0.0.1"}], ids=["address", "host"]
 )
 def test_open_to_others_it_warns_and_lets_nobody_choose_an_endpoint(browser: Browser, home: Path, opened: dict[str, str]) -> None:
     with Server(home, opened) as server, Visitor(browser, server.url) as page:
