@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 from starlette.datastructures import Headers
+from starlette.websockets import WebSocketDisconnected
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -73,7 +74,9 @@ class InTurn:
             await send(message)
 
         try:
-            await self._app(scope, in_turn, seen)
+            # A page that leaves while its click waits is told twice that it is gone, by what could not be sent to it first.
+            with suppress(WebSocketDisconnected):
+                await self._app(scope, in_turn, seen)
         finally:
             del _turns[key]
 
