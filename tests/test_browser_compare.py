@@ -84,6 +84,18 @@ def test_a_question_is_compared_opened_downloaded_and_there_after_a_refresh(brow
         assert "Traceback" not in server.log.read_text()
 
 
+# Where the button stands in each frame, from now on.
+WATCH = """() => {
+    window.stood = new Set();
+    const look = () => {
+        const found = document.querySelector('.st-key-compare-on button')?.getBoundingClientRect();
+        if (found) window.stood.add(Math.round(found.x));
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+
+
 def slowly(body: dict[str, object]) -> list[str]:
     return ["The deficit ceiling is ", "3.0 per cent of output", f" [{first_key(body)}]."]
 
@@ -100,10 +112,13 @@ def test_it_is_stopped_gone_on_with_and_hostile_names_are_text(browser: Browser,
             choose(page, "Years", "2024", "Add: 2019")
             page.get_by_role("button", name="Compare", exact=True).click()
             entry(page, 0).get_by_role("button").first.wait_for()
+            page.evaluate(WATCH)
             at_once(page.get_by_role("button", name="Stop"))
             expect(page.get_by_text("not asked.")).to_be_visible()
             expect(page.get_by_text("Not asked").first).to_be_visible()
             expect(page.locator(".st-key-compared-row-0 .named")).to_have_text(hostile)
+            settled(page)
+            assert len(page.evaluate("[...window.stood]")) == 1
             page.get_by_role("button", name="Go on").click()
             expect(page.get_by_role("link", name="Download as CSV")).to_be_visible(timeout=60_000)
             expect(page.get_by_text("Not asked")).to_have_count(0)
