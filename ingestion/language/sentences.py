@@ -135,10 +135,10 @@ def _is_boundary(text: str, match: re.Match[str], end: int, start: int) -> bool:
         return _is_noted(text, match, start)
     if text.count("\n", match.end(), follows) > 1:
         return True
-    lower = text[follows : follows + 1].islower()
+    lower = text[follows : follows + 2].lstrip("(")[:1].islower()  # "Inc. (the “Company”)" goes on, too
     if set(match["stop"]) & set("!?"):
         return not (lower and match["closed"])
-    return not lower and not _is_short(text, match, follows, start)
+    return not lower and not _is_short(text, match, follows, start) and not _is_inside(text, match, start)
 
 
 def _is_noted(text: str, match: re.Match[str], start: int) -> bool:
@@ -164,6 +164,14 @@ def _is_short(text: str, match: re.Match[str], follows: int, start: int) -> bool
         opener = FIRST_WORD.match(text, follows)
         return not (opener and opener[1] and opener[1].lower() in OPENERS)
     return False
+
+
+def _is_inside(text: str, match: re.Match[str], start: int) -> bool:
+    """Whether the full stop stands in a short bracket, which ends no sentence: "(see note 4. Figures are rounded)", "( 1 . 3 %)"."""
+    before = text[max(start, match.start() - LOOK_BACK) : match.start()]
+    opened = before.rfind("(") > before.rfind(")")
+    closed = text.find(")", match.end(), match.end() + LOOK_BACK)
+    return opened and closed >= 0 and "(" not in text[match.end() : closed]
 
 
 def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> bool:

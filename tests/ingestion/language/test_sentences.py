@@ -30,6 +30,9 @@ def sentences(text: str) -> list[str]:
         "The deficit was\n4.5 million in the\nyear 2020.",
         "Costs came to $\n4.5 million.",
         "The sum of 4.5\nmillion was paid.",
+        "The board of Acme Beauty, Inc. (the “Company”) approved it.",
+        "They came to 6 %, small dams ( 1 . 3 %), and sun (0. 5 %).",
+        "Costs rose (see note 4. Figures are rounded) in the year.",
     ],
 )
 def test_one_sentence_stays_one(whole: str) -> None:
