@@ -18,7 +18,7 @@ _FIGURE = re.compile(
     rf"[(\[]?[-−–+~<>≤≥]?{_CURRENCY}?[(\[]?[-−–+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=])?[,;]?"
 )
-_NOTHING = re.compile(r"-{1,3}|[–—―−‒]{1,2}|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII)
+_NOTHING = re.compile(r"-{1,3}%?|[–—―−‒]{1,2}%?|\.{2,3}|…|[nN][./]?[aA]\.?|NA|[nN]il|NIL|[nN]\.?[mM]\.?|\*", re.ASCII)
 _CURRENCY_ALONE = re.compile(rf"[(\[]?[-−–]?{_CURRENCY}[(\[]?")
 _AFTER = re.compile(r"%|[)\]]{1,2}%?|%[)\]]|pp|bps?|\)?pts?\.?")
 _BEFORE = re.compile(r"[(\[]|[-−–+]\(?|\(-")

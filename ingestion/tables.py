@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ingestion.records import Page, Rect, Row, Table, Word
 from ingestion.table_blocks import Block, blocks_of, first_line, label_sides, without_page_number
-from ingestion.table_captions import bracketed_units, caption_of, is_unit
+from ingestion.table_captions import CAPTION, bracketed_units, caption_of, is_unit
 from ingestion.table_cells import Ruled, ruled_tables
 from ingestion.table_columns import Column, label_of
 from ingestion.table_grids import grids_of
@@ -33,6 +33,8 @@ MOST_PERIODS = 0.75
 LONGEST_PAGE_NUMBER = 5
 # Words among the values that belong to no cell: fewer are wrapped texts.
 MOST_STRAY_WORDS = 4
+# Words that a line of a column of prose has at least.
+FEWEST_WORDS_OF_PROSE = 4
 # How far, in line heights, the middle half of the values may differ in how they stand beside their labels.
 UNEVEN = 0.3
 # Sides of a table and of its continuation agree to this share of the page's width; so many lines may stand between them on
@@ -106,6 +108,7 @@ def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> 
 
 def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> Table:
     """A ruled table with caption and unit, or, where it goes on right below the one before, with that one's heads."""
+    lines = _in_column(lines, found.box)
     top, floor = _lines_above(lines, found.box.y0), _lines_above(lines, before.box.y1 if before else 0.0)
     if before and top == floor and not any(found.heads) and len(found.heads) == len(before.heads) and _stand_alike(before.box, found.box):
         return Table(before.caption, before.unit, before.heads, found.rows, found.box, False)
@@ -115,6 +118,15 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
     shared = [unit for unit in bracketed_units(found.heads[0]) if all(unit in head for head in found.heads)]
     units = [*units, *filter(is_unit, (found.title, found.corner)), *shared]
     return Table(caption, units[0] if units else "", found.heads, found.rows, found.box, False)
+
+
+def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
+    """The lines, where prose stands beside a box, without what is wholly to its left or right; beside another table they are of both."""
+    over = [(line, [piece for piece in line.pieces if piece.x1 > box.x0 and piece.x0 < box.x1]) for line in lines]
+    within = [(line, kept) for line, kept in over if box.y0 < (line.y0 + line.y1) / 2 < box.y1 and len(kept) < len(line.pieces)]
+    beside = [sum(len(piece.words) for piece in line.pieces if piece not in kept and not piece.figure) for line, kept in within]
+    prose = sum(words >= FEWEST_WORDS_OF_PROSE for words in beside) > len(beside) / 2
+    return [replace(line, pieces=kept) for line, kept in over if kept] if prose else list(lines)
 
 
 def _stand_alike(first: Rect, second: Rect) -> bool:
@@ -147,7 +159,8 @@ def continue_tables(pages: Sequence[Page]) -> list[Page]:
         if before and before.tables and page.tables and page.number == before.number + 1 and _goes_on(before, page):
             above, first = before.tables[-1], page.tables[0]
             heads = first.heads if any(first.heads) else above.heads
-            rows = _in_section(first.rows, above.rows[-1].section) if _counts_on(above, first) else first.rows
+            section = above.rows[-1].section if _counts_on(above, first) else first.caption.rstrip(": ") if _is_group(first.caption) else ""
+            rows = _in_section(first.rows, section) if section else first.rows
             carried = replace(first, heads=heads, caption=above.caption, unit=first.unit or above.unit, rows=rows, continued=True)
             page = replace(page, tables=(carried, *page.tables[1:]))
         done.append(page)
@@ -166,7 +179,17 @@ def _goes_on(before: Page, page: Page) -> bool:
     same = first.heads == above.heads and (first.caption == above.caption != "" or (not first.caption and _counts_on(above, first)))
     if CONTINUED.search(first.caption) or same:
         return True
-    return not any(first.heads) and " ".join(first.caption.split()) in " ".join(before.text.split())
+    return not any(first.heads) and (_is_group(first.caption) or _stands_in(first.caption, before))
+
+
+def _is_group(caption: str) -> bool:
+    """Whether what stands above a table's rows is no title, but the heading of a group of them: it says neither unit nor period."""
+    return caption.endswith(":") and not bracketed_units(caption) and not any(map(is_period, caption.split())) and not CAPTION.match(caption)
+
+
+def _stands_in(caption: str, page: Page) -> bool:
+    """Whether a page has the words of a caption, as running heads are on each page."""
+    return " ".join(caption.split()) in " ".join(page.text.split())
 
 
 def _counts_on(above: Table, first: Table) -> bool:
@@ -187,18 +210,32 @@ def _table(lines: Sequence[VisualLine], block: Block, floor: int) -> Table:
     first = first_line(lines, block, floor)
     rows = rows_of(lines, first, block.last, block.columns)
     head = head_of(lines, first, floor, block.columns, label_sides(lines, block))
-    heads = head.heads
-    if _names_rows(rows):
-        heads, rows = heads[1:], [_named_by_cell(row) for row in rows]
-    return Table(head.caption, head.unit, tuple(heads), tuple(rows), _box(lines, block, head), False)
+    heads, caption = head.heads, head.caption
+    prose = _is_prose_beside(rows)
+    if _names_rows(rows, prose=prose):
+        caption = heads[0] if prose else caption  # what stands above the rows is prose, too
+        heads, rows = heads[1:], [_named_by_cell(_without_label(row) if prose else row) for row in rows]
+    return Table(caption, head.unit, tuple(heads), tuple(rows), _box(lines, block, head), False)
 
 
-def _names_rows(rows: Sequence[Row]) -> bool:
-    """Whether the texts of the first column name the rows, and what stands before it only some: the groups that they are of."""
+def _is_prose_beside(rows: Sequence[Row]) -> bool:
+    """Whether the labels are lines of a paragraph in the column beside the table: most begin in the middle of a sentence."""
+    labels = [row.label for row in rows if row.label]
+    return len(labels) >= FEWEST_ROWS_OF_ONE and sum(label[0].islower() for label in labels) > len(labels) / 2
+
+
+def _names_rows(rows: Sequence[Row], *, prose: bool) -> bool:
+    """Whether the texts of the first column name the rows, and what stands before it only some: the groups that they are of, or prose."""
     names = [row.cells[0].text for row in rows if row.cells and row.cells[0]]
     worded = sum(any(map(str.isalpha, name)) and not is_value(name) for name in names)
     several = all(len(row.cells) > 1 for row in rows)
-    return several and worded == len(names) >= NAMED * len(rows) and sum(bool(row.label) for row in rows) < LABELLED * len(rows)
+    some = prose or sum(bool(row.label) for row in rows) < LABELLED * len(rows)
+    return several and worded == len(names) >= NAMED * len(rows) and some
+
+
+def _without_label(row: Row) -> Row:
+    """A row with what stands in its columns alone."""
+    return replace(row, label="", section="", start=min(cell.start for cell in row.cells if cell))
 
 
 def _named_by_cell(row: Row) -> Row:

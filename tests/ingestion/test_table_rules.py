@@ -109,6 +109,18 @@ BESIDE = (
 )
 
 
+def test_prose_beside_a_table_is_no_caption_of_it(tmp_path: Path) -> None:
+    sheet = Sheet(tmp_path / "prose.pdf")
+    for number, line in enumerate(
+        ("I wish to state that all of the", "incentives that the state provides", "are available to both local and", "foreign investors.") * 2
+    ):
+        sheet.text(60, 80 + 13 * number, line)
+    sheet.text(310, 90, "The proposed fees:")
+    sheet.table(100, BESIDE[0], xs=(310, 380, 440))
+    ((table,),) = (page.tables for page in sheet.pages())
+    assert (table.caption, table.heads) == ("The proposed fees:", ("2024",))
+
+
 def test_tables_side_by_side_are_two_under_one_caption(tmp_path: Path) -> None:
     sheet = Sheet(tmp_path / "beside.pdf")
     sheet.text(70, 90, "Table 2. Duties and fees (euros)")

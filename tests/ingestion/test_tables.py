@@ -382,6 +382,42 @@ def test_a_table_goes_on_over_the_page_end_with_its_heads(tmp_path: Path) -> Non
     assert second.caption == "Table 7: Outlays" and third.unit == "(in millions)"
 
 
+def test_a_table_goes_on_below_the_heading_of_a_group(tmp_path: Path) -> None:
+    rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
+    first = [(60, 70, "Balance sheet"), (60, 83, "(in millions)"), *grid(110, [YEARS, *rows])]
+    pages = read_pages(
+        tmp_path, first, [(60, 70, "Liabilities:"), *grid(85, rows)], [(60, 70, "Liabilities in 2022 (in thousands):"), *grid(85, rows)]
+    )
+    second, third = (page.tables[0] for page in continue_tables(pages)[1:])
+    assert (second.heads, second.caption, second.unit) == (("2021", "2020", "2019"), "Balance sheet", "(in millions)")
+    assert {row.section for row in second.rows} == {"Liabilities"}
+    assert not third.continued and not any(third.heads)
+
+
+def test_lines_of_prose_beside_a_table_name_no_rows(tmp_path: Path) -> None:
+    prose = [
+        "announced today, are available to both",
+        "local and foreign investors without",
+        "exception, as was said in the House",
+        "229. To raise revenue, I propose",
+    ]
+    bands = [(320, 100 + 15 * n, f"Above {band} to {band + 200}") for n, band in enumerate((150, 300, 500, 800))]
+    levies = [(560, 100 + 15 * n, f">0.{n + 1}0") for n in range(4)]
+    heads = [(320, 85, "Amount range"), (560, 85, ">Levy")]
+    found = one(tmp_path, [*[(60, 100 + 15 * n, line) for n, line in enumerate(prose)], *heads, *bands, *levies])
+    assert all(row.end - row.start < 40 for row in found.rows)
+    assert (found.caption, found.heads) == ("Amount range", ("Levy",))
+    assert [(row.label, row.section, texts(row)) for row in found.rows[:2]] == [
+        ("Above 150 to 350", "", ["0.10"]),
+        ("Above 300 to 500", "", ["0.20"]),
+    ]
+
+
+def test_a_dash_with_its_unit_is_a_cell(tmp_path: Path) -> None:
+    rows = [["Fixed rate", "4.34%", "4.40%"], ["Variable rate", "—%", "–%"], ["Total", "4.34%", "4.40%"]]
+    assert [row.label for row in one(tmp_path, grid(100, [["", "2015", "2014"], *rows])).rows] == ["Fixed rate", "Variable rate", "Total"]
+
+
 def test_a_table_of_its_own_is_not_continued(tmp_path: Path) -> None:
     rows = [["Tax", "11", "22", "30"], ["Fees", "35", "41", "52"]]
     other = [(60, 70, "Table 8: Receipts"), *grid(110, [["", "2025", "2026", "2027"], *rows])]
