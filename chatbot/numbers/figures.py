@@ -49,7 +49,7 @@ _LONGEST = 18  # integer digits; a longer run is an account number or garbage, a
 
 # Letters may touch the digits of RM2.3, USD422, R50.3: "FY2018" is masked, "ABC12" refused.
 _NUMBER = re.compile(
-    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=Rp)|(?<=Tk)|(?<=[KTU]Sh)|(?<=[A-Z]{3})|(?<=\W[RN])|(?<=\A[RN]))"
+    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)(?<![A-Za-z][0-9],)(?<![A-Za-z][0-9]{2},)(?<![A-Za-z][0-9]{3},)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=Rp)|(?<=Tk)|(?<=[KTU]Sh)|(?<=[A-Z]{3})|(?<=\W[KRN])|(?<=\A[KRN]))"
     r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357]/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point)))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
@@ -83,10 +83,10 @@ _FOR_EACH = re.compile(
     r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
     r"|ton|bottle|pack|ticket|trip|head|share|capita)|\s(?:monthly|weekly|daily|yearly|annually)\b"
 )
-_PAID = re.compile(r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid|receives?|earns?)\s[RN]\Z")
+_PAID = re.compile(r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid|receives?|earns?)\s[KRN]\Z")
 _NAME_AHEAD = re.compile(r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]")
 _NAME_BEHIND = re.compile(
-    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version|refrigerants?|rooms?|grade)\s{1,2}[RN]\Z"
+    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version|refrigerants?|rooms?|grade)\s{1,2}[KRN]\Z"
 )
 _SURE_MONEY = {
     letter: re.compile(rf"(?<![A-Za-z0-9]){letter}[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)")

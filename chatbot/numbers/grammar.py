@@ -37,15 +37,16 @@ SYMBOLS = {
     "GH₵": "GHS", "Kč": "CZK",
 }  # fmt: skip   # the backtick is how fonts with a rupee glyph in its place come out of a PDF
 # Letters that are a currency only where they touch an amount: "R50.3 billion", "N1,200", "R560 a month"; "R50" alone is a name.
-LETTERS = {"R": "ZAR", "N": "NGN"}
+LETTERS = {"R": "ZAR", "N": "NGN", "K": "ZMW"}
 CODES = (
     "USD EUR GBP JPY CNY RMB INR MYR AUD CAD NZD SGD HKD TWD CHF SEK NOK DKK ISK CZK PLN HUF RON BGN BRL MXN ZAR KRW IDR PHP THB VND TRY RUB UAH "
-    "SAR AED QAR EGP TZS UGX NGN KES GHS PKR BDT LKR NPR ILS CLP COP PEN ARS SDR XDR"
+    "SAR AED QAR EGP TZS UGX NGN KES GHS PKR BDT LKR NPR ZMW ILS CLP COP PEN ARS SDR XDR"
 ).split()
 CURRENCY_WORDS = {
     "dollar": "USD", "rupee": "INR", "ringgit": "MYR", "euro": "EUR", "pound": "GBP", "yen": "JPY", "yuan": "CNY", "renminbi": "CNY", "baht": "THB",
     "crown": "crowns", "koruna": "CZK", "kroner": "crowns", "kronor": "crowns", "franc": "CHF", "rand": "ZAR", "rupiah": "IDR", "naira": "NGN",
     "ruble": "RUB", "rouble": "RUB", "peso": "pesos", "shilling": "shillings", "lira": "TRY",
+    "kwacha": "ZMW",
 }  # fmt: skip
 MONEY = frozenset(SYMBOLS.values()) | frozenset(CODES) | frozenset(CURRENCY_WORDS.values())
 
