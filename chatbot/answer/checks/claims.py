@@ -48,6 +48,8 @@ _BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|some|approximately)\
 _READ_OUT = re.compile(r"(?:[(;]\s?)((?:[^();:]|\([^()]*\)){1,120}): ?\Z")
 HEAD_REACH = 130  # characters before a figure in which its head is read out
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
+# Words by which what stands before a figure is what it is of.
+_TIES = re.compile(r"\b(?:of|at|was|were|is|are|totall?ed|reached)\Z", re.IGNORECASE)
 _ITEM = re.compile(r"[;(\n]|: ")
 _CLOSED = re.compile(r"\(([^()]*+)\)")
 _CELLS_BETWEEN = re.compile(r"[\s$€£₹¥|,;()%*–—-]{0,12}")
@@ -181,7 +183,10 @@ class _Sentence:
         if lead.endswith((":", "=")):  # "Wages: 5; Rents: 6"
             return label_words(_ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]), around, self._all
         colon = lead.rfind(":")
-        return (*([label_words(lead[colon + 1 :])] if colon >= 0 else []), around, self._all)
+        nearer = [label_words(lead[colon + 1 :])] if colon >= 0 else []
+        if _TIES.search(lead) and after and _TIES.search(self._source[self._figures[end - 1].end : right].rstrip()):
+            nearer.append(label_words(lead))  # "paper of 5 plus debt of 6": what stands between is of the other
+        return (*nearer, around, self._all)
 
     def periods_of(self, index: int) -> tuple[Period, ...]:
         """The period that goes with the figure; all of the sentence where it does not say which, none for "a year earlier"."""

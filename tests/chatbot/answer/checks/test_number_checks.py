@@ -92,6 +92,7 @@ def statuses(answer: str, question: str = "What does the report say?") -> list[s
         "(Domestic > General grant: 1,200; Domestic > Equalisation grant: 640; Abroad: 90): Southern region",
         "Revenue of the northern branch grew by 16 per cent in 2018.",
         "77 branches were closed.",
+        "The sum follows from assets, accounts payable of $4,812 million plus total current assets of $9,120 million in 2018.",
     ],
 )
 def test_true_statements_are_supported(answer: str) -> None:
@@ -104,6 +105,7 @@ def test_true_statements_are_supported(answer: str) -> None:
         # row
         ("Total current assets were $59,268 million in 2018.", "the row “Total current assets” has 9,120"),
         ("Total assets were $9,120 million in 2018.", "the row “Total assets” has 59,268"),
+        ("It is accounts payable of $9,120 million plus total current assets of $4,812 million in 2018.", "the row “Accounts payable” has 4,812"),
         ("Accounts payable came to 440 million in 2018.", "the row “Accounts payable” has 4,812"),
         ("Wages came to 4,812 million in 2018.", "which the answer does not name"),
         # period
