@@ -97,6 +97,8 @@ def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
         tail -= 1
     while tail < len(words) and words[tail].isalpha() and words[tail].casefold() not in _EMPTY:  # "of year — 8,853": the unit is the label's
         tail += 1
+    if any(word.endswith(",") for word in words[tail:]):  # of an enumeration, or of dates: "January 3, 2020 December 28, 2018"
+        return False
     label, figures = words[:tail], sum(any(map(str.isdigit, word)) or word.casefold() in _EMPTY for word in words[tail:])
     if not figures or len(label) > MOST_LABEL_WORDS or _SENTENCE_BREAK.search(line) or line.endswith((".", ";", ",")):
         return False

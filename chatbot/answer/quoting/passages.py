@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from operator import itemgetter
@@ -88,15 +88,14 @@ def passages(hit: Hit) -> list[Passage]:
     for row in known:
         if len(row) >= SHORTEST_REPEATED:
             beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
-    left_out = [not passage.is_row and _runs_through(passage.text, beginning) for passage in found]
+    left_out = [not passage.is_row and (_runs_through(passage.text, beginning) or _is_part_of_row(passage.text, known)) for passage in found]
     prose = [
         replace(passage, follows=passage.follows and not before)
         for passage, out, before in zip(found, left_out, [True, *left_out], strict=False)
         if not out
     ]
     listed = _with_their_lists(_with_who_asks(prose))
-    written = [passage for passage in listed if not (passage.is_row and _spaceless(passage.text) in known)]
-    return [replace(passage, at=at) for at, passage in enumerate([*written, *rows])]
+    return [replace(passage, at=at) for at, passage in enumerate([*_without(known, listed), *rows])]
 
 
 def _announces(block: str) -> bool:
@@ -139,6 +138,27 @@ def _runs_through(text: str, rows: Mapping[str, Collection[str]]) -> bool:
     joined = _spaceless(text) if rows else ""
     places = range(len(joined) - SHORTEST_REPEATED + 1)
     return len({row for at in places for row in rows.get(joined[at : at + SHORTEST_REPEATED], ()) if joined.startswith(row, at)}) > MOST_ROWS_IN_PROSE
+
+
+def _without(known: Collection[str], found: Iterable[Passage]) -> Iterator[Passage]:
+    """The passages but for lines that are rows of the tables; what stands behind such a line follows nothing, unless the passage before has the line."""
+    last, parted = "", False
+    for passage in found:
+        if passage.is_row and _repeats(_spaceless(passage.text), known):
+            parted = parted or passage.text not in last
+        else:
+            yield replace(passage, follows=passage.follows and not parted)
+            last, parted = passage.text, False
+
+
+def _is_part_of_row(text: str, known: Collection[str]) -> bool:
+    """Whether a text is the beginning of a row whose label takes several lines, and no sentence."""
+    return not is_finished(text) and _repeats(_spaceless(text), known)
+
+
+def _repeats(row: str, known: Collection[str]) -> bool:
+    """Whether a line is a row of the tables, or one of its lines: its label may take several. Both without their spaces."""
+    return row in known or (len(row) >= SHORTEST_REPEATED and any(row in whole for whole in known))
 
 
 def _spaceless(text: str) -> str:

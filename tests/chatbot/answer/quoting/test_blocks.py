@@ -55,6 +55,8 @@ def test_a_label_with_figures_behind_it_is_a_row(line: str) -> None:
         "33 were put at 4.6 per cent and 4.8 per cent,",
         "was lifted to 1,450 a week from 1",
         "sinking to 1.3 per cent, far below the 3",
+        "Costs in the years to March 2019, 2018 and 2017 included $211,000, $207,000",
+        "Balance Sheet January 3, 2020 December 28, 2018",
     ],
 )
 def test_a_line_of_a_sentence_is_no_row_however_many_figures_it_has(line: str) -> None:

@@ -240,6 +240,20 @@ def test_the_text_of_a_table_is_no_sentence_beside_its_rows() -> None:
     assert set(lines) <= set(told)
 
 
+def test_a_line_of_a_row_whose_label_takes_two_is_no_passage() -> None:
+    row = "Accumulated depreciation of internal use\nsoftware (25,853) (16,846)"
+    page = f"It was written off as follows.\n- {row}\nThe rest is described in the table below."
+    hit = replace(prompt("", page).sources["S1-7f3a"], page_text=page, body=page)
+    assert "software (25,853) (16,846)" in [one.text for one in passages(hit)], "what is tested: it is a row of its own where no table is known"
+    start = page.index("- Acc")
+    table = Table(
+        "", "", ("2019", "2018"), (Row(row, (Cell("(25,853)", 0, 1), Cell("(16,846)", 0, 1)), "", start, start + len(row) + 2),), Rect(0, 0, 1, 1)
+    )
+    first, last, whole = passages(replace(hit, tables=(table,)))
+    assert (first.text[:6], last.text[:8], whole.text) == ("It was", "The rest", f"- {row}".replace("\n", " "))
+    assert not last.follows, "the row stands between the two"
+
+
 def test_the_marks_of_an_axis_go_with_no_announcement() -> None:
     announced = "The impact of the minimum wage on prices and on employment has been minimal in all of the years, as these rates show:"
     page = f"{announced}\nPolicy rate 3.0 2.5\n-1.0 0.5\n1.0 2.0\n3.0 4.0\n"
