@@ -42,12 +42,12 @@ def cut_to_tokens(text: str, limit: int, model: str = "") -> str:
     def fits(end: int) -> bool:
         return tokenizer.count_till_limit(countable[:end], limit) is not None
 
+    if fits(len(text)):  # a prefix may have a token more than the whole: "Disconnec" of "Disconnect"
+        return text
     kept, beyond = 0, limit * _LIKELY_CHARACTERS_PER_TOKEN
     while beyond < len(text) and fits(beyond):
         kept, beyond = beyond, beyond * 2
     beyond = min(beyond, len(text))
-    if beyond == len(text) and fits(beyond):
-        return text
     # Counts rise with the length but for a token here and there, so the search may end a token short, never one over: `kept` has fitted.
     while beyond - kept > 1:
         middle = (kept + beyond) // 2

@@ -85,6 +85,7 @@ def test_lone_surrogates_are_counted_and_kept() -> None:
 @given(st.text() | st.text(alphabet="ab 1\n'.é中👩\u200d\u0301", max_size=200), st.integers(0, 60), st.sampled_from([CL100K, O200K]))
 @example("👩\u200d👩\u200d👧" * 20, 7, CL100K)
 @example(" " * 300 + "x", 2, O200K)
+@example(" ::000Disconnect", 3, CL100K)
 def test_a_cut_is_a_verbatim_prefix_within_the_limit(text: str, limit: int, model: str) -> None:
     kept = cut_to_tokens(text, limit, model)
     assert text.startswith(kept)
