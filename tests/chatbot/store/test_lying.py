@@ -94,7 +94,7 @@ def test_what_is_copied_there_is_named_and_added_once(folder: Path, command: Com
     assert unread(command) == []
     assert command("add") == (0, [])
     assert start(folder) == []
-    assert sorted(line["document"] for line in command("list")[1]) == ["Debt.PDF", "Rule.pdf"]
+    assert sorted(str(line["document"]) for line in command("list")[1]) == ["Debt.PDF", "Rule.pdf"]
 
 
 @pytest.mark.parametrize("purge", [[], ["--purge"]], ids=["hidden", "erased"])
