@@ -104,6 +104,8 @@ def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
         return False
     if figures > 1 and not label:
         return True
+    if figures == 1 and following[:1].islower() and not any(map(str.isdigit, following)):  # "Top 12" above "in global competitiveness"
+        return False
     said = " ".join(label)
     if figures == 1 and (_goes_on(said) or len(label) > 4 * (1 + said.count(":"))) and (_continues(line, prose) or following[:1].islower()):
         return False

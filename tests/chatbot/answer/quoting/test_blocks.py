@@ -63,6 +63,11 @@ def test_a_line_of_a_sentence_is_no_row_however_many_figures_it_has(line: str) -
     assert rows(f"The projection of inflation for the year\n{line}\nand nothing else.") == []
 
 
+def test_a_line_that_goes_on_in_the_next_is_no_row() -> None:
+    assert rows("Goals for the decade\nTop 30\nlargest economy\nTop 12\nin global competitiveness") == []
+    assert rows("Loans 450\nof which: abroad 75") == ["Loans 450", "of which: abroad 75"]
+
+
 def test_a_heading_stands_by_itself() -> None:
     text = "so that savings can grow for all of the people.\nDuties on Timber and Fish\nForests and ports are what the hills and the coast live by.\n"
     assert blocks(text)[1] == "Duties on Timber and Fish"
