@@ -186,6 +186,42 @@ def test_a_page_and_all_pages_hold_so_much_and_let_it_go(server: Server, chunked
     third.socket.close(code=1001)
 
 
+def idle(tab: Tab, size: int) -> socket.socket:
+    """A connection that announces a file of so many bytes and sends none of it."""
+    host, _, port = urlsplit(tab.server.url).netloc.partition(":")
+    connection = socket.create_connection((host, int(port)), timeout=20)
+    lines = [
+        f"PUT /_stcore/upload_file/{tab.session}/{next(NUMBERS)} HTTP/1.1",
+        f"Host: {host}:{port}",
+        "Content-Type: multipart/form-data; boundary=x",
+        f"Cookie: {tab.cookies}",
+        f"X-Xsrftoken: {tab.xsrf}",
+        f"Content-Length: {size}",
+    ]
+    connection.sendall("\r\n".join([*lines, "", "--x\r\n"]).encode())
+    return connection
+
+
+def test_what_is_announced_and_does_not_come_keeps_nobody_out_and_ends_with_its_page(server: Server) -> None:
+    first, second, third = Tab(server), Tab(server), Tab(server)
+    with idle(first, 99 * MIB) as one, idle(second, 99 * MIB):
+        time.sleep(0.5)
+        assert third.send(60 * MIB)[0] == 204
+        assert first.send(60 * MIB)[0] == 204
+        first.socket.close(code=1001)
+        assert b" 403 " in one.recv(4_096)
+    third.socket.close(code=1001)
+    second.socket.close(code=1001)
+
+
+def test_an_upload_that_is_broken_off_makes_no_noise(server: Server) -> None:
+    tab = Tab(server)
+    idle(tab, MIB).close()
+    time.sleep(0.5)
+    assert "ClientDisconnect" not in server.log.read_text()
+    tab.socket.close(code=1001)
+
+
 def test_a_lost_connection_comes_back_to_its_files_and_in_the_end_they_go(server: Server) -> None:
     tab, before = Tab(server), memory(server)
     assert tab.send(80 * MIB)[0] == 204

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -14,6 +15,7 @@ from typing import cast
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -32,10 +34,15 @@ GOING_AWAY = 1001
 # More files than anybody chooses; each takes memory beside its bytes.
 MOST_FILES, MOST_FILES_OF_ALL = 1_000, 10_000
 MIB = 2**20
+# Seconds without a byte after which a file is given up, and between two looks at whether its page is still open.
+LONGEST_PAUSE, LOOK_SECONDS = 30.0, 2.0
+# Bytes a second that come at least, once it has gone on for longer than such a pause.
+SLOWEST = 4_096
 NOT_ADMITTED = "Files are taken from an open page of this server only, once you may see it. Load the page again."
 NOT_READY = "The documents are still being opened. Try again in a minute."
 TOO_MUCH = "This page holds files of {:,} MiB at most at a time. Add or remove some, or load the page again, then send this one once more."
 TOO_MANY = "This page holds {:,} files at most at a time. Add or remove some, or load the page again, then send this one once more."
+TOO_SLOW = "The file came too slowly. Send it again, or copy it into the folder of documents."
 FULL = "Others are sending files just now, and there is no room for this one. Try again in a minute."
 
 _admitted: set[str] = set()
@@ -69,10 +76,9 @@ def let_go(files: Iterable[UploadedFile]) -> None:
 
 @dataclass(slots=True)
 class _Coming:
-    """A file on its way. size: bytes, as announced or as many as have come."""
+    """A file on its way. came: bytes; an announced size takes no room, for it may never come."""
 
     session: str
-    size: int = 0
     came: int = 0
 
 
@@ -108,40 +114,44 @@ class Uploads:
             await self._app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "")
-        coming = _Coming(session, int(announced) if announced.isdecimal() and len(announced) < 18 else 0)
+        coming = _Coming(session)
         self._coming.append(coming)
+        begun = time.monotonic()
 
         async def counted() -> Message:
-            message = await receive()
+            message = await _soon(receive, session)
             if message["type"] == "http.request":
                 coming.came += len(message.get("body", b""))
-                if coming.came > coming.size:  # nothing was announced
-                    coming.size = coming.came
-                    self._check(coming)
+                self._check(coming, coming.came)
+                if coming.came < SLOWEST * (time.monotonic() - begun - LONGEST_PAUSE):
+                    raise HTTPException(408, TOO_SLOW)
             return message
 
         try:
-            self._check(coming)
+            self._check(coming, int(announced) if announced.isdecimal() and len(announced) < 18 else 0)
             await self._app(scope, counted, send)
         except HTTPException as refused:
-            await PlainTextResponse(refused.detail, refused.status_code)(scope, receive, send)
+            await PlainTextResponse(refused.detail, refused.status_code, headers={"connection": "close"})(scope, receive, send)
+        except ClientDisconnect:
+            pass  # broken off by who sent it
         finally:
             self._coming.remove(coming)
             if not _is_active(session):  # closed meanwhile
                 _store().remove_session_files(session)
 
-    def _check(self, coming: _Coming) -> None:
-        """Raises HTTPException where there is no room for it beside what is there."""
+    def _check(self, coming: _Coming, size: int) -> None:
+        """Raises HTTPException where there is no room for a file of so many bytes beside what is there."""
         settings = self._settings()
         if settings is None:
             raise HTTPException(503, NOT_READY)
         held = {session: [len(file.data) for file in list(files.values())] for session, files in list(_store().file_storage.items())}
-        own = held.get(coming.session, []) + [one.size for one in self._coming if one.session == coming.session]
+        others = [one for one in self._coming if one is not coming]
+        own = [*held.get(coming.session, []), *(one.came for one in others if one.session == coming.session), size]
         if sum(own) > settings.session_uploads_mb * MIB:
             raise HTTPException(413, TOO_MUCH.format(settings.session_uploads_mb))
         if len(own) > MOST_FILES:
             raise HTTPException(413, TOO_MANY.format(MOST_FILES))
-        everything = [size for files in held.values() for size in files] + [one.size for one in self._coming]
+        everything = [*(each for files in held.values() for each in files), *(one.came for one in others), size]
         if sum(everything) > settings.server_uploads_mb * MIB or len(everything) > MOST_FILES_OF_ALL:
             raise HTTPException(503, FULL)
 
@@ -185,6 +195,17 @@ class Uploads:
             _admitted.discard(session)
         runtime.get_instance().close_session(session)
         _store().remove_session_files(session)  # also where Streamlit had forgotten the session already
+
+
+async def _soon(receive: Receive, session: str) -> Message:
+    """The next part of a file. Raises HTTPException where none comes for a while, or the session ends meanwhile."""
+    end = time.monotonic() + LONGEST_PAUSE
+    while time.monotonic() < end:
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(receive(), LOOK_SECONDS)
+        if not _is_active(session):
+            raise HTTPException(403, NOT_ADMITTED)
+    raise HTTPException(408, TOO_SLOW)
 
 
 def _is_active(session: str) -> bool:
