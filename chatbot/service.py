@@ -139,9 +139,15 @@ class Chatbot:
     def add_unread(self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]) -> Iterator[AddResult]:
         """Add what people copied into the folder of documents; of what failed before, only what has a password now. passwords: by document name."""
         found = {one.name: one for one in self.library.unread(wait=True) if not one.problem or one.name in passwords}
-        for one in found.values():
-            self.library.try_unread(one)
-        for result in self.add([Upload(one.path, one.name, passwords.get(one.name)) for one in found.values()], progress=progress):
+        begun: set[str] = set()
+
+        def noted(document: str, phase: str, done: int, total: int) -> None:
+            if document in found and document not in begun:
+                begun.add(document)
+                self.library.try_unread(found[document])
+            progress(document, phase, done, total)
+
+        for result in self.add([Upload(one.path, one.name, passwords.get(one.name)) for one in found.values()], progress=noted):
             self.library.tried(found[result.document], result)
             yield result
 

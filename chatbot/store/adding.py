@@ -24,7 +24,8 @@ from ingestion.records import NO_FACTS, Chunk, Page
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
 
 log = logging.getLogger(__name__)
-LONGEST_SHOWN = 60
+# Characters; no file system has a longer one, and --name may be given anything.
+LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +215,7 @@ class Adding:
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:
     """The result of a file that could not even be taken."""
-    shown = name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…"
-    return AddResult(shown, "failed", error=str(error), retryable=error.retryable)
+    return AddResult(name[:LONGEST_NAME], "failed", error=str(error), retryable=error.retryable)
 
 
 def taken_of(row: Waiting) -> Taken:

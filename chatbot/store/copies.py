@@ -43,7 +43,7 @@ class Copies:
 
     def __init__(self, folder: Path, most_megabytes: float) -> None:
         """most_megabytes: the largest file that is taken, in MiB. Raises StoreError where the folder cannot be made."""
-        self.folder, self._most = folder, most_megabytes
+        self.folder, self.most_megabytes = folder, most_megabytes
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -179,8 +179,8 @@ class Copies:
         return self.folder / f"{digest}.json"
 
     def _check_size(self, size: int) -> None:
-        if size > self._most * 2**20:
-            limit = f"the limit of {self._most:g} MiB"
+        if size > self.most_megabytes * 2**20:
+            limit = f"the limit of {self.most_megabytes:g} MiB"
             raise DocumentError(f"The file has {size / 2**20:.0f} MiB or more, over {limit}.", hint="Split it, or raise FINPOLICY_MAX_UPLOAD_MB.")
 
     def _whole(self, digest: str, size: int) -> bool:

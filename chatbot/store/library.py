@@ -29,7 +29,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
-from chatbot.store.lying import Lying, note_copies_of, unread
+from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
@@ -212,11 +212,12 @@ class Library:
 
     def unread(self, *, wait: bool = False) -> list[Lying]:
         """What people copied into the folder of documents and is not among the documents; see lying.unread."""
-        return unread(self.catalog, self.copies.folder, wait=wait)
+        return unread(self.catalog, self.copies.folder, most_megabytes=self.copies.most_megabytes, wait=wait)
 
     def try_unread(self, one: Lying) -> None:
-        """Such a file is about to be added. Until it is known how it fares, it is not tried again."""
-        self.catalog.see(one.digest, "its reading was broken off")
+        """Such a file is being added. Where that is broken off, as when the server is killed, it is tried once more."""
+        before = self.catalog.seen().get(one.digest)
+        self.catalog.see(one.digest, BROKEN_OFF[before == BROKEN_OFF[0]])
 
     def tried(self, one: Lying, result: AddResult) -> None:
         """How it fared."""

@@ -14,15 +14,18 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.copies import is_copy
 from chatbot.store.names import free_name, known_as
 
-__all__ = ["Lying", "lying", "note_copies_of", "unread"]
+__all__ = ["BROKEN_OFF", "Lying", "lying", "note_copies_of", "unread"]
 
 # A file that changed less than so many seconds ago may still be on its way; it is waited for so long.
+# Why a file was not added whose reading did not come to an end, and why one that was tried again.
+BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
 SETTLED_SECONDS, LONGEST_WAIT, LOOK_SECONDS = 2.0, 30.0, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Lying:
-    """A PDF in the folder. name: what it will be called. problem: why it could not be read when that was tried, "" where it was not tried yet."""
+    """A PDF in the folder. digest: its SHA-256; of one that is too large to be taken, its size and place. name: what it will be called.
+    problem: why it could not be read when that was tried, "" where it was not tried yet."""
 
     path: Path
     digest: str
@@ -41,23 +44,26 @@ def lying(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def unread(catalog: Catalog, folder: Path, *, wait: bool = False) -> list[Lying]:
+def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool = False) -> list[Lying]:
     """What lies there and is not among the documents: not tried yet, or tried in vain. What was once added and then removed is neither.
 
-    wait: for files that still grow, and note what is there already, so that it stays away when it is removed.
+    most_megabytes: the largest file that is taken, in MiB; a larger one is not read to tell it from others. wait: for files that still grow, half a
+    minute for all of them, and note what is there already, so that it stays away when it is removed.
     """
     known, seen, found = catalog.hashes(), catalog.seen(), list[Lying]()
     there: dict[str, str] = {}
+    until = time.monotonic() + LONGEST_WAIT
     for path in lying(folder):
         with suppress(OSError):  # gone meanwhile, or not ours to read
-            if wait and not _settled(path):
+            if wait and not _settled(path, until):
                 continue
-            digest = _digest(path)
+            size = path.stat().st_size
+            digest = _digest(path) if size <= most_megabytes * 2**20 else f"{size} bytes: {path.relative_to(folder)}"
             if digest in there:
                 continue
             there[digest] = path.name
-            if digest not in known and seen.get(digest) != "":
-                found.append(Lying(path, digest, path.name, seen.get(digest, "")))
+            if digest not in known and (problem := seen.get(digest)) != "":
+                found.append(Lying(path, digest, path.name, "" if problem in (None, BROKEN_OFF[0]) else problem or ""))
     if wait:
         catalog.see_only(there)
         for digest in (there.keys() & known) - seen.keys():
@@ -86,14 +92,13 @@ def _named(found: Sequence[Lying], catalog: Catalog, there: Mapping[str, str]) -
     return named
 
 
-def _settled(path: Path) -> bool:
-    """Whether nobody writes to it any more, waited for a while."""
-    end = time.monotonic() + LONGEST_WAIT
-    while time.monotonic() < end:
-        if not -SETTLED_SECONDS < time.time() - path.stat().st_mtime < SETTLED_SECONDS:
-            return True
+def _settled(path: Path, until: float) -> bool:
+    """Whether nobody writes to it any more, waited for until that time of the monotonic clock."""
+    while -SETTLED_SECONDS < time.time() - path.stat().st_mtime < SETTLED_SECONDS:
+        if time.monotonic() > until:
+            return False
         time.sleep(LOOK_SECONDS)
-    return False
+    return True
 
 
 def _digest(path: Path) -> str:

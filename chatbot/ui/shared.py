@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings, load_settings
 from chatbot.ui.exposure import is_open_to_others, warn_if_open
+from ingestion.unseen import visible
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
@@ -140,9 +141,13 @@ def pick_up(library: Library, additions: Additions) -> None:
         for one in library.unread(wait=True):
             if one.problem:
                 continue
-            library.try_unread(one)
-            with one.path.open("rb") as file:
-                (number,) = additions.enqueue([NewFile(one.name, file)])
+            try:
+                with one.path.open("rb") as file:
+                    library.try_unread(one)
+                    (number,) = additions.enqueue([NewFile(one.name, file)])
+            except OSError as error:  # gone meanwhile, or not ours to read
+                log.warning("taking %s from the folder of documents: %s", visible(one.name), error.strerror)
+                continue
             job = next((job for job in additions.jobs() if job.id == number), None)
             if job is not None and job.phase == "failed" and job.result is not None:
                 library.tried(one, job.result)

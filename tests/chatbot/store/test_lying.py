@@ -185,3 +185,28 @@ def test_what_a_full_disk_keeps_out_is_tried_at_the_next_start(tmp_path: Path) -
         assert start(large.parent) == [("Large.pdf", "failed")]
         (disk / "others").unlink()
         assert start(large.parent) == [("Large.pdf", "done")]
+
+
+def test_one_of_a_long_name_that_is_too_large_keeps_no_other_out(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FINPOLICY_MAX_UPLOAD_MB", "1")
+    huge = folder / f"Report-on-{'the-fiscal-position-' * 4}.pdf"
+    place(folder / "Rule.pdf", RULE)
+    with huge.open("wb") as file:
+        file.truncate(50 * 2**30)  # takes no room on the disk, and minutes to read
+    aged(huge)
+    code, lines = command("add")
+    assert code == 1
+    assert sorted((line["document"], line["status"]) for line in lines) == [(huge.name, "failed"), ("Rule.pdf", "added")]
+    (line,) = unread(command)
+    assert (line["document"], "1 MiB" in str(line["problem"])) == (huge.name, True)
+    assert start(folder) == []
+
+
+def test_what_was_broken_off_is_tried_once_more(folder: Path) -> None:
+    place(folder / "Rule.pdf", RULE)
+    for tries in (1, 1, 0):
+        with Chatbot(Settings(home=folder.parent), embedder=HashEmbedder()) as chatbot:
+            found = [one for one in chatbot.library.unread() if not one.problem]
+            assert len(found) == tries
+            for one in found:
+                chatbot.library.try_unread(one)  # and the process is killed
