@@ -44,9 +44,10 @@ MOST_ANSWER_BYTES = 128 * 2**20
 LONGEST_WAIT_SECONDS = 20.0
 
 # Where clouds hand credentials to whatever asks. Link-local addresses are refused as a whole; these are the known ones outside of them.
-_METADATA_ADDRESSES = frozenset(map(ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200")))
+_METADATA_ADDRESSES = frozenset(map(ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")))
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
-_NAT64 = IPv6Network("64:ff9b::/96")
+# Networks whose addresses end in the IPv4 address that is meant: translated, local translators', stateless translation, IPv4-compatible.
+_HOLDS_IPV4 = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 _HOST_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _CONTEXT_EXCEEDED = re.compile(r"context[ _](length|window|size)|prompt is too long|too many (input )?tokens", re.IGNORECASE)
 
@@ -100,7 +101,7 @@ def check_endpoint(url: str, settings: Settings) -> None:
 
 def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Address], rule: str) -> None:
     """Raises ModelError where an endpoint that a user chose is against `settings.endpoint_rule`."""
-    if rule == "public" and not all(_plain(address).is_global for address in addresses):
+    if rule == "public" and not all(_is_public(_plain(address)) for address in addresses):
         raise ModelError(
             f"OPENAI_BASE_URL leads to {host}, an address of this machine or its network.",
             hint="Name an endpoint on the internet; whoever runs this server can set one inside for everybody.",
@@ -335,9 +336,16 @@ def _is_forbidden(address: IPv4Address | IPv6Address) -> bool:
     return address.is_link_local or address in _METADATA_ADDRESSES
 
 
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address is one host's on the internet; Python 3.11 takes site-local and multicast addresses for such."""
+    return address.is_global and not address.is_multicast and not (isinstance(address, IPv6Address) and address.is_site_local)
+
+
 def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """The address that is really meant: the IPv4 one inside of another, and without a zone, which would make it differ from the same one in a set."""
     if isinstance(address, IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None)
+        # The last of these networks holds "::1" and "::", too.
+        held = int(address) > 1 and any(address in network for network in _HOLDS_IPV4)
+        inner = address.ipv4_mapped or address.sixtofour or (IPv4Address(int(address) & 0xFFFFFFFF) if held else None)
         return inner or IPv6Address(address.packed)
     return address
