@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,8 +37,10 @@ COLUMNS = (
 )
 # The heads of columns that a reader could take for something else: the figure is in the unit beside it, the value has the scale in it already.
 HEADS = {"unit": "unit of the figure", "value": "value in full", "value in": "unit of the value"}
-# What a spreadsheet would take for a formula; an apostrophe before it makes it text.
-FORMULA_BEGINS = ("=", "+", "-", "@")
+# What a spreadsheet would take for a formula, in wide letters too; an apostrophe before it makes it text.
+FORMULA_BEGINS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# Where a spreadsheet of another language parts cells, and one begins so.
+CELL_BEGINS = re.compile("([;\t|]\\s*)(?=[=+@\uff1d\uff0b\uff20]|[-\uff0d](?![\\d\\s.,]))")
 # Spreadsheets know UTF-8 by this mark.
 BOM = "\ufeff"
 FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
@@ -106,6 +109,7 @@ def entry_text(entry: Entry, change: Change | None) -> str:
 
 def _safe(value: object) -> str:
     text = "" if value is None else one_line(str(value))
+    text = CELL_BEGINS.sub(r"\1'", text)
     return f"'{text}" if text.startswith(FORMULA_BEGINS) else text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -184,9 +185,28 @@ def test_a_unit_is_said_once() -> None:
 
 
 def read_csv(entries: list[Entry], changed: dict[Place, Change] | None = None) -> list[dict[str, str]]:
-    data = csv_bytes(entries, changed or {}, "=What?")
+    return read_csv_of("=What?", entries, changed)
+
+
+def read_csv_of(question: str, entries: Sequence[Entry] = (), changed: dict[Place, Change] | None = None) -> list[dict[str, str]]:
+    data = csv_bytes(entries or [Entry(Place("A.pdf", ""), "absent", reason="No page.")], changed or {}, question)
     assert data.startswith(b"\xef\xbb\xbf")
     return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("\uff1dHYPERLINK(1)", "'\uff1dHYPERLINK(1)"),
+        ("Revenue ;=1+1", "Revenue ;'=1+1"),
+        ("a|@SUM(1)", "a|'@SUM(1)"),
+        ("2023: 4; -5", "2023: 4; -5"),
+        ("a = b", "a = b"),
+    ],
+)
+def test_no_cell_of_any_spreadsheet_is_a_formula(given: str, kept: str) -> None:
+    (line,) = read_csv_of(given)
+    assert line["question"] == kept
 
 
 def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
