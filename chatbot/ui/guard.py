@@ -20,6 +20,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+# A name, an address or a bracketed one, with a port: nothing that one parser reads as another's name, such as "a\\@b" or "a#b".
+HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 OWNER_COOKIE = "finpolicy_owner"
 OWNER = re.compile(r"[A-Za-z0-9_-]{22}")
 # The longest that browsers keep a cookie; each visit begins it anew.
@@ -105,7 +107,7 @@ def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
     if not allowed:
         return True
     try:
-        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".") if HOST.fullmatch(host) else ""
     except ValueError:
         return False
     for entry in (entry.strip().lower().rstrip(".") for entry in allowed):

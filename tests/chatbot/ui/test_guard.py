@@ -50,7 +50,18 @@ def test_known_hosts_are_served(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "example.org.evil", "a@evil.example"]
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "",
+        "[::1",
+        "example.org.evil",
+        "a@evil.example",
+        "evil.example\\@127.0.0.1",
+        "127.0.0.1#evil",
+    ],
 )
 def test_other_hosts_are_refused(host: str) -> None:
     refused = ask(host=host)
