@@ -78,7 +78,8 @@ class InTurn:
             with suppress(WebSocketDisconnected):
                 await self._app(scope, in_turn, seen)
         finally:
-            del _turns[key]
+            if _turns.get(key) is turn:  # a client may give two sockets one key
+                del _turns[key]
 
 
 def _begins_run(data: bytes) -> bool:
