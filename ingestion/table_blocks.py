@@ -185,11 +185,18 @@ def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:
     for index in range(block.first - 1, max(floor, block.first - 1 - MOST_HEADINGS) - 1, -1):
         line = lines[index]
         text = " ".join(piece.text for piece in line.pieces)
-        if head_row(line) or is_unit(text) or _over_columns(line, block.columns, start=0) > 1:
+        if _heads(line, block.columns) or is_unit(text):
             return index + 1
+        if len(line.pieces) == 1 and _over_columns(line, block.columns, start=0) and index > floor and _heads(lines[index - 1], block.columns):
+            return index + 1  # the last line of one head alone: "(note 16)", "restated"
         if len(line.pieces) > 1 or CAPTION.match(text) or any(column.overlap(line.pieces[0].x0, line.pieces[0].x1) > 0 for column in block.columns):
             break
     return block.first
+
+
+def _heads(line: VisualLine, columns: Sequence[Column]) -> bool:
+    """Whether a line is one of heads: years, or texts over several columns."""
+    return head_row(line) or _over_columns(line, columns, start=0) > 1
 
 
 def label_sides(lines: Sequence[VisualLine], block: Block) -> tuple[float, float]:
