@@ -29,8 +29,10 @@ CITATION = re.compile(
     r"[^()\[\]\n]{0,60}[)\]])[.;]?+",
     re.I,
 )
-# A text that ends so has ended its sentence; an item of a list may have a word behind its mark, "; and".
-FINISHED = re.compile(r"[.!?…。！？।][\"'”’»)\]*_]*+\s*+\Z")
+# A text that ends so has ended its sentence, a note's mark or a citation behind the stop not counted; an item of a list may have a word behind
+# its mark, "; and".
+FINISHED = re.compile(r"(?:[.!?…]|(?<=[^\W\d_]{3}[.!?…])[0-9]{1,3}|[。！？｡।॥؟۔])[\"'”’»)\]」』）】*_]*+\s*+\Z")
+CITED_LAST = re.compile(r"[(\[][^()\[\]\n]{0,80}[)\]][.;]?\Z")
 JOINED = re.compile(r"(?: (?:and|or))?\s*\Z")
 # A number that touches a full stop is a note's mark only behind a word: "mechanisms.13", but "No.13".
 SHORTEST_NOTED = 3
@@ -106,7 +108,13 @@ def sentence_around(text: str, start: int, end: int, *, reach: int, also: str = 
 
 def is_finished(text: str, *, also: str = "") -> bool:
     """Whether a text ends where a sentence may end. also: marks that end a part too, such as ";"."""
-    return bool(FINISHED.search(text)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
+    said = text.rstrip()
+    for _ in range(MOST_CITATIONS):
+        cited = None if FINISHED.search(said) else CITED_LAST.search(said)
+        if not cited or not CITATION.fullmatch(said, cited.start()):
+            break
+        said = said[: cited.start()].rstrip()
+    return bool(FINISHED.search(said)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
 
 
 def _end(text: str, match: re.Match[str]) -> int:

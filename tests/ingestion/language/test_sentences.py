@@ -143,12 +143,14 @@ def test_the_sentence_around_a_place_holds_it(text: str, start: int, length: int
     assert text[start:end].strip() in text[first:last]
 
 
-@pytest.mark.parametrize("text", ["It rose.", 'He said "no."', "Why? ", "It rose (slightly).", "好。"])
+@pytest.mark.parametrize(
+    "text", ["It rose.", 'He said "no."', "Why? ", "It rose (slightly).", "好。", "At most 3.[4]", "It was weak.13", "It rose. (page 8) [S1]"]
+)
 def test_a_sentence_is_finished(text: str) -> None:
     assert is_finished(text)
 
 
-@pytest.mark.parametrize("text", ["It rose", "as follows:", "grants; and", ""])
+@pytest.mark.parametrize("text", ["It rose", "as follows:", "grants; and", "", "see No.13", "it rose (page 8)"])
 def test_what_has_no_end_is_not_finished(text: str) -> None:
     assert not is_finished(text)
 
