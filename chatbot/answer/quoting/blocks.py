@@ -26,6 +26,7 @@ YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
+COUNTED = re.compile(r"\(([2-9]|[b-h])\)\s")
 # The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
 PARAGRAPH_NUMBER = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=[A-Z])")
 # Who speaks, in a transcript: "CHAIR LOWE.", "MARY ANN HOLT:".
@@ -57,7 +58,9 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     prose: list[str] = []
     for at, line in enumerate(lines):
         row = _is_row(line, prose, lines[at + 1] if at + 1 < len(lines) else "")
-        if prose and (not line or row or BULLET.match(line) or PARAGRAPH_NUMBER.match(line) or SPEAKER.match(line) or _ends_block(prose, lines, at)):
+        if prose and (
+            not line or row or _is_item(line, prose) or PARAGRAPH_NUMBER.match(line) or SPEAKER.match(line) or _ends_block(prose, lines, at)
+        ):
             yield " ".join(prose), False
             prose = []
         if row:
@@ -66,6 +69,17 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
             prose.append(line)
     if prose:
         yield " ".join(prose), False
+
+
+def _is_item(line: str, prose: Sequence[str]) -> bool:
+    """Whether a line begins an item of a list: not where the paragraph before it counts within its lines, "aimed at (1) …, (2) … and" and then "(3)"."""
+    if not BULLET.match(line):
+        return False
+    number = COUNTED.match(line)
+    if not number:
+        return True
+    before = f"({int(number[1]) - 1})" if number[1].isdigit() else f"({chr(ord(number[1]) - 1)})"
+    return not any(before in said[1:] for said in prose)
 
 
 def is_head(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_title
@@ -147,7 +148,8 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         room -= size
         # Each sentence has its key, so that each is located and checked by itself.
         parts = [text if text == LEFT_OUT else f"{escape_keys(text)} [{candidate.key}]" for text in shown]
-        yield "".join(("\n" if part == LEFT_OUT or BULLET.match(part) else " ") + part for part in parts).strip()
+        breaks = (LEFT_OUT in (before, part) or BULLET.match(part) for before, part in pairwise(["", *parts]))
+        yield "".join(("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)).strip()
 
 
 def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
@@ -205,7 +207,7 @@ def _shown(passage: Passage, asked: Understanding) -> str:
         return _sentence(passage)
     gap = "\n" if NUMBER_OF_ROW.match(passage.text) else " "
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
-    text = f"{passage.head}:{gap}{passage.text}" if passage.head else passage.text
+    text = f"{passage.head}:{gap}{passage.text}" if passage.head and not passage.lead else passage.text
     read = _columns(passage, asked)
     return f"{text} ({read})" if read else text
 

@@ -31,6 +31,8 @@ MOST_ITEMS = 40
 MOST_NUMBERS_IN_LEAD = 1
 # Characters of a row of a table beyond which it is several rows, or a paragraph that was taken for one.
 LONGEST_WHOLE_ROW = 400
+# Words of a label in which a stop is no sentence's: "Yahoo! Inc.".
+MOST_LABEL_WORDS = 14
 # Rows of the page's tables that a sentence may repeat word for word; what has more is their text without its columns. Of fewer characters than
 # these a row is a figure or two, which any sentence can have.
 MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
@@ -40,7 +42,7 @@ MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
 class Passage:
     """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about. at: its place on
     the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question.
-    is_item: it is of a list's item. lead: the sentence that announces its list, skips: further items stand between the two. follows: nothing stands
+    is_item: it is of a list's item. lead: the sentence that announces its list or its rows, skips: further items stand between the two. follows: nothing stands
     between it and the passage before it.
     """
 
@@ -113,8 +115,9 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
 
 
 def _is_one_row(text: str) -> bool:
-    """Whether the text of a row can be one: none has the end of a sentence and the beginning of another in it."""
-    return len(text) <= LONGEST_WHOLE_ROW and len(sentences(" ".join(text.split()))) == 1
+    """Whether the text of a row can be one: none of more than a few words has the end of a sentence and the beginning of another in it."""
+    words = sum(map(str.isalpha, text.split()))
+    return len(text) <= LONGEST_WHOLE_ROW and (words <= MOST_LABEL_WORDS or len(sentences(" ".join(text.split()))) == 1)
 
 
 def orders_of(hit: Hit) -> str:
@@ -182,12 +185,20 @@ def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
     """Sentences that announce a list or a short table, taken together with the items or rows that follow, and these by themselves, each with its lead;
     an item announces nothing itself."""
     taken, lead = 0, ""
+    outer = ("", "")  # what announces the list around, and the mark of its items
     for at, passage in enumerate(found):
         if at < taken:
-            yield passage if passage.is_row else replace(passage, lead=lead, skips=found[at - 1].text != lead)
+            yield replace(passage, lead=lead, skips=found[at - 1].text != lead)
             continue
+        kind = _kind_of_item(passage.text)
+        if not passage.is_item:
+            outer = "", ""
+        elif kind == outer[1]:
+            passage = replace(passage, lead=outer[0], skips=True)
         items = _items_of(passage, list(islice(found, at + 1, at + 2 + MOST_ITEMS)))
         taken, lead = at + 1 + len(items), passage.text
+        if items and items[0].is_item and not kind:
+            outer = lead, _kind_of_item(items[0].text)
         yield replace(passage, text="\n".join([passage.text, *(item.text for item in items)])) if items else passage
 
 
@@ -198,11 +209,13 @@ def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
     if following[0].is_row:
         rows = list(takewhile(_is_labelled, following[: MOST_LISTED_ROWS + 1])) if _announces(lead.text) else []
         return rows if len(rows) <= MOST_LISTED_ROWS else []
-    kind = _kind_of_item(following[0].text)
-    if not kind or kind == _kind_of_item(lead.text) or not (_announces(lead.text) or _leads_on(lead.text)):
+    nested = _is_first(following[0].text) and _announces(lead.text)
+    kind = _kind_of_item(following[0].text, roman=nested)
+    if not kind or (kind == _kind_of_item(lead.text) and not nested) or not (_announces(lead.text) or _leads_on(lead.text)):
         return []
     # An item may have several sentences; one that announces a list of its own ends this one.
-    belongs = (one.is_item and one.follows and _kind_of_item(one.text) in ("", kind) and not _announces(one.text) for one in following[:MOST_ITEMS])
+    kinds = ((one, _kind_of_item(one.text, roman=nested)) for one in following[:MOST_ITEMS])
+    belongs = (one.is_item and one.follows and said in ("", kind) and not _announces(one.text) for one, said in kinds)
     return [item for item, _ in takewhile(itemgetter(1), zip(following, belongs, strict=False))]
 
 
@@ -211,12 +224,20 @@ def _leads_on(text: str) -> bool:
     return not is_finished(text, also=",;") and sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
 
 
-def _kind_of_item(text: str) -> str:
-    """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1" for "3."; "" for none."""
+def _is_first(text: str) -> bool:
+    """Whether a text is the first item of a list: "(i) ", "a) ", "1. "."""
+    mark = BULLET.match(text)
+    return mark is not None and mark[0].strip(" ().") in ("i", "a", "1")
+
+
+def _kind_of_item(text: str, *, roman: bool = False) -> str:
+    """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1" for "3."; "" for none. roman: numerals such
+    as "(ii)" are of a kind of their own."""
     mark = BULLET.match(text)
     if not mark:
         return ""
-    return re.sub(r"[ivx]+(?=[.)])|[a-z]+", "a", re.sub(r"[0-9]+", "1", mark[0].strip()))
+    numeral = re.sub(r"[ivx]+(?=[.)])", "i" if roman else "a", mark[0].strip())
+    return re.sub(r"[a-hj-z]+|i(?=[a-z])", "a", re.sub(r"[0-9]+", "1", numeral))
 
 
 def _is_labelled(passage: Passage) -> bool:

@@ -78,6 +78,11 @@ def test_numbered_paragraphs_and_items_begin_anew() -> None:
     assert blocks(text) == ["The limit is doubled.", "87. Timber is the wealth of our hills.", "(a) first, the one", "(b) then the other"]
 
 
+def test_what_is_counted_within_lines_stays_one_paragraph() -> None:
+    text = "A mission will be launched, aimed at (1) better research, (2) seeds of high yield, and\n(3) more than 100 kinds of seed on the market."
+    assert blocks(text) == [" ".join(text.split("\n"))]
+
+
 def test_entries_of_contents_say_nothing() -> None:
     assert blocks("Fiscal rules . . . . . . . . 12\nThe rule is simple.") == ["The rule is simple."]
 

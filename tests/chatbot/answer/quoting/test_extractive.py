@@ -294,6 +294,37 @@ def test_an_item_alone_has_its_lead_and_a_mark_for_what_is_left_out() -> None:
     assert re.match(r"The government will take these measures: \[S1-7f3a\]\n…\n• a levy on sugar of 3 per cent \[S1-7f3a\]", told)
 
 
+def test_items_of_a_list_within_an_item_keep_what_it_says() -> None:
+    page = (
+        "The Council shall:\n(a) set rates for all of the regions;\n(b) not report the following to Parliament:\n(i) monthly figures of the debt;\n"
+        "(ii) yearly figures of the debt;\n(c) meet once in each month of the year.\nIt has five members.\n"
+    )
+    found = passages(prompt("x", page).sources["S1-7f3a"])
+    leads = {one.text.partition(" ")[0]: one.lead for one in found if one.lead and "\n" not in one.text}
+    assert leads == {
+        "(a)": "The Council shall:",
+        "(i)": (inner := "(b) not report the following to Parliament:"),
+        "(ii)": inner,
+        "(c)": "The Council shall:",
+    }
+    assert next(one.lead for one in found if one.text.startswith(f"{inner}\n")) == "The Council shall:"
+    assert "not report" in extract_answer(prompt("Which monthly figures of the debt are there?", page))
+
+
+def test_rows_of_an_announced_list_are_quoted_with_a_mark_for_those_left_out() -> None:
+    bands = "".join(f"{low}-{low + 4} lakh rupees {low} per cent\n" for low in range(4, 20, 4))
+    page = f"In the new regime, the tax rates are as follows:\n{bands}The change was announced in the budget of last year.\n"
+    told = extract_answer(prompt("What is the rate for 16-20 lakh rupees?", page))
+    assert "as follows: [S1-7f3a]\n…\n16-20 lakh rupees 16 per cent [S1-7f3a]" in told
+
+
+def test_a_row_whose_label_has_a_stop_is_a_row() -> None:
+    line = "Yahoo! Inc. 512 410"
+    hit = replace(prompt("", line).sources["S1-7f3a"], page_text=line, body=line)
+    row = Row("Yahoo! Inc.", (Cell("512", 12, 15), Cell("410", 16, 19)), "", 0, len(line))
+    assert [one.text for one in passages(replace(hit, tables=(Table("", "", ("2017", "2016"), (row,), Rect(0, 0, 1, 1)),)))] == [line]
+
+
 def test_a_list_may_be_announced_without_a_colon_and_ends_where_other_marks_begin() -> None:
     page = "27. The minister has set these\na) a growth rate of 6.6 percent;\nb) a deficit of 3.1 percent of GDP.\n28. I now present the policies for next year.\n"
     first = passages(prompt("x", page).sources["S1-7f3a"])[0]
