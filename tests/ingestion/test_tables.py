@@ -414,11 +414,17 @@ def test_lines_of_prose_beside_a_table_name_no_rows(tmp_path: Path) -> None:
 
 
 def test_a_line_below_one_head_belongs_to_it(tmp_path: Path) -> None:
-    rights = (300, 390, 480)
+    rights = (350, 430, 510)
     heads = [*[(x, 70, f">{text}") for x, text in zip(rights, ("Budget", "Actual", "Actual"), strict=True)]]
     heads += [(x, 83, f">{text}") for x, text in zip(rights, ("2024", "2024", "2023"), strict=True)]
-    rows = [["Taxation", "103,870", "104,798", "97,040"], ["Grants", "6,105", "10,051", "7,574"], ["Total revenue", "241,792", "243,424", "222,253"]]
-    found = one(tmp_path, [(60, 55, "Statement of Operations"), *heads, (300, 96, ">(note 16)"), (60, 112, "Revenue:"), *grid(128, rows, rights=rights)])
+    rows = [
+        ["Taxation", "$ 103,870", "$ 104,798", "$ 97,040"],
+        ["Grants", "6,105", "10,051", "7,574"],
+        ["Total revenue", "241,792", "243,424", "222,253"],
+    ]
+    found = one(
+        tmp_path, [(60, 55, "Statement of Operations"), *heads, (330, 96, "|(note 16)"), (60, 112, "Revenue:"), *grid(128, rows, rights=rights)]
+    )
     assert found.heads == ("Budget 2024 (note 16)", "Actual 2024", "Actual 2023")
     assert (found.caption, found.rows[0].section) == ("Statement of Operations", "Revenue")
 
