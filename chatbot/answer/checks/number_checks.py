@@ -28,7 +28,9 @@ SENTENCE_REACH = 300  # characters on each side of a figure in which its sentenc
 SAME_PERIOD = 2  # of periods_agree
 
 _COMPARED = re.compile(
-    r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
+    r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}"
+    # "from K30.6 million in 2024": the period of another figure
+    r"(?:[^\s\d]{0,4}\d[\d.,]{0,15}(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s)?(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
     re.IGNORECASE,
 )
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
