@@ -78,8 +78,8 @@ def _without_model(host: str, settings: Settings) -> Trial:
 
 
 def _offered(settings: Settings) -> list[str]:
-    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood. Others' users are not read a list that
-    only this server may see."""
+    """Names of the models that the endpoint lists; [] where it lists none, or not in a way that is understood. Where others can open the pages and users choose
+    the endpoint, nothing is listed: the list may be for this server alone."""
     if settings.endpoint_rule == "public":
         return []
     failures = endpoint_failures()

@@ -41,6 +41,8 @@ from ingestion.records import PageReport, Rect
 from ingestion.render import locate_quote
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from chatbot.models import LLM
 
 __all__ = ["Chatbot"]
@@ -151,14 +153,15 @@ class Chatbot:
             self.library.tried(found[result.document], result)
             yield result
 
-    def remove(self, name: str, *, purge: bool = False) -> None:
+    def remove(self, name: str, *, purge: bool = False) -> list[Path]:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
         with self.library.reserve.lent():
-            self.library.remove(known_as(encodable(name)), purge=purge)
+            left = self.library.remove(known_as(encodable(name)), purge=purge)
             if purge:
                 self.answering.forget()
                 self.memory.forget_erased()
                 self._forget_quoted()
+        return left
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""

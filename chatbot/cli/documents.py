@@ -170,9 +170,11 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
 
 def remove(options: argparse.Namespace, settings: Settings) -> int:
     with open_chatbot(settings) as chatbot:
-        chatbot.remove(options.name, purge=options.purge)
+        left = chatbot.remove(options.name, purge=options.purge)
     undo = "Erased." if options.purge else f"Removed. Undo within 7 days: python -m chatbot restore -- {shlex.quote(known_as(options.name))}"
     emit({"document": options.name, "status": "purged" if options.purge else "removed"}, undo, as_json=options.json)
+    for path in left if options.purge else ():
+        print(visible(f"What was copied into the folder of documents stays; delete it yourself: {path}"), file=sys.stderr)
     return DONE
 
 

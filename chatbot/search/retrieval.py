@@ -224,11 +224,10 @@ class Retriever:
         if query.names or sum(map(len, pages.values())) <= MOST_EXACT_CHUNKS:
             return _Scope(names, pages, None)
         keep: dict[int, set[int]] = {}
+        # Whoever changes the store next makes a damaged index anew, and one that a full disk has no room for; until then each chunk is scored.
         try:
             candidates = self._candidates(query, names)
-        except (
-            StoreError
-        ):  # whoever changes the store next makes a damaged index anew, and one that a full disk has no room for; until then each chunk is scored
+        except StoreError:
             return _Scope(names, pages, None)
         for version, ordinal, _ in candidates:
             keep.setdefault(version, set()).add(ordinal)

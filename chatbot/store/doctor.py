@@ -157,7 +157,7 @@ def _lying(library: Library) -> Iterator[Finding]:
     for one in library.unread():
         if one.problem:
             fix = f"Put a readable file in its place, or add it by its path: `python -m chatbot add {shlex.quote(str(one.path))}`; `--passwords` where needed."
-            yield Finding(one.name, f"{one.path} was copied there and could not be added: {one.problem}", fix)
+            yield Finding(one.name, f"{one.path} was copied there and could not be added: {one.problem.rstrip('.')}", fix)
         else:
             yield Finding(one.name, f"{one.path} was copied there and is not read yet", "Run `python -m chatbot add`, or start the server.")
 

@@ -10,7 +10,6 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -445,31 +444,35 @@ class Library:
 
     # --- removing -----------------------------------------------------------------------------------------------------------
 
-    def remove(self, name: str, *, purge: bool = False) -> None:
-        """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError."""
+    def remove(self, name: str, *, purge: bool = False) -> list[Path]:
+        """Hide a document at once; it can be restored for UNDO_DAYS unless `purge` erases it now. Raises NotFoundError.
+
+        Returns the files of its bytes that people copied into the folder of documents: they are theirs, and stay.
+        """
         with self.reserve.lent():
             if purge:
-                self.retire(name)
+                left = self.retire(name)
                 self.sweep()
                 self.catalog.compact()
                 for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
                     before.unlink()
-                return
+                return left
             found = self.catalog.find(name)
             if found is None or not self.catalog.remove(name, time.time()):
                 raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
             with self._changing:
                 self.adding.write_names({found.sha256})
-                self._keep_away({found.sha256})
+                return self._keep_away({found.sha256})
 
-    def retire(self, name: str) -> None:
-        """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Raises NotFoundError."""
+    def retire(self, name: str) -> list[Path]:
+        """Give a document up at once and beyond restoring; what it leaves is erased by `sweep`, or at the next start. Returns as `remove`. Raises
+        NotFoundError."""
         hashes = self.catalog.hashes_of(name)
         kept = [digest for digest in self._unlisted() if name in {kept.name for kept in self.copies.names(digest)}]
         for digest in kept:
             self.copies.drop(digest)
         with self.reserve.lent():
-            self._keep_away(hashes)
+            left = self._keep_away(hashes)
             if is_full(self.folder):  # somebody else took what was reserved: to note anything, room is made first
                 for digest in hashes - self.catalog.hashes_beside(name):
                     self.copies.drop(digest)
@@ -479,12 +482,12 @@ class Library:
                 raise NotFoundError(f"There is no document {name[:200]!r}.", hint="See `python -m chatbot list`.")
             with self._changing:
                 self.adding.write_names(hashes)
+        return left
 
-    def _keep_away(self, hashes: Set[str]) -> None:
-        """What lies in the folder of documents with these bytes is not to come back by itself."""
+    def _keep_away(self, hashes: Set[str]) -> list[Path]:
+        """What lies in the folder of documents with these bytes, which is not to come back by itself."""
         sizes = {path.stat().st_size for path in map(self.copies.path, hashes) if path.exists()}
-        with suppress(StoreError):  # on a disk without any room, where it is erased all the same
-            note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
+        return note_copies_of(self.catalog, self.copies.folder, sizes, hashes)
 
     def restore(self, name: str) -> None:
         """Bring a removed document back; of one that is there, the version before it was replaced. Raises NotFoundError."""

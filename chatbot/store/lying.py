@@ -10,15 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
 from chatbot.store.copies import is_copy
 from chatbot.store.names import free_name, known_as
 
 __all__ = ["BROKEN_OFF", "Lying", "lying", "note_copies_of", "unread"]
 
-# A file that changed less than so many seconds ago may still be on its way; it is waited for so long.
 # Why a file was not added whose reading did not come to an end, and why one that was tried again.
 BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
+# A file that changed less than so many seconds ago may still be on its way; it is waited for so long.
 SETTLED_SECONDS, LONGEST_WAIT, LOOK_SECONDS = 2.0, 30.0, 0.5
 
 
@@ -71,12 +72,16 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
     return _named(found, catalog, there)
 
 
-def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]) -> None:
-    """Files of these SHA-256 that lie there are not to be added again; sizes: theirs, in bytes."""
+def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]) -> list[Path]:
+    """Files of these SHA-256 that lie there, which are not to be added again; sizes: theirs, in bytes."""
+    found: list[Path] = []
     for path in lying(folder):
         with suppress(OSError):
             if path.stat().st_size in sizes and (digest := _digest(path)) in digests:
-                catalog.see(digest)
+                found.append(path)
+                with suppress(StoreError):  # on a disk without any room, where it is erased all the same
+                    catalog.see(digest)
+    return found
 
 
 def _named(found: Sequence[Lying], catalog: Catalog, there: Mapping[str, str]) -> list[Lying]:

@@ -32,6 +32,7 @@ def _remove(house: House, name: str) -> None:
 
 def _erase(house: House, name: str) -> None:
     text = "Its file, pages, passages and vectors are erased and cannot be brought back. What past answers quoted stays in those conversations."
+    text += " A file that somebody copied into the folder of documents stays there."
     st.html(paragraphs_html(text))
     _choice("Erase for good", house, name)
 

@@ -249,7 +249,7 @@ def test_failures_cost_the_others_nothing(opened: Opened) -> None:
     assert errors[1] == "Something inside failed. The server's log says what."
     assert "304 characters" in str(errors[3])
     assert "Rename the file" in str(errors[3])
-    assert len(jobs[3].name) < 80
+    assert len(jobs[3].name) < 256
     additions.clear_finished()
     assert additions.jobs() == ()
 

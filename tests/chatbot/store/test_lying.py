@@ -97,6 +97,13 @@ def test_what_is_copied_there_is_named_and_added_once(folder: Path, command: Com
     assert sorted(str(line["document"]) for line in command("list")[1]) == ["Debt.PDF", "Rule.pdf"]
 
 
+def test_erasing_says_that_what_was_copied_there_stays(folder: Path, command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    path = place(folder / "Rule.pdf", RULE)
+    command("add")
+    assert main(["remove", "Rule.pdf", "--purge"]) == 0
+    assert path.exists() and str(path) in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("purge", [[], ["--purge"]], ids=["hidden", "erased"])
 @pytest.mark.parametrize("by_path", [True, False], ids=["added by its path", "picked up"])
 def test_what_was_removed_does_not_come_back_by_itself(folder: Path, command: Command, purge: list[str], by_path: bool) -> None:
