@@ -14,7 +14,7 @@ from chatbot.answer.checks.pages import OnPage, PageView, digits_of, view_of
 from chatbot.answer.checks.table_cells import Place
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row
 from chatbot.answer.checks.words import comparable_words
-from chatbot.numbers import Figure, find_figures, periods_agree, same_value
+from chatbot.numbers import Figure, Period, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentence_around
@@ -28,9 +28,12 @@ SENTENCE_REACH = 300  # characters on each side of a figure in which its sentenc
 SAME_PERIOD = 2  # of periods_agree
 
 _COMPARED = re.compile(
-    r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}"
-    # "from K30.6 million in 2024": the period of another figure
-    r"(?:[^\s\d]{0,4}\d[\d.,]{0,15}(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s)?(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
+    r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
+    re.IGNORECASE,
+)
+# "from K30.6 million in 2024": the period of the figure that is compared with.
+_OF_THE_OTHER = re.compile(
+    r"\b(?:from|than|against|versus|vs\.?)\s(?:about\s)?(?P<other>[^\s\d]{0,4}\d[\d.,]{0,15})(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s(?:(?:the|fiscal|year|end|of)\s){0,3}\Z",
     re.IGNORECASE,
 )
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
@@ -282,12 +285,21 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
     sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
     named = periods_in(sentence)
     if named and not any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
-        compared = all(_COMPARED.search(sentence, max(0, period.start - 40), period.start) for period in named)
+        mine = placed.figure.start - _sentence_span(placed, view)[0]
+        compared = all(_is_compared(sentence, period, mine) for period in named)
         return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
     said = claim.mention.beside or (claim.mention.periods if len(claim.mention.periods) == 1 else ())
     if any(not may_be_one(stated, other) for stated in said for other in tied):
         return f"the page has it for {tied[0].text}, not for {said[0].text}"
     return ""
+
+
+def _is_compared(sentence: str, period: Period, mine: int) -> bool:
+    """Whether a sentence names a period only to compare with it; mine: where the figure in question stands, whose own period is none such."""
+    if _COMPARED.search(sentence, max(0, period.start - 40), period.start):
+        return True
+    found = _OF_THE_OTHER.search(sentence, max(0, period.start - 60), period.start)
+    return found is not None and not found.start("other") <= mine < found.end("other")
 
 
 def _sentence_span(placed: OnPage, view: PageView) -> tuple[int, int]:
