@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-__all__ = ["LONGEST_SENTENCE", "is_finished", "sentence_around", "sentence_spans", "sentences"]
+__all__ = ["BULLETS", "LONGEST_SENTENCE", "is_finished", "sentence_around", "sentence_spans", "sentences"]
 
 # Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
 LONGEST_SENTENCE = 1_000
@@ -59,7 +59,9 @@ OPENERS = frozenset(
 )
 FIRST_WORD = re.compile(r"[\"'“‘(\[*_]*+([^\W\d_]++)?")
 ITEM_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})(?:\.\d{1,3}){0,4}")
-BULLET = re.compile(r"[-*+•‣◦▪●–—]\s|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]\s|[|#>]")
+# Signs before items of a list; those of fonts of symbols come out of a PDF in the private area.
+BULLETS = "•‣◦▪●■□►➢➤\uf06e\uf076\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc"
+BULLET = re.compile(rf"[-*+–—{BULLETS}]\s|[(\[]?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,5}})[.)\]]\s|[|#>]")
 # A line that ends so goes on in the next one.
 HANGS = re.compile(
     r"(?:[,(\[$€£¥₹&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"

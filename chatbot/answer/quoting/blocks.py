@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingestion.language.scales import SCALE_WORD
+from ingestion.language.sentences import BULLETS
 
 __all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "is_title", "read_blocks"]
 
@@ -25,7 +26,10 @@ YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
 # A figure that says something: with a unit, a scale or four digits.
 FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
-BULLET = re.compile(r"^\s*(?:[•●▪◦‣–-]|\(?[a-z]{1,4}\)|\(?\d{1,2}[.)])\s+")
+BULLET = re.compile(rf"^\s*(?:[{BULLETS}–-]|\(?[a-z]{{1,4}}\)|\(?\d{{1,2}}[.)])\s+")
+# Signs of fonts of symbols are drawn as nothing elsewhere.
+DRAWN = {ord(sign): "•" for sign in BULLETS if "\ue000" <= sign <= "\uf8ff"}
+# The number of an item, or its letter, that counts on from one before it.
 COUNTED = re.compile(r"\(([2-9]|[b-h])\)\s")
 # The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
 PARAGRAPH_NUMBER = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=[A-Z])")
@@ -54,7 +58,9 @@ _ENDS = (".", ":", ";", "?", "!", ".”", '."', ".)")
 
 def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     """(paragraph, heading or row; is it a row) in order: lines of prose joined, rows and headings by themselves."""
-    lines = [line for line in map(str.strip, text.split("\n")) if not LEADER.search(line)]  # an entry of a table of contents says nothing
+    lines = [
+        line for line in map(str.strip, text.translate(DRAWN).split("\n")) if not LEADER.search(line)
+    ]  # an entry of a table of contents says nothing
     prose: list[str] = []
     for at, line in enumerate(lines):
         row = _is_row(line, prose, lines[at + 1] if at + 1 < len(lines) else "")

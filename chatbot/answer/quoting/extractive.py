@@ -205,7 +205,7 @@ def _shown(passage: Passage, asked: Understanding) -> str:
     """A sentence as it stands; a row with its caption before it and its columns read out after it."""
     if not passage.is_row:
         return _sentence(passage)
-    gap = "\n" if NUMBER_OF_ROW.match(passage.text) else " "
+    gap = f"\n{LEFT_OUT}\n" if passage.skips else "\n" if NUMBER_OF_ROW.match(passage.text) else " "
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
     text = f"{passage.head}:{gap}{passage.text}" if passage.head and not passage.lead else passage.text
     read = _columns(passage, asked)

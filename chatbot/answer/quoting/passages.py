@@ -42,8 +42,8 @@ MOST_ROWS_IN_PROSE, SHORTEST_REPEATED = 1, 12
 class Passage:
     """A sentence or a table row of a page, verbatim but for line ends. head: the lines above that say what it is about. at: its place on
     the page, counted. table, row: where it is a row of a table that was read as one. asks: it is of a speaker's turn that ends in a question.
-    is_item: it is of a list's item. lead: the sentence that announces its list or its rows, skips: further items stand between the two. follows: nothing stands
-    between it and the passage before it.
+    is_item: it is of a list's item. lead: the sentence that announces its list or its rows, skips: further ones stand between the two. follows: nothing
+    stands between it and the passage before it.
     """
 
     text: str
@@ -106,12 +106,13 @@ def _announces(block: str) -> bool:
 
 def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
     """The rows of a table that have values."""
-    for row in table.rows:
+    announced = table.caption.endswith(":")
+    for number, row in enumerate(table.rows):
         if any(row.cells) and 0 <= row.start < row.end <= len(page_text) and _is_one_row(page_text[row.start : row.end]):
             text = verbatim(row, page_text)
             unit = "" if table.unit in table.caption else table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
-            yield Passage(text, _cut(" ".join(head.split())), True, table=table, row=row)
+            yield Passage(text, _cut(" ".join(head.split())), True, table=table, row=row, skips=announced and number > 0)
 
 
 def _is_one_row(text: str) -> bool:

@@ -318,6 +318,26 @@ def test_rows_of_an_announced_list_are_quoted_with_a_mark_for_those_left_out() -
     assert "as follows: [S1-7f3a]\n…\n16-20 lakh rupees 16 per cent [S1-7f3a]" in told
 
 
+def test_signs_of_a_font_of_symbols_are_bullets() -> None:
+    items = "\n".join(f"\uf0b7 There is criterion {name} for the recognition of a liability;" for name in ("one", "two", "three", "four"))
+    told = extract_answer(
+        prompt("Which criteria for the recognition of a liability are there?", f"All of the following criteria are met:\n{items}\n")
+    )
+    assert told.startswith("All of the following criteria are met:\n• There is criterion one") and "criterion four" in told
+
+
+def test_a_row_below_an_announcement_shows_that_others_are_left_out() -> None:
+    lines = ["2025 5,587", "2026 5,612", "2027 5,701"]
+    text = "\n".join(["The annual payments are as follows:", *lines])
+    rows = [Row(line[:4], (Cell(line[5:], 0, 1),), "", text.index(line), text.index(line) + len(line)) for line in lines]
+    hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, body=text)
+    given = replace(
+        prompt("Which payments are due in 2027?"),
+        sources={"S1-7f3a": replace(hit, tables=(Table("The annual payments are as follows:", "", ("",), tuple(rows), Rect(0, 0, 1, 1)),))},
+    )
+    assert "as follows:\n…\n2027 5,701" in extract_answer(given)
+
+
 def test_a_row_whose_label_has_a_stop_is_a_row() -> None:
     line = "Yahoo! Inc. 512 410"
     hit = replace(prompt("", line).sources["S1-7f3a"], page_text=line, body=line)
