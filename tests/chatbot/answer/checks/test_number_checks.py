@@ -312,3 +312,25 @@ def test_brackets_of_an_aside_are_no_minus() -> None:
 def test_money_without_the_scale_of_its_table_is_doubted_for_that_and_contradicts_nothing() -> None:
     (check,) = checks("Accounts payable came to $4,812 in 2018.")
     assert (check.status, check.reason) == ("present_elsewhere", "the page has it in millions, which the answer does not say")
+
+
+YEARS: tuple[str, str, tuple[str, ...], Lines] = (
+    "Accounts",
+    "(in millions)",
+    ("2018", "2017"),
+    [("", "Revenue", ("12", "10")), ("", "Other revenue", ("15", "14"))],
+)
+
+
+def checks_of(answer: str, table: tuple[str, str, tuple[str, ...], Lines] = YEARS) -> list[NumberCheck]:
+    text, tables = page_of([table])
+    hit = Hit("table.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables)
+    return list(check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2])
+
+
+def test_a_year_earlier_is_said_of_the_last_figure_alone() -> None:
+    first, _ = checks_of("Revenue was 10 million in 2018 against 12 million a year earlier")
+    assert first.status == "present_elsewhere"
+    first, _ = checks_of("Revenue was 10 in 2018 against 12 a year earlier")
+    assert first.status == "present_elsewhere"
+    assert [check.status for check in checks_of("Revenue was 12 million in 2018 against 10 million a year earlier")] == ["supported"] * 2
