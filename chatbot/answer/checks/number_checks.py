@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to t
 LONGEST_SHOWN = 90
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 SAME_PERIOD = 2  # of periods_agree
+INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
 
 _COMPARED = re.compile(
     r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
@@ -146,9 +148,24 @@ def _is_the_one(claim: Claim, placed: OnPage, view: PageView) -> bool:
 
 
 def _is_another(placed: OnPage, claim: Claim) -> bool:
-    """Whether a page's figure is of the answer's kind and has other digits or another sign: a scale that is not said contradicts nothing."""
+    """Whether a page's figure is of the answer's kind and has other digits, noughts or another sign: a scale that is not said contradicts nothing."""
     there, said = placed.figure, claim.figure
-    return there.percent == said.percent and (digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0))
+    if there.percent != said.percent:
+        return False
+    if digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0):
+        return True
+    scale = placed.mark.scale if placed.mark else there.scale
+    return not any(_apart_by_scale(replace(there, scale=scale), reading) for reading in claim.readings)
+
+
+def _apart_by_scale(one: Figure, other: Figure) -> bool:
+    """Whether two figures of equal digits may state one value, where one of them leaves its scale unsaid: 45 is none of 4.5 million."""
+    unsaid = 1.0 in (one.scale, other.scale)
+    values, stated = sorted((abs(one.value * one.scale), abs(other.value * other.scale))), {one.scale, other.scale}
+    if values[0] == values[1] or (unsaid and abs(one.value) == abs(other.value)):
+        return True
+    ratio = next((scale for scale in SCALE_NAMES if math.isclose(values[1], values[0] * scale)), None)
+    return unsaid and ratio is not None and (ratio not in INDIAN_SCALES or not INDIAN_SCALES.isdisjoint(stated))
 
 
 def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:

@@ -334,3 +334,22 @@ def test_a_year_earlier_is_said_of_the_last_figure_alone() -> None:
     first, _ = checks_of("Revenue was 10 in 2018 against 12 a year earlier")
     assert first.status == "present_elsewhere"
     assert [check.status for check in checks_of("Revenue was 12 million in 2018 against 10 million a year earlier")] == ["supported"] * 2
+
+
+STATED = "The total expenditure of the state is expected at {} in the coming year."
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "expected"),
+    [
+        ("4,500 crowns", "450 crowns", "contradicted"),
+        ("4,500 crowns", "45,000 crowns", "contradicted"),
+        ("4.5 per cent", "45 per cent", "contradicted"),
+        ("4,500 million crowns", "450 million crowns", "contradicted"),
+        ("4,500 crore", "4,500 lakh", "contradicted"),
+        ("4.5 million crowns", "4,500 crowns", "unsupported"),  # it may be in thousands, which are not said
+        ("4,500 million crowns", "4,500 crowns", "present_elsewhere"),
+    ],
+)
+def test_noughts_too_many_or_too_few_contradict(page: str, answer: str, expected: str) -> None:
+    assert statuses_in_prose(STATED.format(answer).rstrip("."), STATED.format(page)) == {expected}
