@@ -203,7 +203,7 @@ def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> 
     if placed.place is not None:
         quoted = _quotes_row(claim, placed.place, view)
         if claim.mention.head and not quoted and _quotes_any_row(claim, placed.place, view):
-            return f"its value stands in the {view.tables.views[placed.place.table].row_shown(placed.place.row)}, which is not the one read out"
+            return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
         return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
     if _in_name(claim, placed):
         return ""

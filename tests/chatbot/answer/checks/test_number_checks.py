@@ -353,3 +353,9 @@ STATED = "The total expenditure of the state is expected at {} in the coming yea
 )
 def test_noughts_too_many_or_too_few_contradict(page: str, answer: str, expected: str) -> None:
     assert statuses_in_prose(STATED.format(answer).rstrip("."), STATED.format(page)) == {expected}
+
+
+def test_a_row_without_a_label_is_named_by_its_column() -> None:
+    table: tuple[str, str, tuple[str, ...], Lines] = ("Accounts", "", ("2018", "2017"), [("", "", ("150", "140")), ("", "Revenue", ("120", "110"))])
+    check = checks_of("Revenue 120 110 (2018: 150)", table)[-1]
+    assert (check.status, check.reason) == ("present_elsewhere", "its value stands in column “2018”; another row is read out")
