@@ -12,8 +12,8 @@ from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_aga
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.mentions import label_words, may_be_one, period_beside, periods_in
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of, view_of
-from chatbot.answer.checks.table_cells import Place
-from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row
+from chatbot.answer.checks.printed_rows import has_line, rows_printed
+from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.checks.words import comparable_words
 from chatbot.numbers import Figure, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
@@ -201,8 +201,9 @@ def _line_of(placed: OnPage, view: PageView) -> str:
 def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> str:
     """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
     if placed.place is not None:
-        quoted = _quotes_row(claim, placed.place, view)
-        if claim.mention.head and not quoted and _quotes_any_row(claim, placed.place, view):
+        printed = rows_printed(claim.paragraph, view.tables.views[placed.place.table], view.text)
+        quoted = placed.place.row in printed and not speaks_of_another_row(view.tables, placed.place, claim.mention)
+        if claim.mention.head and printed and not quoted:
             return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
         return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
     if _in_name(claim, placed):
@@ -237,30 +238,18 @@ def _in_head(claim: Claim, view: PageView) -> bool:
 
 def _is_copied(claim: Claim, placed: OnPage, view: PageView) -> bool:
     """Whether the answer has the whole line of the page that the figure stands in, words among it."""
+    if _shared(claim, placed) < min(placed.on_line, len(placed.before)):
+        return False
     line = " ".join(_line_of(placed, view).split())
     tells = any(map(str.isalpha, line)) or line.count(" ") > 1
-    if not tells or line not in claim.paragraph or " ".join(claim.figure.text.split()) not in line:
-        return False
-    whole = min(placed.on_line, len(placed.before)) <= _shared(claim, placed)
-    return whole and not _of_other_period(claim, placed, view)
+    copied = tells and " ".join(claim.figure.text.split()) in line and has_line(claim.paragraph, line, view.text)
+    return copied and not _of_other_period(claim, placed, view)
 
 
 def _quotes_line(claim: Claim, placed: OnPage, view: PageView) -> bool:
     """Whether the answer has the figure's whole line beside it, with its words: what reads it out need not say its scale."""
-    line = " ".join(_line_of(placed, view).split())
-    return any(map(str.isalpha, line)) and line in claim.paragraph
-
-
-def _quotes_row(claim: Claim, place: Place, view: PageView) -> bool:
-    """Whether the answer has the cell's whole row as printed, label and all, so that the row is not in question."""
-    row = view.tables.views[place.table].table.rows[place.row]
-    printed = " ".join(view.text[max(0, row.start) : row.end].split())
-    return any(map(str.isalpha, printed)) and printed in claim.paragraph
-
-
-def _quotes_any_row(claim: Claim, place: Place, view: PageView) -> bool:
-    rows = range(len(view.tables.views[place.table].rows))
-    return any(_quotes_row(claim, replace(place, row=row), view) for row in rows)
+    line = _line_of(placed, view)
+    return any(map(str.isalpha, line)) and has_line(claim.paragraph, line, view.text)
 
 
 def _shared(claim: Claim, placed: OnPage) -> int:

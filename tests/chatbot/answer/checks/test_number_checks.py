@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from chatbot.answer.citing.citations import check_answer
@@ -359,3 +361,27 @@ def test_a_row_without_a_label_is_named_by_its_column() -> None:
     table: tuple[str, str, tuple[str, ...], Lines] = ("Accounts", "", ("2018", "2017"), [("", "", ("150", "140")), ("", "Revenue", ("120", "110"))])
     check = checks_of("Revenue 120 110 (2018: 150)", table)[-1]
     assert (check.status, check.reason) == ("present_elsewhere", "its value stands in column “2018”; another row is read out")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Other Revenue 12 10 in millions, so other revenue was 12 million", "present_elsewhere"),
+        ("Other Revenue 12 10 in millions", "present_elsewhere"),
+        ("Revenue 12 10 in millions, so other revenue was 12 million", "present_elsewhere"),
+        ("other revenue 15 14 (2017: 14)", "supported"),
+        ("REVENUE 12 10 (2017: 10)", "supported"),
+        ("The table shows Revenue 12 10 (2017: 10)", "supported"),
+    ],
+)
+def test_a_row_is_read_out_under_its_whole_label_alone(answer: str, expected: str) -> None:
+    assert checks_of(answer)[-1].status == expected
+
+
+def test_a_table_read_out_takes_time_in_proportion() -> None:
+    lines: Lines = [("", f"Item {'abcdefghij'[at // 20]}{at}", (f"{at + 1},001", f"{at + 1},002")) for at in range(200)]
+    said = "; ".join(f"{label} (2018: {cells[0]})" for _, label, cells in lines)
+    begun = time.process_time()
+    found = checks_of(said, ("Items", "", ("2018", "2017"), lines))
+    assert time.process_time() - begun < 4
+    assert len(found) >= 200
