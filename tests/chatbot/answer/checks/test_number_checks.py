@@ -379,7 +379,7 @@ def test_a_row_is_read_out_under_its_whole_label_alone(answer: str, expected: st
 
 
 def test_a_table_read_out_takes_time_in_proportion() -> None:
-    lines: Lines = [("", f"Item {'abcdefghij'[at // 20]}{at}", (f"{at + 1},001", f"{at + 1},002")) for at in range(200)]
+    lines: Lines = [("", f"Item {'abcdefghij'[at // 20]}{'abcdefghijklmnopqrst'[at % 20]}", ("101", "102")) for at in range(200)]
     said = "; ".join(f"{label} (2018: {cells[0]})" for _, label, cells in lines)
     begun = time.process_time()
     found = checks_of(said, ("Items", "", ("2018", "2017"), lines))
