@@ -385,3 +385,10 @@ def test_a_table_read_out_takes_time_in_proportion() -> None:
     found = checks_of(said, ("Items", "", ("2018", "2017"), lines))
     assert time.process_time() - begun < 4
     assert len(found) >= 200
+
+
+def test_debits_and_credits_are_no_crores() -> None:
+    cash: tuple[str, str, tuple[str, ...], Lines] = ("Trial balance", "", ("Dr", "Cr"), [("", "Cash", ("500", "300"))])
+    assert checks_of("Cash has a credit of 300 crore", cash)[0].status == "present_elsewhere"
+    assert checks_of("Cash has a credit of 300", cash)[0].status == "supported"
+    assert checks_of("Cash has a credit of 300 crore", (cash[0], "Amounts, cr", *cash[2:]))[0].status == "supported"
