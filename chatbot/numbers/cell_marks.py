@@ -17,12 +17,14 @@ _KINDS = (
     ("basis points", re.compile(r"(?<![0-9] )\bbasis points?\b|\bbps\b", re.IGNORECASE)),
     ("%", re.compile(r"(?<![0-9])(?<![0-9] )(?:%|\bper ?cent(?:age)?s?\b)", re.IGNORECASE)),
 )
-# "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes": a name says its scale in brackets, at its end or in noughts.
+# "Population mln", "GDP, bln", "Loans (mln EUR)", "'000 tonnes": a name says its scale in brackets, at its end or in noughts. "Dr", "Cr" are no scales.
+_RUPEES = r"\.?\s?(?:of )?(?:₹|rs\b|inr\b|(?:indian )?rupees?\b)"
 _BARE_SCALE = re.compile(
-    rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]|\Z))|(?P<inside>(?<=\(){SCALE_WORD})\b"
+    rf"(?:(?<=[(,\s])|\A)(?-i:(?!TN\b))(?!crs?\b(?!{_RUPEES}))(?:(?P<word>{SCALE_WORD})(?=\.?\s?(?:[),;]|\Z|{_RUPEES}))|(?P<inside>(?<=\(){SCALE_WORD})\b"
     rf"|(?P<of>{WHOLE_SCALE}s)(?= of\b))|(?<![0-9,.])(?P<zeros>{ZEROS})",
     re.IGNORECASE,
 )
+_CRORES = re.compile(r"(?:(?<=[(,\s])|\A)crs?(?=\.?\s?(?:[),;]|\Z))", re.IGNORECASE)  # in a line of units, where no debits and credits stand
 Reader = Callable[[str], ScaleMark | None]
 
 
@@ -43,9 +45,14 @@ def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | 
 
 def mark_of_table(table: Table, read: Reader = stated_mark) -> ScaleMark | None:
     """What a table's line of units states of all cells, else its caption, in which a percentage kind stands in brackets, as in prose."""
-    if mark := read(table.unit) if table.unit else None:
+    if mark := (read(table.unit) or _crores(table.unit)) if table.unit else None:
         return mark
     return max(reversed(scale_marks(table.caption)), key=lambda mark: mark.scale > 1, default=None)
+
+
+def _crores(unit: str) -> ScaleMark | None:
+    found = _CRORES.search(unit)
+    return ScaleMark(*found.span(), scale_of("cr"), None) if found else None
 
 
 def _bare_scales(text: str) -> list[ScaleMark]:

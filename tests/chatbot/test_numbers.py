@@ -351,6 +351,8 @@ def test_what_is_excepted_from_a_scale_has_no_say_over_the_rest():
         ("'000 tonnes", 1e3, None),
         ("Thousands of tonnes", 1e3, None),
         ("Paid (Rs. in Cr.)", 1e7, "INR"),
+        ("Paid, ₹ cr", 1e7, "INR"),
+        ("Paid, cr. of rupees", 1e7, None),
         ("Variation (Percentage Points)", 1, "percentage points"),
         ("Share of GDP (%)", 1, "%"),
     ],
@@ -360,7 +362,9 @@ def test_a_head_states_its_scale_or_kind(text, scale, unit):
     assert mark is not None and (mark.scale, mark.unit) == (scale, unit)
 
 
-@pytest.mark.parametrize("text", ["One million or more", "30-40 thousand", "3.5% notes", "Tennessee, TN", "2024", "Total credit", ""])
+@pytest.mark.parametrize(
+    "text", ["One million or more", "30-40 thousand", "3.5% notes", "Tennessee, TN", "2024", "Total credit", "Cr", "Dr, Cr", "Balance, Crs", ""]
+)
 def test_other_heads_state_none(text):
     assert stated_mark(text) is None
 

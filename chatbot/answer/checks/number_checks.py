@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +12,8 @@ from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_aga
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.mentions import label_words, may_be_one, period_beside, periods_in
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of, view_of
-from chatbot.answer.checks.table_cells import Place
-from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row
+from chatbot.answer.checks.printed_rows import has_line, rows_printed
+from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.checks.words import comparable_words
 from chatbot.numbers import Figure, Period, find_figures, periods_agree, same_value
 from chatbot.records import NumberCheck, Prompt
@@ -26,6 +27,7 @@ MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to t
 LONGEST_SHOWN = 90
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 SAME_PERIOD = 2  # of periods_agree
+INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
 
 _COMPARED = re.compile(
     r"(?:\b(?:than|over|from|since|versus|vs\.?|against|with|to|until|through|prior|before|by)\b)[\s(]{1,3}(?:(?:the|fiscal|year|end|of|in)\s{1,2}){0,4}\Z",
@@ -151,9 +153,24 @@ def _is_the_one(claim: Claim, placed: OnPage, view: PageView) -> bool:
 
 
 def _is_another(placed: OnPage, claim: Claim) -> bool:
-    """Whether a page's figure is of the answer's kind and has other digits or another sign: a scale that is not said contradicts nothing."""
+    """Whether a page's figure is of the answer's kind and has other digits, noughts or another sign: a scale that is not said contradicts nothing."""
     there, said = placed.figure, claim.figure
-    return there.percent == said.percent and (digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0))
+    if there.percent != said.percent:
+        return False
+    if digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0):
+        return True
+    scale = placed.mark.scale if placed.mark else there.scale
+    return not any(_apart_by_scale(replace(there, scale=scale), reading) for reading in claim.readings)
+
+
+def _apart_by_scale(one: Figure, other: Figure) -> bool:
+    """Whether two figures of equal digits may state one value, where one of them leaves its scale unsaid: 45 is none of 4.5 million."""
+    unsaid = 1.0 in (one.scale, other.scale)
+    values, stated = sorted((abs(one.value * one.scale), abs(other.value * other.scale))), {one.scale, other.scale}
+    if values[0] == values[1] or (unsaid and abs(one.value) == abs(other.value)):
+        return True
+    ratio = next((scale for scale in SCALE_NAMES if math.isclose(values[1], values[0] * scale)), None)
+    return unsaid and ratio is not None and (ratio not in INDIAN_SCALES or not INDIAN_SCALES.isdisjoint(stated))
 
 
 def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:
@@ -189,9 +206,10 @@ def _line_of(placed: OnPage, view: PageView) -> str:
 def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> str:
     """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
     if placed.place is not None:
-        quoted = _quotes_row(claim, placed.place, view)
-        if claim.mention.head and not quoted and _quotes_any_row(claim, placed.place, view):
-            return f"its value stands in the {view.tables.views[placed.place.table].row_shown(placed.place.row)}, which is not the one read out"
+        printed = rows_printed(claim.paragraph, view.tables.views[placed.place.table], view.text)
+        quoted = placed.place.row in printed and not speaks_of_another_row(view.tables, placed.place, claim.mention)
+        if claim.mention.head and printed and not quoted:
+            return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
         return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
     if _in_name(claim, placed):
         return ""
@@ -225,30 +243,18 @@ def _in_head(claim: Claim, view: PageView) -> bool:
 
 def _is_copied(claim: Claim, placed: OnPage, view: PageView) -> bool:
     """Whether the answer has the whole line of the page that the figure stands in, words among it."""
+    if _shared(claim, placed) < min(placed.on_line, len(placed.before)):
+        return False
     line = " ".join(_line_of(placed, view).split())
     tells = any(map(str.isalpha, line)) or line.count(" ") > 1
-    if not tells or line not in claim.paragraph or " ".join(claim.figure.text.split()) not in line:
-        return False
-    whole = min(placed.on_line, len(placed.before)) <= _shared(claim, placed)
-    return whole and not _of_other_period(claim, placed, view)
+    copied = tells and " ".join(claim.figure.text.split()) in line and has_line(claim.paragraph, line, view.text)
+    return copied and not _of_other_period(claim, placed, view)
 
 
 def _quotes_line(claim: Claim, placed: OnPage, view: PageView) -> bool:
     """Whether the answer has the figure's whole line beside it, with its words: what reads it out need not say its scale."""
-    line = " ".join(_line_of(placed, view).split())
-    return any(map(str.isalpha, line)) and line in claim.paragraph
-
-
-def _quotes_row(claim: Claim, place: Place, view: PageView) -> bool:
-    """Whether the answer has the cell's whole row as printed, label and all, so that the row is not in question."""
-    row = view.tables.views[place.table].table.rows[place.row]
-    printed = " ".join(view.text[max(0, row.start) : row.end].split())
-    return any(map(str.isalpha, printed)) and printed in claim.paragraph
-
-
-def _quotes_any_row(claim: Claim, place: Place, view: PageView) -> bool:
-    rows = range(len(view.tables.views[place.table].rows))
-    return any(_quotes_row(claim, replace(place, row=row), view) for row in rows)
+    line = _line_of(placed, view)
+    return any(map(str.isalpha, line)) and has_line(claim.paragraph, line, view.text)
 
 
 def _shared(claim: Claim, placed: OnPage) -> int:

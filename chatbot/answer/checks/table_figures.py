@@ -10,7 +10,7 @@ from chatbot.answer.checks.mentions import Mention, label_words, periods_in
 from chatbot.answer.checks.table_cells import Named, Place, TablesOfPage, TableView, Words, forget_with_tables
 from chatbot.numbers import Period, periods_agree
 
-__all__ = ["names_row", "objection_to", "reads_row"]
+__all__ = ["names_row", "objection_to", "reads_row", "speaks_of_another_row"]
 
 # Of a word that a row's label has and the answer has not, that share of its weight counts against the row.
 UNSAID = 0.5
@@ -43,6 +43,14 @@ def reads_row(tables: TablesOfPage, place: Place, mention: Mention) -> bool:
     """Whether the answer names the cell's row in full, in its sentence."""
     words = tables.views[place.table].rows[place.row].words
     return bool(words) and any(words <= said for said in mention.nearby[:-1])
+
+
+def speaks_of_another_row(tables: TablesOfPage, place: Place, mention: Mention) -> bool:
+    """Whether the words beside a single figure name a row whose name has this one's in it: "other revenue" is not the row "Revenue" read out before."""
+    if mention.head or mention.together > 1 or len(mention.nearby) < 2:
+        return False
+    rows = tables.views[place.table].rows
+    return any(rows[place.row].words < row.words <= mention.nearby[0] for row in rows)
 
 
 # ---------------------------------------------------------------- row

@@ -187,7 +187,7 @@ class _Answer:
         words = comparable_words(statement)
         if not words.texts:
             return (-1, -1), NOTHING_STATED, ""
-        if quoted := [part for part in self._quoted(start, end) if not self._is_name(part, hit)]:
+        if quoted := [kept for parts in self._quoted(start, end) if (kept := [part for part in parts if not self._is_name(part, hit)])]:
             place, reason, quote = quoted_passage(quoted, view)
             return place, reason or alteration(words, view.words, place), quote
         figures = find_figures(statement)
@@ -203,10 +203,11 @@ class _Answer:
         stated = all(figures_stating(figure, view) for figure in figures)
         return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
 
-    def _quoted(self, start: int, end: int) -> list[str]:
-        """The words in quotation marks, in the pieces that their ellipses leave; single words are only set off, not quoted."""
+    def _quoted(self, start: int, end: int) -> list[list[str]]:
+        """The words in quotation marks, each quotation in the pieces that its ellipses leave; single words are only set off, not quoted."""
         quotations = [self.blanked[opened + 1 : closed - 1] for opened, closed in self.quotations if start <= opened < end]
-        return [part for quotation in quotations for part in _ELLIPSIS.split(quotation) if len(comparable_words(part).texts) > 1]
+        split = ([part for part in _ELLIPSIS.split(quotation) if len(comparable_words(part).texts) > 1] for quotation in quotations)
+        return [parts for parts in split if parts]
 
     def _is_name(self, part: str, hit: Hit) -> bool:
         """Whether short words in quotation marks are a title or repeat the question, and are no quotation."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import islice
 
 from chatbot.answer.checks.number_checks import figures_stating
 from chatbot.answer.checks.pages import PageView
@@ -19,6 +21,7 @@ from chatbot.answer.checks.words import (
     telling_words,
 )
 from chatbot.numbers import Figure
+from ingestion.language.sentences import sentence_spans
 
 __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]
 
@@ -26,12 +29,18 @@ __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unq
 _FIGURES_OF_ROW = re.compile(r"\s[^\w\s%]{0,3}\d")
 # A row's head ends in a colon; what is read out of the row's columns stands in brackets behind it.
 _HEAD_END = re.compile(r":\s")
+_BRACKET = re.compile(r"\s\(")
 _READ_OUT = re.compile(r"\s\((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*\Z)")
 # An item's bullet or number may stand before what is quoted of its line.
 _ITEM_START = re.compile(r"[^\w\n]{0,4}(?:[(\[]?(?:\d{1,3}|[a-zA-Z])[.)\]])?[^\w\n]{0,4}")
 # Characters from the first to the last of what is quoted with something left out between.
 LONGEST_WITH_GAPS = 1_000
+MOST_PARTS = 20  # between the ellipses of one quotation
+MOST_PLACES = 50  # of one part on a page
+MOST_HEADS = 5  # colons behind which a row may begin
+MOST_BRACKETS = 10  # that may stand behind a row
 NOT_QUOTED_THERE = "the quoted words do not stand on that page"
+PARTS_APART = "the quoted parts do not stand in this order in one sentence or neighbouring ones of that page"
 
 
 def locate(page_text: str, quote: str) -> tuple[int, int] | None:
@@ -39,25 +48,57 @@ def locate(page_text: str, quote: str) -> tuple[int, int] | None:
     return _located(page_text, comparable_words(page_text), quote)
 
 
-def quoted_passage(parts: list[str], view: PageView) -> tuple[tuple[int, int], str, str]:
-    """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on the page; else the first that does not."""
-    spans = {part: _located(view.text, view.words, part) for part in parts}
-    if missing := next((part for part, span in spans.items() if span is None), None):
-        return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
-    start, end = max((span for span in spans.values() if span), key=lambda span: span[1] - span[0])
+def quoted_passage(quotations: Sequence[Sequence[str]], view: PageView) -> tuple[tuple[int, int], str, str]:
+    """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on the page; else what does not.
+
+    quotations: each as the parts that its ellipses leave, which must stand in order, in one sentence or from one to the next."""
+    found: list[tuple[int, int]] = []
+    for parts in quotations:
+        spans = [_located(view.text, view.words, part) for part in parts]
+        if missing := next((part for part, span in zip(parts, spans, strict=True) if span is None), None):
+            return (-1, -1), NOT_QUOTED_THERE, " ".join(missing.split())
+        joined = _in_order(parts, view) if len(parts) > 1 else [span for span in spans if span]
+        if not joined:
+            return (-1, -1), PARTS_APART, " … ".join(" ".join(part.split()) for part in parts[:MOST_PARTS])
+        found += joined
+    start, end = max(found, key=lambda span: span[1] - span[0])
     return (start, end), "", view.text[start:end]
+
+
+def _in_order(parts: Sequence[str], view: PageView) -> list[tuple[int, int]]:
+    """A place for each part, one behind the other, none further on than the sentence after the last one's but one that
+    begins its sentence, which nothing before it is read into; [] where there are none."""
+    if len(parts) > MOST_PARTS:
+        return []
+    starts = [start + len(view.text[start:end]) - len(view.text[start:end].lstrip()) for start, end in sentence_spans(view.text)]
+
+    def follows(span: tuple[int, int], last: tuple[int, int]) -> bool:
+        near = bisect_right(starts, span[0]) - bisect_right(starts, last[1] - 1) <= 1
+        return near or (span[0] - last[1] <= LONGEST_WITH_GAPS and starts[bisect_right(starts, span[0]) - 1] == span[0])
+
+    chains: list[list[tuple[int, int]]] = []  # by where they end
+    for number, part in enumerate(parts):
+        sought = comparable_words(part)
+        found = islice(spans_of(sought.texts, view.words, chains[0][-1][1] if number else 0), MOST_PLACES)
+        places = [_with_outer_marks(view.text, part, sought, span) for span in found]
+        before = [(span, next((chain for chain in reversed(chains) if chain[-1][1] <= span[0]), [])) for span in places]
+        chains = [[*chain, span] for span, chain in before if not number or (chain and follows(span, chain[-1]))]
+    return chains[0] if chains else []
 
 
 def copied_passage(parts: list[str], view: PageView) -> tuple[int, int] | None:
     """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave, in order: the span is around all of them,
     or the longest where they stand far apart. A few words count only as whole lines with a figure: they stand anywhere by chance."""
+    if len(parts) > MOST_PARTS:
+        return None
     spans: list[tuple[int, int]] = []
-    for part in filter(lambda part: comparable_words(part).texts, parts):
-        sought = comparable_words(part)
-        places = [span for span in spans_of(sought.texts, view.words) if not spans or span[0] >= spans[-1][1]]
-        if not places:
+    for part, sought in ((part, comparable_words(part)) for part in parts):
+        if not sought.texts:
+            continue
+        place = next(spans_of(sought.texts, view.words, spans[-1][1] if spans else 0), None)
+        if place is None:
             return None
-        spans.append(_with_outer_marks(view.text, part, sought, places[0]))
+        spans.append(_with_outer_marks(view.text, part, sought, place))
     if not spans:
         return None
     around = spans[0][0], spans[-1][1]
@@ -69,18 +110,29 @@ def copied_passage(parts: list[str], view: PageView) -> tuple[int, int] | None:
 
 def row_behind_head(said: str, view: PageView) -> tuple[int, int] | None:
     """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)": whole lines that hold a figure, the next ones
-    below the head where the page has several. None where there are none, or the head's words are not the page's."""
-    for colon in _HEAD_END.finditer(said):
-        head, behind = comparable_words(said[: colon.start()]), said[colon.end() :]
-        for row in (behind, *(behind[: bracket.start()] for bracket in _READ_OUT.finditer(behind))):
-            words = comparable_words(row)
-            if not any(word[0].isdigit() for word in words.texts) or not set(view.words.texts).issuperset(head.texts):
+    below the head where the page has several. None where there are none, or the head's words are not the page's. Only the last colons part a head."""
+    words, known = comparable_words(said), frozenset(view.words.texts)
+    brackets = [bracket.start() for bracket in _read_out_brackets(said)]
+    for colon in [*_HEAD_END.finditer(said)][-MOST_HEADS:]:
+        first = bisect_left(words.starts, colon.end())
+        if not known.issuperset(words.texts[:first]):
+            continue
+        for end in (len(said), *(at for at in brackets if at >= colon.end())):
+            row = words.texts[first : bisect_left(words.starts, end)]
+            if not any(word[0].isdigit() for word in row):
                 continue
-            places = [span for span in spans_of(words.texts, view.words) if _is_whole_lines(view.text, *span)]
-            above = longest_run(head, view.words) or (0, 0)
-            if places:
-                return _with_outer_marks(view.text, row, words, next((span for span in places if span[0] >= above[1]), places[0]))
+            if places := [span for span in spans_of(row, view.words) if _is_whole_lines(view.text, *span)]:
+                above = longest_run(comparable_words(said[: colon.start()]), view.words) or (0, 0)
+                place = next((span for span in places if span[0] >= above[1]), places[0])
+                printed = said[colon.end() : end]
+                return _with_outer_marks(view.text, printed, comparable_words(printed), place)
     return None
+
+
+def _read_out_brackets(said: str) -> list[re.Match[str]]:
+    """The last brackets behind which nothing but brackets closes the text."""
+    last = [*_BRACKET.finditer(said)][-MOST_BRACKETS:]
+    return [bracket for bracket in last if _READ_OUT.match(said, bracket.start())]
 
 
 def _is_whole_lines(text: str, start: int, end: int) -> bool:

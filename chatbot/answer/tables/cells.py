@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.answer.quoting.passages import verbatim
 from chatbot.measures import Measure
-from chatbot.numbers import find_figures, find_periods, passage_scale, stated_mark
+from chatbot.numbers import find_figures, find_periods, mark_of_table, passage_scale, stated_mark
 from chatbot.records import Hit
 from chatbot.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -157,10 +157,10 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
     figure = figures[0]
     own = figure.percent is not None or PERCENT.search(row.label) is not None
     stated = "" if own else stated_unit(table, row, column)
-    mark = stated_mark(stated)
+    mark = stated_mark(stated) or (mark_of_table(table) if stated and stated == table.unit else None)
     scale = mark.scale if mark else 1.0
     percent = own or (figure.unit is None and states_percent(stated))
-    if scale == 1.0 and not percent:
+    if mark is None and not percent:
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
         scale = 1.0
@@ -172,16 +172,17 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
 
 def stated_unit(table: Table, row: Row, column: int | None = None) -> str:
     """The text that states the unit of a row, without its exceptions: what its column's head or its label says, else the nearest heading above it that
-    does, else the table's unit line, else its caption's brackets, else its caption; the table's unit line, "" without one, where none says percentages
-    or a scale. column: of the cell; None for the whole row."""
+    does, else the table's unit line, else its caption's brackets, else its caption; the table's unit line, "" without one, where none says percentages,
+    points or a scale. column: of the cell; None for the whole row."""
     own = [*([] if column is None else reversed(table.heads[column].split(" > "))), row.label]
-    if text := next((text[mark.start : mark.end] for text in own if (mark := stated_mark(text)) and (mark.scale != 1.0 or mark.unit == "%")), ""):
+    if text := next((text[mark.start : mark.end] for text in own if (mark := stated_mark(text))), ""):
         return text
-    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1], table.caption]
+    near = [*row.section.split(" > ")[::-1], table.unit, *IN_BRACKETS.findall(table.caption)[::-1]]
     for text in (EXCEPTION.sub("", text) for text in near):
-        if bool(PERCENT.search(text)) != (passage_scale(text)[0] != 1.0):
+        if stated_mark(text) or PERCENT.search(text):
             return text
-    return EXCEPTION.sub("", table.unit)
+    caption = EXCEPTION.sub("", table.caption)
+    return caption if bool(PERCENT.search(caption)) != (passage_scale(caption)[0] != 1.0) else EXCEPTION.sub("", table.unit)
 
 
 def states_percent(unit: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from chatbot.answer.citing.citations import check_answer
@@ -315,3 +317,81 @@ def test_brackets_of_an_aside_are_no_minus() -> None:
 def test_money_without_the_scale_of_its_table_is_doubted_for_that_and_contradicts_nothing() -> None:
     (check,) = checks("Accounts payable came to $4,812 in 2018.")
     assert (check.status, check.reason) == ("present_elsewhere", "the page has it in millions, which the answer does not say")
+
+
+YEARS: tuple[str, str, tuple[str, ...], Lines] = (
+    "Accounts",
+    "(in millions)",
+    ("2018", "2017"),
+    [("", "Revenue", ("12", "10")), ("", "Other revenue", ("15", "14"))],
+)
+
+
+def checks_of(answer: str, table: tuple[str, str, tuple[str, ...], Lines] = YEARS) -> list[NumberCheck]:
+    text, tables = page_of([table])
+    hit = Hit("table.pdf", 1, 4, "4", "printed", "text", None, "1:4", text=text[:50], page_text=text, tables=tables)
+    return list(check_answer(f"{answer} [S1-7f3a].", Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a"))[2])
+
+
+def test_a_year_earlier_is_said_of_the_last_figure_alone() -> None:
+    first, _ = checks_of("Revenue was 10 million in 2018 against 12 million a year earlier")
+    assert first.status == "present_elsewhere"
+    first, _ = checks_of("Revenue was 10 in 2018 against 12 a year earlier")
+    assert first.status == "present_elsewhere"
+    assert [check.status for check in checks_of("Revenue was 12 million in 2018 against 10 million a year earlier")] == ["supported"] * 2
+
+
+STATED = "The total expenditure of the state is expected at {} in the coming year."
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "expected"),
+    [
+        ("4,500 crowns", "450 crowns", "contradicted"),
+        ("4,500 crowns", "45,000 crowns", "contradicted"),
+        ("4.5 per cent", "45 per cent", "contradicted"),
+        ("4,500 million crowns", "450 million crowns", "contradicted"),
+        ("4,500 crore", "4,500 lakh", "contradicted"),
+        ("4.5 million crowns", "4,500 crowns", "unsupported"),  # it may be in thousands, which are not said
+        ("4,500 million crowns", "4,500 crowns", "present_elsewhere"),
+    ],
+)
+def test_noughts_too_many_or_too_few_contradict(page: str, answer: str, expected: str) -> None:
+    assert statuses_in_prose(STATED.format(answer).rstrip("."), STATED.format(page)) == {expected}
+
+
+def test_a_row_without_a_label_is_named_by_its_column() -> None:
+    table: tuple[str, str, tuple[str, ...], Lines] = ("Accounts", "", ("2018", "2017"), [("", "", ("150", "140")), ("", "Revenue", ("120", "110"))])
+    check = checks_of("Revenue 120 110 (2018: 150)", table)[-1]
+    assert (check.status, check.reason) == ("present_elsewhere", "its value stands in column “2018”; another row is read out")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Other Revenue 12 10 in millions, so other revenue was 12 million", "present_elsewhere"),
+        ("Other Revenue 12 10 in millions", "present_elsewhere"),
+        ("Revenue 12 10 in millions, so other revenue was 12 million", "present_elsewhere"),
+        ("other revenue 15 14 (2017: 14)", "supported"),
+        ("REVENUE 12 10 (2017: 10)", "supported"),
+        ("The table shows Revenue 12 10 (2017: 10)", "supported"),
+    ],
+)
+def test_a_row_is_read_out_under_its_whole_label_alone(answer: str, expected: str) -> None:
+    assert checks_of(answer)[-1].status == expected
+
+
+def test_a_table_read_out_takes_time_in_proportion() -> None:
+    lines: Lines = [("", f"Item {'abcdefghij'[at // 20]}{'abcdefghijklmnopqrst'[at % 20]}", ("101", "102")) for at in range(200)]
+    said = "; ".join(f"{label} (2018: {cells[0]})" for _, label, cells in lines)
+    begun = time.process_time()
+    found = checks_of(said, ("Items", "", ("2018", "2017"), lines))
+    assert time.process_time() - begun < 4
+    assert len(found) >= 200
+
+
+def test_debits_and_credits_are_no_crores() -> None:
+    cash: tuple[str, str, tuple[str, ...], Lines] = ("Trial balance", "", ("Dr", "Cr"), [("", "Cash", ("500", "300"))])
+    assert checks_of("Cash has a credit of 300 crore", cash)[0].status == "present_elsewhere"
+    assert checks_of("Cash has a credit of 300", cash)[0].status == "supported"
+    assert checks_of("Cash has a credit of 300 crore", (cash[0], "Amounts, cr", *cash[2:]))[0].status == "supported"

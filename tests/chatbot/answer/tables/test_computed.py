@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chatbot.answer.citing.citations import check_answer
+from chatbot.answer.tables.cells import stated_unit
 from chatbot.answer.tables.computed import compute_answer
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.records import Cell, Rect, Row, Table
@@ -249,3 +250,18 @@ def test_keys_that_a_table_prints_stay_inert() -> None:
 def test_one_row_is_never_two_measures() -> None:
     page = made([("Income before income taxes", ["6,008", "5,705"])])
     assert computed("effective tax rate 2024", ("effective tax rate",), (2024,), page) == ""
+
+
+@pytest.mark.parametrize(
+    ("section", "label", "head", "unit", "expected"),
+    [
+        ("", "Lending spread (basis points)", "2024", "(in millions)", "(basis points)"),
+        ("Spreads (basis points)", "Lending", "2024", "(in millions)", "Spreads (basis points)"),
+        ("", "Lending", "Change > Percentage points", "(in millions)", "Percentage points"),
+        ("", "Lending", "2024", "(in millions)", "(in millions)"),
+    ],
+)
+def test_what_stands_nearest_to_a_cell_gives_its_unit(section: str, label: str, head: str, unit: str, expected: str) -> None:
+    row = Row(label, (), section, 0, 0)
+    found = stated_unit(Table("Loans (thousands)", unit, (head,), (row,), Rect(0, 0, 1, 1)), row, 0)
+    assert found.strip("()") == expected.strip("()")
