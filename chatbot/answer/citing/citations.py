@@ -23,7 +23,7 @@ from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["check_answer"]
+__all__ = ["ITEM", "check_answer", "with_short_keys"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
 # ... but what is copied from the page may be a whole list.
@@ -38,7 +38,8 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 _KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-_ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|\(?(?:[0-9]{1,3}|[a-z]{1,4})[.)])[ \t]")
+# What an item of a list begins with: a bullet, a number, a letter or a Roman number; capitals only in brackets, for they are initials too.
+ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•–]|\(?(?:[0-9]{1,3}|[a-z]|[ivx]{1,5})[.)]|\(?(?:[A-Z]|[IVX]{1,5})\))[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,12 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
         return replace(found, keys=()) if any(start <= position < end for start, end in uncited) else found
 
     return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, scope, prompt)
+
+
+def with_short_keys(text: str, prompt: Prompt) -> str:
+    """The text as check_answer shows it, without its checks."""
+    known = {key.casefold(): key for key in prompt.sources}
+    return _shown(text, _marks(text, known), known)
 
 
 # ---------------------------------------------------------------- keys
@@ -239,7 +246,7 @@ class _Answer:
         if marks := self._leading_in(index) or self._closing(start, end):
             return marks
         # An item of a list whose key stands behind the last one.
-        if _ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._paragraph_end(end))):
+        if ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._paragraph_end(end))):
             return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         return self.marks if "=" in self.blanked[start:end] else []
@@ -251,7 +258,7 @@ class _Answer:
     def _leading_in(self, index: int) -> list[_Mark]:
         for above in range(index - 1, -1, -1):
             text = self.blanked[slice(*self._bounds(above))].rstrip()
-            if text.endswith(":") or not _ITEM.match(text):
+            if text.endswith(":") or not ITEM.match(text):
                 return self._marks_within(*self._bounds(above)) if text.endswith(":") else []
         return []
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.words import comparable_words, telling_words
-from chatbot.answer.citing.citations import check_answer
+from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.numbers import find_figures
 from chatbot.records import Citation, NumberCheck, Prompt, Statement
@@ -36,7 +36,7 @@ MOST_NEW_IN_HEADING, MOST_NEW_IN_LEAD = 2, 3
 _KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
-_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|\|)\s")
+_ITEM = re.compile(rf"\s*(?:{ITEM.pattern}|\|\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or said.endswith("?") or said == MODEL_TEXT.strip() or _TABLE_RULE.fullmatch(said):
+    if not said or said.endswith("?") or _TABLE_RULE.fullmatch(said):
         return False
     words = comparable_words(said)
     return telling_words(words) >= FEWEST_TELLING or bool(find_figures(said))
@@ -221,7 +221,7 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
     if not key:
         return None
     said, hit = one.text.strip(), prompt.sources[key]
-    words = _words(said)
+    words = _words(_without_item(said))
     there = words & _words(f"{hit.document} {hit.context} {hit.page_text}")
     if len(there) < LEAST_SHARED * len(words) or any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
         return None
@@ -253,11 +253,17 @@ def _share_found(said: str, key: str, prompt: Prompt) -> float:
     return len(words & _words(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
 
 
+def _without_item(said: str) -> str:
+    """A sentence without the bullet, number or letter of its item."""
+    mark = _ITEM.match(said)
+    return said[mark.end() :] if mark else said
+
+
 def _words(text: str) -> frozenset[str]:
     """The terms of a text that are no figures."""
     return frozenset(term for term in content_terms(text) if not term[0].isdigit())
 
 
 def _statement(one: _Sentence, prompt: Prompt) -> Statement:
-    said, _, _ = check_answer(one.text.strip() + (f" [{one.added}]" if one.added else ""), prompt)
+    said = with_short_keys(one.text.strip() + (f" [{one.added}]" if one.added else ""), prompt)
     return Statement(said, one.status, one.rests_on.split("-")[0] if one.rests_on else None)
