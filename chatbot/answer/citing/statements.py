@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.checks.words import comparable_words, telling_words
+from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words
 from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.numbers import find_figures
@@ -35,6 +35,17 @@ MOST_NEW_IN_HEADING, MOST_NEW_IN_LEAD = 2, 3
 
 _KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
+_LETTER = re.compile(r"[^\W_]")
+# What belongs to a key rather than to what is said behind it.
+_BEHIND_KEY = re.compile(r"[\s)\]*_.,;:–—-]*")
+# Words that open a sentence and say only where it is from.
+_OPENING = re.compile(r"\W*(?:according to|as (?:stated|shown|noted|reported|set out) (?:in|by|on))\b[^,;.:]*\Z", re.I)
+# What the cited page does not have: "but gives no rates".
+_ABSENT = re.compile(
+    r"(?:(?:but|and|though) )?(?:(?:it|they|which) )?(?:(?:do|does) not (?:contain|state|give|show|include|report|mention|say)|"
+    r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!\bthat\b)[^,;:])*",
+    re.I,
+)
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{ITEM.pattern}|\|\s)")
 
@@ -135,26 +146,51 @@ def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) ->
 
 def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
     """Every sentence with its status."""
-    sentences = [_sentence(text, start, end, prompt) for start, end in sentence_spans(text)]
+    known = {key.casefold(): key for key in prompt.sources}
+    sentences = [_sentence(text, start, end, known) for start, end in _spans(text, known)]
     checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
-    known = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
+    given = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
     judged: list[_Sentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
     for at in range(len(sentences) - 1, -1, -1):
         one, below = sentences[at], judged[-1] if judged else None
         if one.keys:
             one = replace(one, status="cited", rests_on=one.keys[0])
-        elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, known):
+        elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, given):
             one = _shared(one, prompt, _governing(sentences, at)) or _looked_up(one, prompt, _keys_for(sentences, at), checks[at])
         judged.append(one)
     return judged[::-1]
 
 
-def _sentence(text: str, start: int, end: int, prompt: Prompt) -> _Sentence:
+def _sentence(text: str, start: int, end: int, known: Mapping[str, str]) -> _Sentence:
     said = text[start:end]
     keys = [found[0] for found in _KEY.finditer(said)]
-    known = {key.casefold(): key for key in prompt.sources}
     return _Sentence(start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known))
+
+
+def _spans(text: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
+    """Of each sentence: with the keys that stand alone below it, and without what it says behind its last key, which is a sentence of its own."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if joined and KEYS_IN_BRACKETS.search(text, start, end) and not _LETTER.search(KEYS_IN_BRACKETS.sub("", text[start:end])):
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return [span for start, end in joined for span in _parted(text, start, end, known)]
+
+
+def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[tuple[int, int]]:
+    """A sentence, and what it says behind its last key. A row of a table is one, as is what has its key in the words that open it: "According to [S1]"."""
+    keys = [found for found in _KEY.finditer(text, start, end) if found[0].casefold() in known]
+    if not keys or text[start:end].lstrip().startswith("|"):
+        return [(start, end)]
+    before = comparable_words(KEYS_IN_BRACKETS.sub("", text[start : keys[-1].start()]))
+    opens = len(before.texts) < MIN_QUOTE_WORDS and not any(word[0].isdigit() for word in before.texts)
+    cut = _BEHIND_KEY.match(text, keys[-1].end(), end)
+    if opens or cut is None or _OPENING.match(text, start, keys[-1].start()) or _ABSENT.fullmatch(text, cut.end(), end):
+        return [(start, end)]
+    if telling_words(comparable_words(text[cut.end() : end])) < FEWEST_TELLING:
+        return [(start, end)]
+    return [(start, cut.end()), (cut.end(), end)]
 
 
 def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:

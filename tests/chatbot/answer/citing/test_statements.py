@@ -27,3 +27,39 @@ def statuses(answer: str, *pages: str, question: str = "What was it?") -> list[s
 def test_an_item_rests_on_the_key_of_the_line_that_leads_its_list_in(marks: tuple[str, str]) -> None:
     said = "The Bank has these duties [S1-7f3a]:\n{} it sets the rates for 2024;\n{} it keeps the reserves for 2025.".format(*marks)
     assert statuses(said, DUTIES) == ["cited", "cited", "cited"]
+
+
+def test_a_key_alone_in_its_paragraph_belongs_to_the_sentence_before_it() -> None:
+    assert judged("Reserves cover nine months of imports.\n\n[S1-7f3a]", RESERVES) == [("Reserves cover nine months of imports.\n\n[S1]", "cited")]
+    assert judged("[S1-7f3a]\n\nReserves cover nine months of imports.")[-1][1] == "cited_by_check"
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [", and the minister of finance has embezzled the whole of the reserve fund.", " (the minister embezzled the fund)", "; ministers resigned"],
+)
+def test_what_stands_behind_the_last_key_is_a_statement_of_its_own(behind: str) -> None:
+    assert statuses(f"The ceiling is 3.0 per cent of output [S1-7f3a]{behind}") == ["cited", "unsupported"]
+
+
+def test_what_the_page_says_is_found_behind_a_key_too() -> None:
+    said = "The ceiling is 3.0 per cent of output [S1-7f3a], and reserves cover nine months of imports."
+    assert judged(said) == [
+        ("The ceiling is 3.0 per cent of output [S1],", "cited"),
+        ("and reserves cover nine months of imports. [S1]", "cited_by_check"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "According to [S1-7f3a], foreign holdings last most of a year.",
+        "According to the annual report [S1-7f3a], foreign holdings last most of a year.",
+        "The ceiling is 3.0 per cent of output [S1-7f3a] (page 4).",
+        "The ceiling is 3.0 per cent of output [S1-7f3a].",
+        "The ceiling is 3.0 per cent of output [S1-7f3a], but it gives no dollar amount.",
+        "| Ceiling | 3.0 [S1-7f3a] | per cent of output |",
+    ],
+)
+def test_a_sentence_is_not_parted_behind_the_words_that_open_it_or_before_few(said: str) -> None:
+    assert statuses(said) == ["cited"]
