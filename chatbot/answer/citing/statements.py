@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
 
-from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words
+from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
 from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.numbers import find_figures
-from chatbot.records import Citation, NumberCheck, Prompt, Statement
+from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
 from chatbot.terms import content_terms
 from ingestion.language.sentences import sentence_spans
 
@@ -26,6 +28,12 @@ FEWEST_TELLING = 2
 NEAR = 300
 # Share of a sentence's words that must stand near the passage located for it, lest four words in a row that any page of the kind has pass for all of it.
 LEAST_NEAR = 0.4
+# ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
+LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
+# Telling words of a clause without a verb that is one of a list.
+MOST_LISTED = 2
+# Pages on which one sentence is looked up with all checks.
+MOST_LOOKED_AT = 4
 # ... and anywhere on the page that its list or paragraph is cited for.
 LEAST_SHARED = 0.75
 # Of a figure; others leave it open whether another page or another wording has it.
@@ -46,6 +54,13 @@ _ABSENT = re.compile(
     r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!\bthat\b)[^,;:])*",
     re.I,
 )
+_BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)\s|\s[–—]\s", re.I)
+# Words that only join a sentence or a clause to another.
+_JOINING = frozenset(
+    "however overall instead thus hence therefore moreover furthermore also notably contrast addition namely respectively plus meanwhile".split()
+)
+# Verbs that make a sentence of a few words.
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{ITEM.pattern}|\|\s)")
 
@@ -266,18 +281,32 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
 
 def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck]) -> _Sentence:
     """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its figures, with the whole answer in view."""
-    said = one.text.strip()
-    shares = {key: _share_found(said, key, prompt) for key in dict.fromkeys([*near, *prompt.sources])}
-    best = max(shares, key=lambda key: shares[key])
-    if shares[best] >= LEAST_NEAR:
-        return replace(one, status="cited_by_check", rests_on=best, added=best)
+    if key := _page_of(_without_item(one.text.strip()), prompt, list(dict.fromkeys([*near, *prompt.sources]))):
+        return replace(one, status="cited_by_check", rests_on=key, added=key)
     worked_out = any(check.status == "derived" for check in checks) and all(check.status in FINE for check in checks)
     if worked_out and near:
         return replace(one, status="cited", rests_on=near[0])
     return replace(one, status="unsupported")
 
 
-def _share_found(said: str, key: str, prompt: Prompt) -> float:
+def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
+    """The key of the page that has the most of a sentence near the passage located for it, the first of equal ones; "" for none.
+
+    Few pages are looked at in earnest, which costs: those that have its figures' digits, and of them those that have most of its words anywhere.
+    """
+    words, clauses = _words(said), _clauses(said)
+    shares = {key: len(words & _parts_of(prompt.sources[key]).all) / len(words) if words else 1.0 for key in keys}
+    digits = [figure.text for figure in find_figures(said)]
+    printed = {key: sum(figure in prompt.sources[key].page_text for figure in digits) for key in keys}
+    likely = (key for key in sorted(keys, key=lambda key: (-printed[key], -shares[key])) if shares[key] >= LEAST_NEAR)
+    best, found = "", 0.0
+    for key in islice((key for key in likely if all(_has_clause(clause, _parts_of(prompt.sources[key])) for clause in clauses)), MOST_LOOKED_AT):
+        share = _share_found(said, words, key, prompt) if shares[key] > found else 0.0
+        best, found = (key, share) if share >= LEAST_NEAR and share > found else (best, found)
+    return best
+
+
+def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> float:
     """0-1: the share of a sentence's words that stand near the passage located for it on a page; 0 where none is, or one of its figures is not there."""
     _, citations, numbers = check_answer(f"{said} [{key}]", prompt)
     citation = citations[-1]
@@ -285,8 +314,64 @@ def _share_found(said: str, key: str, prompt: Prompt) -> float:
         return 0.0
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
-    words = _words(said)
     return len(words & _words(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
+
+
+# ---------------------------------------------------------------- clause by clause
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A part of a sentence with telling words of its own. words: these, stemmed; figures: whether it has any, which are checked for themselves.
+    listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
+
+    words: frozenset[str]
+    figures: bool
+    listed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The words of a page: of each sentence, of what stands around each, and of all of it, with the words of its headings and its document's name."""
+
+    sentences: tuple[frozenset[str], ...]
+    around: tuple[frozenset[str], ...]
+    all: frozenset[str]
+
+
+def _clauses(said: str) -> list[_Clause]:
+    parts = [(part, _telling(part)) for part in _BETWEEN_CLAUSES.split(said)]
+    return [_Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not _VERB.search(part)) for part, words in parts if words]
+
+
+def _has_clause(clause: _Clause, page: _Parts) -> bool:
+    """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
+    these may be a row's, its head's and its table's."""
+    if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
+        return True
+    if clause.figures:
+        return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
+    if clause.listed:
+        return any(clause.words <= place for place in page.around)
+    return any(len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
+
+
+def _parts_of(hit: Hit) -> _Parts:
+    return _parts(hit.page_text, f"{hit.document} {hit.context}")
+
+
+@lru_cache(maxsize=64)
+def _parts(text: str, named: str) -> _Parts:
+    names = _words(named)
+    spans = sentence_spans(text)
+    sentences = tuple(_words(text[start:end]) | names for start, end in spans)
+    around = tuple(_words(text[max(0, start - NEAR) : end + NEAR]) | names for start, end in spans)
+    return _Parts(sentences, around, _words(text) | names)
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The terms of a text that are no figures and no words that go with any figure."""
+    return _words(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
 
 
 def _without_item(said: str) -> str:

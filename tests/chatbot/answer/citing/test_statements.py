@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from chatbot.answer.citing.statements import check_statements
@@ -63,3 +65,57 @@ def test_what_the_page_says_is_found_behind_a_key_too() -> None:
 )
 def test_a_sentence_is_not_parted_behind_the_words_that_open_it_or_before_few(said: str) -> None:
     assert statuses(said) == ["cited"]
+
+
+# ---------------------------------------------------------------- clause by clause
+
+SCATTERED = (
+    "The reserve fund is invested abroad. The state finances schools. The northern railway carries freight. "
+    "The Ministry of Health runs clinics. A bank that is insolvent is wound up.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Reserves cover nine months of imports, the levy on fuel is abolished, and the finance minister has resigned.",
+        "Reserves cover nine months of imports and the finance minister has resigned.",
+        "Reserves cover nine months of imports; the finance minister resigned.",
+        "Reserves cover nine months of imports (the finance minister resigned).",
+        "Reserves cover nine months of imports – the finance minister resigned.",
+        "The finance minister has resigned, but reserves cover nine months of imports.",
+        "Reserves cover nine months of imports while ministers steal.",
+    ],
+)
+def test_a_clause_that_no_page_has_is_not_cited_for_its_neighbour(said: str) -> None:
+    assert statuses(said) == ["unsupported"]
+
+
+def test_words_that_are_scattered_over_a_page_state_nothing_it_says() -> None:
+    assert statuses("The reserve fund finances the northern railway and the Ministry of Health is insolvent.", SCATTERED) == ["unsupported"]
+    assert statuses("The reserve fund is invested abroad and the Ministry of Health runs clinics.", SCATTERED) == ["cited_by_check"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Reserves cover nine months of imports, and the reserve fund is invested abroad.",
+        "However, reserves cover nine months of imports.",
+        "The ceiling is 3.0 per cent of output, and reserves cover nine months of imports.",
+    ],
+)
+def test_clauses_that_the_page_has_are_found(said: str) -> None:
+    assert statuses(said) == ["cited_by_check"]
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    "line", ["Reserves cover nine months of imports in year {}.", "Ministers praised the harbour in speech {}.", "Reserves cover months {}."]
+)
+def test_time_grows_with_length_only(line: str) -> None:
+    """A check of every sentence on every page took 15 seconds for these; busy machines get five."""
+    said = " ".join(line.format(number) for number in range(400))
+    pages = [RESERVES + " ".join(f"Note {number} of page {page} tells of other matters." for number in range(60)) for page in range(8)]
+    started = time.process_time()
+    assert len(statuses(said, *pages)) == 400
+    assert time.process_time() - started < 5
