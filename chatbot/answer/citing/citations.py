@@ -57,16 +57,19 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
 
     text: a model's or the extractive answer, with keys such as "[S1-7f3a]". Shown, known keys are "[S1]" each, unknown ones stay as
     written. citations: one per key in order of the text, so that the n-th mark shown belongs to the n-th citation. Their offsets
-    are into hit.page_text (hit.text where that is empty). uncited: stretches of the text whose figures no key beside them is cited for.
+    are into hit.page_text (hit.text where that is empty). uncited: stretches of the text, apart from each other, whose figures no key beside them is cited for.
     """
     known = {key.casefold(): key for key in prompt.sources}
     marks = _marks(text, known)
     answer = _Answer(text, marks, prompt)
     citations = [citation for mark in marks for citation in answer.citations(mark)]
 
+    ordered = sorted(uncited)
+
     def scope(position: int) -> Scope:
         found = answer.scope(position)
-        return replace(found, keys=()) if any(start <= position < end for start, end in uncited) else found
+        at = bisect_right(ordered, position, key=lambda stretch: stretch[0]) - 1
+        return replace(found, keys=()) if at >= 0 and position < ordered[at][1] else found
 
     return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, scope, prompt)
 
@@ -120,6 +123,8 @@ class _Answer:
         self.blanked = _blank(text, marks)
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
         self.starts = _sentence_starts(self.blanked, self.quotations)
+        # Sentences that are no items of a list, or lead one in themselves.
+        self.leads = [at for at in range(len(self.starts)) if self._said(at).endswith(":") or not ITEM.match(self._said(at))]
 
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written in mark.written:
@@ -256,11 +261,12 @@ class _Answer:
         return found if found >= 0 else len(self.blanked)
 
     def _leading_in(self, index: int) -> list[_Mark]:
-        for above in range(index - 1, -1, -1):
-            text = self.blanked[slice(*self._bounds(above))].rstrip()
-            if text.endswith(":") or not ITEM.match(text):
-                return self._marks_within(*self._bounds(above)) if text.endswith(":") else []
-        return []
+        before = bisect_left(self.leads, index)
+        above = self.leads[before - 1] if before else -1
+        return self._marks_within(*self._bounds(above)) if before and self._said(above).endswith(":") else []
+
+    def _said(self, index: int) -> str:
+        return self.blanked[slice(*self._bounds(index))].rstrip()
 
     def _closing(self, start: int, end: int) -> list[_Mark]:
         """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -165,6 +166,7 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
     sentences = [_sentence(text, start, end, known) for start, end in _spans(text, known)]
     checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
     given = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
+    around = _Around(sentences)
     judged: list[_Sentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
     for at in range(len(sentences) - 1, -1, -1):
@@ -172,7 +174,7 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
         if one.keys:
             one = replace(one, status="cited", rests_on=one.keys[0])
         elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, given):
-            one = _shared(one, prompt, _governing(sentences, at)) or _looked_up(one, prompt, _keys_for(sentences, at), checks[at])
+            one = _shared(one, prompt, around.governing(at)) or _looked_up(one, prompt, around.keys(at), checks[at])
         judged.append(one)
     return judged[::-1]
 
@@ -211,8 +213,11 @@ def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[t
 def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:
     """The checks of each sentence's figures; none where figures and checks are not the same."""
     figures = find_figures(_KEY.sub(lambda key: " " * len(key[0]), text))
-    paired = list(zip(figures, numbers, strict=True)) if len(figures) == len(numbers) else []
-    return [[check for figure, check in paired if one.start <= figure.start < one.end] for one in sentences]
+    found: list[list[NumberCheck]] = [[] for _ in sentences]
+    starts = [one.start for one in sentences]
+    for figure, check in zip(figures, numbers, strict=True) if len(figures) == len(numbers) else ():
+        found[bisect_right(starts, figure.start) - 1].append(check)
+    return found
 
 
 def _states(text: str) -> bool:
@@ -242,25 +247,45 @@ def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> boo
 # ---------------------------------------------------------------- looked up in the pages
 
 
-def _keys_for(sentences: Sequence[_Sentence], at: int) -> list[str]:
-    """Keys of the sentences around, the nearest first: of those after it before those ahead of it."""
-    order = sorted((abs(other - at), other < at, other) for other in range(len(sentences)) if sentences[other].keys)
-    return list(dict.fromkeys(key for _, _, other in order for key in sentences[other].keys))
+class _Around:
+    """What stands around each sentence, read once: keys, paragraphs and the lines that lead lists in."""
 
+    def __init__(self, sentences: Sequence[_Sentence]) -> None:
+        self.sentences = sentences
+        self.places: dict[str, list[int]] = {}
+        for at, one in enumerate(sentences):
+            for key in dict.fromkeys(one.keys):
+                self.places.setdefault(key, []).append(at)
+        self.keyed = [at for at, one in enumerate(sentences) if one.keys]
+        self.ends = [at for at, one in enumerate(sentences) if _ends_paragraph(one)]
+        self.leads = [at for at, one in enumerate(sentences) if not _ITEM.match(one.text)]
 
-def _governing(sentences: Sequence[_Sentence], at: int) -> str:
-    """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list in, behind its last item, or at the
-    paragraph's end where it is the only one; "" for none."""
-    first = next((up + 1 for up in range(at - 1, -1, -1) if _ends_paragraph(sentences[up])), 0)
-    last = next((down for down in range(at, len(sentences)) if _ends_paragraph(sentences[down])), len(sentences) - 1)
-    following = [one.keys[0] for one in sentences[at : last + 1] if one.keys]
-    if not _ITEM.match(sentences[at].text):
-        alone = not any(one.keys for one in sentences[first:last])
-        return following[0] if following and alone else ""
-    lead = next((one for one in reversed(sentences[:at]) if not _ITEM.match(one.text)), None)
-    if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
-        return lead.keys[0]
-    return following[0] if following else ""
+    def keys(self, at: int) -> list[str]:
+        """Keys of the sentences around, the nearest first: of those after it before those ahead of it."""
+        nearest: list[tuple[int, bool, int, str]] = []
+        for key, places in self.places.items():
+            after = bisect_left(places, at)
+            beside = min((abs(other - at), other < at, other) for other in places[max(0, after - 1) : after + 1])
+            nearest.append((*beside[:2], self.sentences[beside[2]].keys.index(key), key))
+        return [key for *_, key in sorted(nearest)]
+
+    def governing(self, at: int) -> str:
+        """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list in, behind its last item, or at the
+        paragraph's end where it is the only one; "" for none."""
+        ended = bisect_left(self.ends, at)
+        first = self.ends[ended - 1] + 1 if ended else 0
+        last = self.ends[ended] if ended < len(self.ends) else len(self.sentences) - 1
+        behind = bisect_left(self.keyed, at)
+        following = self.sentences[self.keyed[behind]].keys[0] if behind < len(self.keyed) and self.keyed[behind] <= last else ""
+        if not _ITEM.match(self.sentences[at].text):
+            ahead = bisect_left(self.keyed, first)
+            alone = ahead == len(self.keyed) or self.keyed[ahead] >= last
+            return following if alone else ""
+        above = bisect_left(self.leads, at)
+        lead = self.sentences[self.leads[above - 1]] if above else None
+        if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
+            return lead.keys[0]
+        return following
 
 
 def _ends_paragraph(one: _Sentence) -> bool:
@@ -273,8 +298,10 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
         return None
     said, hit = one.text.strip(), prompt.sources[key]
     words = _words(_without_item(said))
-    there = words & _words(f"{hit.document} {hit.context} {hit.page_text}")
-    if len(there) < LEAST_SHARED * len(words) or any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
+    page = _parts_of(hit)
+    if len(words & page.all) < LEAST_SHARED * len(words) or not all(_has_clause(clause, page) for clause in _clauses(_without_item(said))):
+        return None
+    if any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
         return None
     return replace(one, status="cited", rests_on=key)
 

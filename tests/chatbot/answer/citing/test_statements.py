@@ -119,3 +119,16 @@ def test_time_grows_with_length_only(line: str) -> None:
     started = time.process_time()
     assert len(statuses(said, *pages)) == 400
     assert time.process_time() - started < 5
+
+
+def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_not() -> None:
+    said = "The reserve fund finances the northern railway and the Ministry of Health is insolvent. The state finances schools [S1-7f3a]."
+    assert statuses(said, SCATTERED) == ["unsupported", "cited"]
+
+
+@pytest.mark.alone
+def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
+    said = "\n".join(f"- ministers praised harbour {number}" for number in range(4_000))
+    started = time.process_time()
+    assert set(statuses(said + " [S1-7f3a]")) == {"unsupported", "cited"}
+    assert time.process_time() - started < 10
