@@ -25,6 +25,8 @@ MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the page
 FINE = frozenset({"supported", "derived"})
 # Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
 FEWEST_TELLING = 2
+# ... nor do fewer letters of a script without blanks: "是的。".
+FEWEST_UNSPACED = 4
 # Characters around a located passage that speak of the same thing.
 NEAR = 300
 # Share of a sentence's words that must stand near the passage located for it, lest four words in a row that any page of the kind has pass for all of it.
@@ -62,6 +64,18 @@ _JOINING = frozenset(
 )
 # Verbs that make a sentence of a few words.
 _VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
+# A past form and what was done to whom: "abolished the debt anchor".
+_PAST = re.compile(r"\b[a-z]{2,}ed (?:the|a|an|its|their|all|his|her)\b", re.I)
+_BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
+_ASKS = re.compile(r"\b(?:what|which|who|whom|whose|how|why|when|where|whether)\b", re.I)
+# What a line that leads a list in ends with or says of the list.
+_LEADING = re.compile(
+    r"\b(?:follow(?:s|ing)|below|here|these|includ(?:es?|ed|ing))\b|\b(?:is|are|was|were|be|by|to|for|on|in|of|that|says?|states?)\W*\Z|"
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|several|various)(?:\s\w+){1,3}\W*\Z",
+    re.I,
+)
+# Letters of scripts that part no words with blanks.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{ITEM.pattern}|\|\s)")
 
@@ -223,10 +237,17 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or said.endswith("?") or _TABLE_RULE.fullmatch(said):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said):
         return False
-    words = comparable_words(said)
-    return telling_words(words) >= FEWEST_TELLING or bool(find_figures(said))
+    return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
+
+
+def _is_question(said: str) -> bool:
+    """Whether a sentence asks: "Wrong: the minister was bribed?" has its verb behind what it speaks of, and does not."""
+    if not said.endswith(("?", "？")):
+        return False
+    verb = _VERB.search(said)
+    return verb is None or bool(_ASKS.search(said[: verb.end()])) or telling_words(comparable_words(said[: verb.start()])) == 0
 
 
 def _is_table_head(sentences: Sequence[_Sentence], at: int) -> bool:
@@ -238,10 +259,20 @@ def _is_table_head(sentences: Sequence[_Sentence], at: int) -> bool:
 def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> bool:
     """Whether a heading, or a line that leads in what stands below it, says nothing of its own. known: words of the question and of the pages."""
     said = text.strip()
-    leads = said.rstrip("*_ ").endswith(":")
+    leads = said.rstrip("*_ ").endswith((":", "："))
     if not (leads or _HEADING.match(said)) or find_figures(said) or below is None or below.status == "unsupported":
         return False
+    if any(_is_sentence(part) for part in _BETWEEN_CLAUSES.split(said.rstrip(":：*_ "))):
+        return False
     return len(_words(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
+
+
+def _is_sentence(part: str) -> bool:
+    """Whether a part of a heading or lead-in says something of something, with a verb; "The main measures are" and "It took these measures" only lead in."""
+    if _LEADING.search(part) or _ASKS.search(part):
+        return False
+    verb = _VERB.search(part) or _PAST.search(part)
+    return verb is not None and telling_words(comparable_words(part[: verb.start()])) > 0 and bool(_LETTER.search(part[verb.end() :]))
 
 
 # ---------------------------------------------------------------- looked up in the pages
@@ -350,11 +381,13 @@ def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> 
 @dataclass(frozen=True, slots=True)
 class _Clause:
     """A part of a sentence with telling words of its own. words: these, stemmed; figures: whether it has any, which are checked for themselves.
+    core: of its words those that no place may lack, what was done or what something is.
     listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
 
     words: frozenset[str]
     figures: bool
     listed: bool
+    core: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +401,9 @@ class _Parts:
 
 def _clauses(said: str) -> list[_Clause]:
     parts = [(part, _telling(part)) for part in _BETWEEN_CLAUSES.split(said)]
-    return [_Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not _VERB.search(part)) for part, words in parts if words]
+    return [
+        _Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not _VERB.search(part), _core(part)) for part, words in parts if words
+    ]
 
 
 def _has_clause(clause: _Clause, page: _Parts) -> bool:
@@ -380,7 +415,14 @@ def _has_clause(clause: _Clause, page: _Parts) -> bool:
         return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
     if clause.listed:
         return any(clause.words <= place for place in page.around)
-    return any(len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
+    return any(clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
+
+
+def _core(part: str) -> frozenset[str]:
+    """The past form that says what was done, "abolished the anchor", and the one word behind "is" that says what something is, "is insolvent"."""
+    done = _PAST.search(part)
+    being = _BEING.search(part)
+    return _telling(" ".join([done[0] if done else "", being[1] if being else ""]))
 
 
 def _parts_of(hit: Hit) -> _Parts:

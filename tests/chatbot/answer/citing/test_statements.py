@@ -132,3 +132,49 @@ def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
     started = time.process_time()
     assert set(statuses(said + " [S1-7f3a]")) == {"unsupported", "cited"}
     assert time.process_time() - started < 10
+
+
+# ---------------------------------------------------------------- what states something
+
+FINANCE = "The Ministry of Finance keeps the debt anchor. The old law was abolished. The pension fund is sound. No bank is insolvent.\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**The Ministry of Finance abolished the debt anchor**",
+        "The pension fund is insolvent:",
+        "## The pension fund is insolvent",
+        "Wrong: the minister was bribed?",
+    ],
+)
+def test_a_heading_lead_in_or_question_with_a_statement_in_it_is_judged(said: str) -> None:
+    assert statuses(f"{said}\n\n- The pension fund is sound [S1-7f3a]", FINANCE) == ["unsupported", "cited"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Debt anchor**",
+        "## Key measures",
+        "The main laws are:",
+        "The Ministry of Finance has these laws:",
+        "What the law was abolished for:",
+        "Was the old law abolished?",
+        "And how was the fund kept?",
+        "Soll die Bank den Fonds verwalten?",
+    ],
+)
+def test_mere_headings_lead_ins_and_questions_state_nothing(said: str) -> None:
+    assert statuses(f"{said}\n\n- The pension fund is sound [S1-7f3a]", FINANCE) == ["cited"]
+
+
+def test_text_without_blanks_between_words_is_judged() -> None:
+    assert statuses("政府破产了。大臣偷走了钱。", FINANCE) == ["unsupported", "unsupported"]
+    assert statuses("是的。", FINANCE) == []
+
+
+@pytest.mark.parametrize("said", ["The Ministry of Finance abolished the debt anchor.", "The Ministry of Finance of the debt anchor is insolvent."])
+def test_what_was_done_and_what_something_is_stand_in_the_same_sentence(said: str) -> None:
+    assert statuses(said, FINANCE) == ["unsupported"]
+    assert statuses("The pension fund is sound.", FINANCE) == ["cited_by_check"]
