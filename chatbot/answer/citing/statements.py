@@ -48,7 +48,7 @@ _KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
 _LETTER = re.compile(r"[^\W_]")
 # What belongs to a key rather than to what is said behind it.
-_BEHIND_KEY = re.compile(r"[\s)\]*_.,;:–—-]*")
+_BEHIND_KEY = re.compile(rf"(?:{KEYS_IN_BRACKETS.pattern}|[\s)\]*_.,;:–—-])*")
 # Words that open a sentence and say only where it is from.
 _OPENING = re.compile(r"\W*(?:according to|as (?:stated|shown|noted|reported|set out) (?:in|by|on))\b[^,;.:]*\Z", re.I)
 # What the cited page does not have: "but gives no rates".
@@ -216,10 +216,11 @@ def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[t
         return [(start, end)]
     before = comparable_words(KEYS_IN_BRACKETS.sub("", text[start : keys[-1].start()]))
     opens = len(before.texts) < MIN_QUOTE_WORDS and not any(word[0].isdigit() for word in before.texts)
-    cut = _BEHIND_KEY.match(text, keys[-1].end(), end)
+    bracket = next((found.end() for found in KEYS_IN_BRACKETS.finditer(text, start, end) if found.end() > keys[-1].start()), keys[-1].end())
+    cut = _BEHIND_KEY.match(text, bracket, end)
     if opens or cut is None or _OPENING.match(text, start, keys[-1].start()) or _ABSENT.fullmatch(text, cut.end(), end):
         return [(start, end)]
-    if telling_words(comparable_words(text[cut.end() : end])) < FEWEST_TELLING:
+    if telling_words(comparable_words(KEYS_IN_BRACKETS.sub("", text[cut.end() : end]))) < FEWEST_TELLING:
         return [(start, end)]
     return [(start, cut.end()), (cut.end(), end)]
 

@@ -44,6 +44,12 @@ def test_what_stands_behind_the_last_key_is_a_statement_of_its_own(behind: str) 
     assert statuses(f"The ceiling is 3.0 per cent of output [S1-7f3a]{behind}") == ["cited", "unsupported"]
 
 
+def test_a_bracket_is_not_parted_behind_the_known_key_in_it() -> None:
+    said = "The ceiling is 3.0 per cent of output [S1-7f3a, S9-0000], and ministers resigned."
+    assert judged(said) == [("The ceiling is 3.0 per cent of output [S1][S9-0000],", "cited"), ("and ministers resigned.", "unsupported")]
+    assert statuses("The ceiling is 3.0 per cent of output [S1-7f3a][S9-abcd].") == ["cited"]
+
+
 def test_what_the_page_says_is_found_behind_a_key_too() -> None:
     said = "The ceiling is 3.0 per cent of output [S1-7f3a], and reserves cover nine months of imports."
     assert judged(said) == [
