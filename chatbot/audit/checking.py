@@ -59,7 +59,7 @@ def _checked(record: Record, prompt: Prompt) -> Statements:
     own, behind, said = text.partition(f"\n\n{MODEL_TEXT}\n\n")
     if behind:
         return check_behind(own, said, prompt)
-    added = [replace(Statement(one.text, one.status, one.citation), text=with_whole_keys(one.text, prompt)) for one in record.statements]
+    added = [Statement(with_whole_keys(one.text, prompt), one.status, one.citation) for one in record.statements]
     return check_statements(without_added(text, added, prompt), prompt)
 
 

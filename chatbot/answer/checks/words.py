@@ -19,6 +19,7 @@ __all__ = [
     "span_of",
     "spans_of",
     "telling_words",
+    "tells",
 ]
 
 MIN_QUOTE_WORDS = 4  # fewer words in a row stand on a page by chance
@@ -71,7 +72,12 @@ def comparable_words(text: str) -> Words:
 
 def telling_words(words: Words) -> int:
     """How many of the words say something: no stop words, numbers, scales, currencies or months."""
-    return sum(word.isalpha() and word not in STOP_WORDS and word not in _OF_ANY_FIGURE for word in words.texts)
+    return sum(map(tells, words.texts))
+
+
+def tells(word: str) -> bool:
+    """Whether one of comparable_words says something: no stop word, number, scale, currency or month."""
+    return word.isalpha() and word not in STOP_WORDS and word not in _OF_ANY_FIGURE
 
 
 def span_of(sought: tuple[str, ...], words: Words) -> tuple[int, int] | None:

@@ -23,7 +23,7 @@ from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["check_answer"]
+__all__ = ["ITEM", "check_answer", "with_short_keys"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
 # ... but what is copied from the page may be a whole list.
@@ -38,7 +38,8 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 _KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-_ITEM = re.compile(r"[ \t]{0,20}(?:[-*•–]|\(?(?:[0-9]{1,3}|[a-z]{1,4})[.)])[ \t]")
+# What an item of a list begins with: a bullet, a number, a letter or a Roman number; capitals only in brackets, for they are initials too.
+ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•–]|\(?(?:[0-9]{1,3}|[a-z]|[ivx]{1,5})[.)]|\(?(?:[A-Z]|[IVX]{1,5})\))[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,27 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
 
     text: a model's or the extractive answer, with keys such as "[S1-7f3a]". Shown, known keys are "[S1]" each, unknown ones stay as
     written. citations: one per key in order of the text, so that the n-th mark shown belongs to the n-th citation. Their offsets
-    are into hit.page_text (hit.text where that is empty). uncited: stretches of the text whose figures no key beside them is cited for.
+    are into hit.page_text (hit.text where that is empty). uncited: stretches of the text, apart from each other, whose figures no key beside them is cited for.
     """
     known = {key.casefold(): key for key in prompt.sources}
     marks = _marks(text, known)
     answer = _Answer(text, marks, prompt)
     citations = [citation for mark in marks for citation in answer.citations(mark)]
 
+    ordered = sorted(uncited)
+
     def scope(position: int) -> Scope:
         found = answer.scope(position)
-        return replace(found, keys=()) if any(start <= position < end for start, end in uncited) else found
+        at = bisect_right(ordered, position, key=lambda stretch: stretch[0]) - 1
+        return replace(found, keys=()) if at >= 0 and position < ordered[at][1] else found
 
     return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, scope, prompt)
+
+
+def with_short_keys(text: str, prompt: Prompt) -> str:
+    """The text as check_answer shows it, without its checks."""
+    known = {key.casefold(): key for key in prompt.sources}
+    return _shown(text, _marks(text, known), known)
 
 
 # ---------------------------------------------------------------- keys
@@ -113,6 +123,8 @@ class _Answer:
         self.blanked = _blank(text, marks)
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
         self.starts = _sentence_starts(self.blanked, self.quotations)
+        # Sentences that are no items of a list, or lead one in themselves.
+        self.leads = [at for at in range(len(self.starts)) if self._said(at).endswith(":") or not ITEM.match(self._said(at))]
 
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written in mark.written:
@@ -240,7 +252,7 @@ class _Answer:
         if marks := self._leading_in(index) or self._closing(start, end):
             return marks
         # An item of a list whose key stands behind the last one.
-        if _ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._paragraph_end(end))):
+        if ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._paragraph_end(end))):
             return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         return self.marks if "=" in self.blanked[start:end] else []
@@ -250,11 +262,12 @@ class _Answer:
         return found if found >= 0 else len(self.blanked)
 
     def _leading_in(self, index: int) -> list[_Mark]:
-        for above in range(index - 1, -1, -1):
-            text = self.blanked[slice(*self._bounds(above))].rstrip()
-            if text.endswith(":") or not _ITEM.match(text):
-                return self._marks_within(*self._bounds(above)) if text.endswith(":") else []
-        return []
+        before = bisect_left(self.leads, index)
+        above = self.leads[before - 1] if before else -1
+        return self._marks_within(*self._bounds(above)) if before and self._said(above).endswith(":") else []
+
+    def _said(self, index: int) -> str:
+        return self.blanked[slice(*self._bounds(index))].rstrip()
 
     def _closing(self, start: int, end: int) -> list[_Mark]:
         """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""

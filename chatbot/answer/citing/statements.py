@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
 
-from chatbot.answer.checks.words import comparable_words, telling_words
-from chatbot.answer.citing.citations import check_answer
+from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
+from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.numbers import find_figures
-from chatbot.records import Citation, NumberCheck, Prompt, Statement
+from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
 from chatbot.terms import content_terms
 from ingestion.language.sentences import sentence_spans
 
@@ -22,10 +25,18 @@ MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the page
 FINE = frozenset({"supported", "derived"})
 # Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
 FEWEST_TELLING = 2
+# ... nor do fewer letters of a script without blanks: "是的。".
+FEWEST_UNSPACED = 4
 # Characters around a located passage that speak of the same thing.
 NEAR = 300
 # Share of a sentence's words that must stand near the passage located for it, lest four words in a row that any page of the kind has pass for all of it.
 LEAST_NEAR = 0.4
+# ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
+LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
+# Telling words of a clause without a verb that is one of a list.
+MOST_LISTED = 2
+# Pages on which one sentence is looked up with all checks.
+MOST_LOOKED_AT = 4
 # ... and anywhere on the page that its list or paragraph is cited for.
 LEAST_SHARED = 0.75
 # Of a figure; others leave it open whether another page or another wording has it.
@@ -35,8 +46,38 @@ MOST_NEW_IN_HEADING, MOST_NEW_IN_LEAD = 2, 3
 
 _KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
+_LETTER = re.compile(r"[^\W_]")
+# What belongs to a key rather than to what is said behind it.
+_BEHIND_KEY = re.compile(rf"(?:{KEYS_IN_BRACKETS.pattern}|[\s)\]*_.,;:–—-])*")
+# Words that open a sentence and say only where it is from.
+_OPENING = re.compile(r"\W*(?:according to|as (?:stated|shown|noted|reported|set out) (?:in|by|on))\b[^,;.:]*\Z", re.I)
+# What the cited page does not have: "but gives no rates".
+_ABSENT = re.compile(
+    r"(?:(?:but|and|though) )?(?:(?:it|they|which) )?(?:(?:do|does) not (?:contain|state|give|show|include|report|mention|say)|"
+    r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!\bthat\b)[^,;:])*",
+    re.I,
+)
+_BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)\s|\s[–—]\s", re.I)
+# Words that only join a sentence or a clause to another.
+_JOINING = frozenset(
+    "however overall instead thus hence therefore moreover furthermore also notably contrast addition namely respectively plus meanwhile".split()
+)
+# Verbs that make a sentence of a few words.
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
+# A past form and what was done to whom: "abolished the debt anchor".
+_PAST = re.compile(r"\b[a-z]{2,}ed (?:the|a|an|its|their|all|his|her)\b", re.I)
+_BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
+_ASKS = re.compile(r"\b(?:what|which|who|whom|whose|how|why|when|where|whether)\b", re.I)
+# What a line that leads a list in ends with or says of the list.
+_LEADING = re.compile(
+    r"\b(?:follow(?:s|ing)|below|here|these|includ(?:es?|ed|ing))\b|\b(?:is|are|was|were|be|by|to|for|on|in|of|that|says?|states?)\W*\Z|"
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|several|various)(?:\s\w+){1,3}\W*\Z",
+    re.I,
+)
+# Letters of scripts that part no words with blanks.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
-_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|\|)\s")
+_ITEM = re.compile(rf"\s*(?:{ITEM.pattern}|\|\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,42 +176,79 @@ def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) ->
 
 def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
     """Every sentence with its status."""
-    sentences = [_sentence(text, start, end, prompt) for start, end in sentence_spans(text)]
+    known = {key.casefold(): key for key in prompt.sources}
+    sentences = [_sentence(text, start, end, known) for start, end in _spans(text, known)]
     checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
-    known = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
+    given = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
+    around = _Around(sentences)
     judged: list[_Sentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
     for at in range(len(sentences) - 1, -1, -1):
         one, below = sentences[at], judged[-1] if judged else None
         if one.keys:
             one = replace(one, status="cited", rests_on=one.keys[0])
-        elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, known):
-            one = _shared(one, prompt, _governing(sentences, at)) or _looked_up(one, prompt, _keys_for(sentences, at), checks[at])
+        elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, given):
+            one = _shared(one, prompt, around.governing(at)) or _looked_up(one, prompt, around.keys(at), checks[at])
         judged.append(one)
     return judged[::-1]
 
 
-def _sentence(text: str, start: int, end: int, prompt: Prompt) -> _Sentence:
+def _sentence(text: str, start: int, end: int, known: Mapping[str, str]) -> _Sentence:
     said = text[start:end]
     keys = [found[0] for found in _KEY.finditer(said)]
-    known = {key.casefold(): key for key in prompt.sources}
     return _Sentence(start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known))
+
+
+def _spans(text: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
+    """Of each sentence: with the keys that stand alone below it, and without what it says behind its last key, which is a sentence of its own."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if joined and KEYS_IN_BRACKETS.search(text, start, end) and not _LETTER.search(KEYS_IN_BRACKETS.sub("", text[start:end])):
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return [span for start, end in joined for span in _parted(text, start, end, known)]
+
+
+def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[tuple[int, int]]:
+    """A sentence, and what it says behind its last key. A row of a table is one, as is what has its key in the words that open it: "According to [S1]"."""
+    keys = [found for found in _KEY.finditer(text, start, end) if found[0].casefold() in known]
+    if not keys or text[start:end].lstrip().startswith("|"):
+        return [(start, end)]
+    before = comparable_words(KEYS_IN_BRACKETS.sub("", text[start : keys[-1].start()]))
+    opens = len(before.texts) < MIN_QUOTE_WORDS and not any(word[0].isdigit() for word in before.texts)
+    bracket = next((found.end() for found in KEYS_IN_BRACKETS.finditer(text, start, end) if found.end() > keys[-1].start()), keys[-1].end())
+    cut = _BEHIND_KEY.match(text, bracket, end)
+    if opens or cut is None or _OPENING.match(text, start, keys[-1].start()) or _ABSENT.fullmatch(text, cut.end(), end):
+        return [(start, end)]
+    if telling_words(comparable_words(KEYS_IN_BRACKETS.sub("", text[cut.end() : end]))) < FEWEST_TELLING:
+        return [(start, end)]
+    return [(start, cut.end()), (cut.end(), end)]
 
 
 def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:
     """The checks of each sentence's figures; none where figures and checks are not the same."""
     figures = find_figures(_KEY.sub(lambda key: " " * len(key[0]), text))
-    paired = list(zip(figures, numbers, strict=True)) if len(figures) == len(numbers) else []
-    return [[check for figure, check in paired if one.start <= figure.start < one.end] for one in sentences]
+    found: list[list[NumberCheck]] = [[] for _ in sentences]
+    starts = [one.start for one in sentences]
+    for figure, check in zip(figures, numbers, strict=True) if len(figures) == len(numbers) else ():
+        found[bisect_right(starts, figure.start) - 1].append(check)
+    return found
 
 
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or said.endswith("?") or said == MODEL_TEXT.strip() or _TABLE_RULE.fullmatch(said):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said):
         return False
-    words = comparable_words(said)
-    return telling_words(words) >= FEWEST_TELLING or bool(find_figures(said))
+    return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
+
+
+def _is_question(said: str) -> bool:
+    """Whether a sentence asks: "Wrong: the minister was bribed?" has its verb behind what it speaks of, and does not."""
+    if not said.endswith(("?", "？")):
+        return False
+    verb = _VERB.search(said)
+    return verb is None or bool(_ASKS.search(said[: verb.end()])) or telling_words(comparable_words(said[: verb.start()])) == 0
 
 
 def _is_table_head(sentences: Sequence[_Sentence], at: int) -> bool:
@@ -182,34 +260,64 @@ def _is_table_head(sentences: Sequence[_Sentence], at: int) -> bool:
 def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> bool:
     """Whether a heading, or a line that leads in what stands below it, says nothing of its own. known: words of the question and of the pages."""
     said = text.strip()
-    leads = said.rstrip("*_ ").endswith(":")
+    leads = said.rstrip("*_ ").endswith((":", "："))
     if not (leads or _HEADING.match(said)) or find_figures(said) or below is None or below.status == "unsupported":
         return False
+    if any(_is_sentence(part) for part in _BETWEEN_CLAUSES.split(said.rstrip(":：*_ "))):
+        return False
     return len(_words(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
+
+
+def _is_sentence(part: str) -> bool:
+    """Whether a part of a heading or lead-in says something of something, with a verb; "The main measures are" and "It took these measures" only lead in."""
+    if _LEADING.search(part) or _ASKS.search(part):
+        return False
+    verb = _VERB.search(part) or _PAST.search(part)
+    return verb is not None and telling_words(comparable_words(part[: verb.start()])) > 0 and bool(_LETTER.search(part[verb.end() :]))
 
 
 # ---------------------------------------------------------------- looked up in the pages
 
 
-def _keys_for(sentences: Sequence[_Sentence], at: int) -> list[str]:
-    """Keys of the sentences around, the nearest first: of those after it before those ahead of it."""
-    order = sorted((abs(other - at), other < at, other) for other in range(len(sentences)) if sentences[other].keys)
-    return list(dict.fromkeys(key for _, _, other in order for key in sentences[other].keys))
+class _Around:
+    """What stands around each sentence, read once: keys, paragraphs and the lines that lead lists in."""
 
+    def __init__(self, sentences: Sequence[_Sentence]) -> None:
+        self.sentences = sentences
+        self.places: dict[str, list[int]] = {}
+        for at, one in enumerate(sentences):
+            for key in dict.fromkeys(one.keys):
+                self.places.setdefault(key, []).append(at)
+        self.keyed = [at for at, one in enumerate(sentences) if one.keys]
+        self.ends = [at for at, one in enumerate(sentences) if _ends_paragraph(one)]
+        self.leads = [at for at, one in enumerate(sentences) if not _ITEM.match(one.text)]
 
-def _governing(sentences: Sequence[_Sentence], at: int) -> str:
-    """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list in, behind its last item, or at the
-    paragraph's end where it is the only one; "" for none."""
-    first = next((up + 1 for up in range(at - 1, -1, -1) if _ends_paragraph(sentences[up])), 0)
-    last = next((down for down in range(at, len(sentences)) if _ends_paragraph(sentences[down])), len(sentences) - 1)
-    following = [one.keys[0] for one in sentences[at : last + 1] if one.keys]
-    if not _ITEM.match(sentences[at].text):
-        alone = not any(one.keys for one in sentences[first:last])
-        return following[0] if following and alone else ""
-    lead = next((one for one in reversed(sentences[:at]) if not _ITEM.match(one.text)), None)
-    if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
-        return lead.keys[0]
-    return following[0] if following else ""
+    def keys(self, at: int) -> list[str]:
+        """Keys of the sentences around, the nearest first: of those after it before those ahead of it."""
+        nearest: list[tuple[int, bool, int, str]] = []
+        for key, places in self.places.items():
+            after = bisect_left(places, at)
+            beside = min((abs(other - at), other < at, other) for other in places[max(0, after - 1) : after + 1])
+            nearest.append((*beside[:2], self.sentences[beside[2]].keys.index(key), key))
+        return [key for *_, key in sorted(nearest)]
+
+    def governing(self, at: int) -> str:
+        """The key that is meant for a sentence of a list or a paragraph too: of the line that leads its list in, behind its last item, or at the
+        paragraph's end where it is the only one; "" for none."""
+        ended = bisect_left(self.ends, at)
+        first = self.ends[ended - 1] + 1 if ended else 0
+        last = self.ends[ended] if ended < len(self.ends) else len(self.sentences) - 1
+        behind = bisect_left(self.keyed, at)
+        following = self.sentences[self.keyed[behind]].keys[0] if behind < len(self.keyed) and self.keyed[behind] <= last else ""
+        if not _ITEM.match(self.sentences[at].text):
+            ahead = bisect_left(self.keyed, first)
+            alone = ahead == len(self.keyed) or self.keyed[ahead] >= last
+            return following if alone else ""
+        above = bisect_left(self.leads, at)
+        lead = self.sentences[self.leads[above - 1]] if above else None
+        if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
+            return lead.keys[0]
+        return following
 
 
 def _ends_paragraph(one: _Sentence) -> bool:
@@ -221,27 +329,43 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
     if not key:
         return None
     said, hit = one.text.strip(), prompt.sources[key]
-    words = _words(said)
-    there = words & _words(f"{hit.document} {hit.context} {hit.page_text}")
-    if len(there) < LEAST_SHARED * len(words) or any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
+    words = _words(_without_item(said))
+    page = _parts_of(hit)
+    if len(words & page.all) < LEAST_SHARED * len(words) or not all(_has_clause(clause, page) for clause in _clauses(_without_item(said))):
+        return None
+    if any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
         return None
     return replace(one, status="cited", rests_on=key)
 
 
 def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck]) -> _Sentence:
     """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its figures, with the whole answer in view."""
-    said = one.text.strip()
-    shares = {key: _share_found(said, key, prompt) for key in dict.fromkeys([*near, *prompt.sources])}
-    best = max(shares, key=lambda key: shares[key])
-    if shares[best] >= LEAST_NEAR:
-        return replace(one, status="cited_by_check", rests_on=best, added=best)
+    if key := _page_of(_without_item(one.text.strip()), prompt, list(dict.fromkeys([*near, *prompt.sources]))):
+        return replace(one, status="cited_by_check", rests_on=key, added=key)
     worked_out = any(check.status == "derived" for check in checks) and all(check.status in FINE for check in checks)
     if worked_out and near:
         return replace(one, status="cited", rests_on=near[0])
     return replace(one, status="unsupported")
 
 
-def _share_found(said: str, key: str, prompt: Prompt) -> float:
+def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
+    """The key of the page that has the most of a sentence near the passage located for it, the first of equal ones; "" for none.
+
+    Few pages are looked at in earnest, which costs: those that have its figures' digits, and of them those that have most of its words anywhere.
+    """
+    words, clauses = _words(said), _clauses(said)
+    shares = {key: len(words & _parts_of(prompt.sources[key]).all) / len(words) if words else 1.0 for key in keys}
+    digits = [figure.text for figure in find_figures(said)]
+    printed = {key: sum(figure in prompt.sources[key].page_text for figure in digits) for key in keys}
+    likely = (key for key in sorted(keys, key=lambda key: (-printed[key], -shares[key])) if shares[key] >= LEAST_NEAR)
+    best, found = "", 0.0
+    for key in islice((key for key in likely if all(_has_clause(clause, _parts_of(prompt.sources[key])) for clause in clauses)), MOST_LOOKED_AT):
+        share = _share_found(said, words, key, prompt) if shares[key] > found else 0.0
+        best, found = (key, share) if share >= LEAST_NEAR and share > found else (best, found)
+    return best
+
+
+def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> float:
     """0-1: the share of a sentence's words that stand near the passage located for it on a page; 0 where none is, or one of its figures is not there."""
     _, citations, numbers = check_answer(f"{said} [{key}]", prompt)
     citation = citations[-1]
@@ -249,8 +373,81 @@ def _share_found(said: str, key: str, prompt: Prompt) -> float:
         return 0.0
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
-    words = _words(said)
     return len(words & _words(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
+
+
+# ---------------------------------------------------------------- clause by clause
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A part of a sentence with telling words of its own. words: these, stemmed; figures: whether it has any, which are checked for themselves.
+    core: of its words those that no place may lack, what was done or what something is.
+    listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
+
+    words: frozenset[str]
+    figures: bool
+    listed: bool
+    core: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The words of a page: of each sentence, of what stands around each, and of all of it, with the words of its headings and its document's name."""
+
+    sentences: tuple[frozenset[str], ...]
+    around: tuple[frozenset[str], ...]
+    all: frozenset[str]
+
+
+def _clauses(said: str) -> list[_Clause]:
+    parts = [(part, _telling(part)) for part in _BETWEEN_CLAUSES.split(said)]
+    return [
+        _Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not _VERB.search(part), _core(part)) for part, words in parts if words
+    ]
+
+
+def _has_clause(clause: _Clause, page: _Parts) -> bool:
+    """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
+    these may be a row's, its head's and its table's."""
+    if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
+        return True
+    if clause.figures:
+        return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
+    if clause.listed:
+        return any(clause.words <= place for place in page.around)
+    return any(clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
+
+
+def _core(part: str) -> frozenset[str]:
+    """The past form that says what was done, "abolished the anchor", and the one word behind "is" that says what something is, "is insolvent"."""
+    done = _PAST.search(part)
+    being = _BEING.search(part)
+    return _telling(" ".join([done[0] if done else "", being[1] if being else ""]))
+
+
+def _parts_of(hit: Hit) -> _Parts:
+    return _parts(hit.page_text, f"{hit.document} {hit.context}")
+
+
+@lru_cache(maxsize=64)
+def _parts(text: str, named: str) -> _Parts:
+    names = _words(named)
+    spans = sentence_spans(text)
+    sentences = tuple(_words(text[start:end]) | names for start, end in spans)
+    around = tuple(_words(text[max(0, start - NEAR) : end + NEAR]) | names for start, end in spans)
+    return _Parts(sentences, around, _words(text) | names)
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The terms of a text that are no figures and no words that go with any figure."""
+    return _words(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
+
+
+def _without_item(said: str) -> str:
+    """A sentence without the bullet, number or letter of its item."""
+    mark = _ITEM.match(said)
+    return said[mark.end() :] if mark else said
 
 
 def _words(text: str) -> frozenset[str]:
@@ -259,5 +456,5 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _statement(one: _Sentence, prompt: Prompt) -> Statement:
-    said, _, _ = check_answer(one.text.strip() + (f" [{one.added}]" if one.added else ""), prompt)
+    said = with_short_keys(one.text.strip() + (f" [{one.added}]" if one.added else ""), prompt)
     return Statement(said, one.status, one.rests_on.split("-")[0] if one.rests_on else None)

@@ -1,0 +1,186 @@
+"""Which sentences of a model's answer rest on a page: those written to pass for it do not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from chatbot.answer.citing.statements import check_statements
+from tests.chatbot.answer.citing.test_citations import hit, prompt
+
+RESERVES = "Reserves cover nine months of imports. The reserve fund is invested abroad.\nThe ceiling is 3.0 per cent of output.\n"
+DUTIES = "The Bank has these duties: it sets the rates for 2024; it keeps the reserves for 2025.\n"
+
+
+def judged(answer: str, *pages: str, question: str = "What was it?") -> list[tuple[str, str]]:
+    asked = prompt(*(hit(number, text) for number, text in enumerate(pages or (RESERVES,), 1)), question=question)
+    return [(one.text, one.status) for one in check_statements(answer, asked).statements]
+
+
+def statuses(answer: str, *pages: str, question: str = "What was it?") -> list[str]:
+    return [status for _, status in judged(answer, *pages, question=question)]
+
+
+# ---------------------------------------------------------------- lists and keys
+
+
+@pytest.mark.parametrize("marks", [("1.", "2."), ("(a)", "(b)"), ("a)", "b)"), ("i.", "ii."), ("(iii)", "(iv)"), ("(A)", "(B)"), ("•", "•")])
+def test_an_item_rests_on_the_key_of_the_line_that_leads_its_list_in(marks: tuple[str, str]) -> None:
+    said = "The Bank has these duties [S1-7f3a]:\n{} it sets the rates for 2024;\n{} it keeps the reserves for 2025.".format(*marks)
+    assert statuses(said, DUTIES) == ["cited", "cited", "cited"]
+
+
+def test_a_key_alone_in_its_paragraph_belongs_to_the_sentence_before_it() -> None:
+    assert judged("Reserves cover nine months of imports.\n\n[S1-7f3a]", RESERVES) == [("Reserves cover nine months of imports.\n\n[S1]", "cited")]
+    assert judged("[S1-7f3a]\n\nReserves cover nine months of imports.")[-1][1] == "cited_by_check"
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [", and the minister of finance has embezzled the whole of the reserve fund.", " (the minister embezzled the fund)", "; ministers resigned"],
+)
+def test_what_stands_behind_the_last_key_is_a_statement_of_its_own(behind: str) -> None:
+    assert statuses(f"The ceiling is 3.0 per cent of output [S1-7f3a]{behind}") == ["cited", "unsupported"]
+
+
+def test_a_bracket_is_not_parted_behind_the_known_key_in_it() -> None:
+    said = "The ceiling is 3.0 per cent of output [S1-7f3a, S9-0000], and ministers resigned."
+    assert judged(said) == [("The ceiling is 3.0 per cent of output [S1][S9-0000],", "cited"), ("and ministers resigned.", "unsupported")]
+    assert statuses("The ceiling is 3.0 per cent of output [S1-7f3a][S9-abcd].") == ["cited"]
+
+
+def test_what_the_page_says_is_found_behind_a_key_too() -> None:
+    said = "The ceiling is 3.0 per cent of output [S1-7f3a], and reserves cover nine months of imports."
+    assert judged(said) == [
+        ("The ceiling is 3.0 per cent of output [S1],", "cited"),
+        ("and reserves cover nine months of imports. [S1]", "cited_by_check"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "According to [S1-7f3a], foreign holdings last most of a year.",
+        "According to the annual report [S1-7f3a], foreign holdings last most of a year.",
+        "The ceiling is 3.0 per cent of output [S1-7f3a] (page 4).",
+        "The ceiling is 3.0 per cent of output [S1-7f3a].",
+        "The ceiling is 3.0 per cent of output [S1-7f3a], but it gives no dollar amount.",
+        "| Ceiling | 3.0 [S1-7f3a] | per cent of output |",
+    ],
+)
+def test_a_sentence_is_not_parted_behind_the_words_that_open_it_or_before_few(said: str) -> None:
+    assert statuses(said) == ["cited"]
+
+
+# ---------------------------------------------------------------- clause by clause
+
+SCATTERED = (
+    "The reserve fund is invested abroad. The state finances schools. The northern railway carries freight. "
+    "The Ministry of Health runs clinics. A bank that is insolvent is wound up.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Reserves cover nine months of imports, the levy on fuel is abolished, and the finance minister has resigned.",
+        "Reserves cover nine months of imports and the finance minister has resigned.",
+        "Reserves cover nine months of imports; the finance minister resigned.",
+        "Reserves cover nine months of imports (the finance minister resigned).",
+        "Reserves cover nine months of imports – the finance minister resigned.",
+        "The finance minister has resigned, but reserves cover nine months of imports.",
+        "Reserves cover nine months of imports while ministers steal.",
+    ],
+)
+def test_a_clause_that_no_page_has_is_not_cited_for_its_neighbour(said: str) -> None:
+    assert statuses(said) == ["unsupported"]
+
+
+def test_words_that_are_scattered_over_a_page_state_nothing_it_says() -> None:
+    assert statuses("The reserve fund finances the northern railway and the Ministry of Health is insolvent.", SCATTERED) == ["unsupported"]
+    assert statuses("The reserve fund is invested abroad and the Ministry of Health runs clinics.", SCATTERED) == ["cited_by_check"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Reserves cover nine months of imports, and the reserve fund is invested abroad.",
+        "However, reserves cover nine months of imports.",
+        "The ceiling is 3.0 per cent of output, and reserves cover nine months of imports.",
+    ],
+)
+def test_clauses_that_the_page_has_are_found(said: str) -> None:
+    assert statuses(said) == ["cited_by_check"]
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    "line", ["Reserves cover nine months of imports in year {}.", "Ministers praised the harbour in speech {}.", "Reserves cover months {}."]
+)
+def test_time_grows_with_length_only(line: str) -> None:
+    """A check of every sentence on every page took 15 seconds for these; busy machines get five."""
+    said = " ".join(line.format(number) for number in range(400))
+    pages = [RESERVES + " ".join(f"Note {number} of page {page} tells of other matters." for number in range(60)) for page in range(8)]
+    started = time.process_time()
+    assert len(statuses(said, *pages)) == 400
+    assert time.process_time() - started < 5
+
+
+def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_not() -> None:
+    said = "The reserve fund finances the northern railway and the Ministry of Health is insolvent. The state finances schools [S1-7f3a]."
+    assert statuses(said, SCATTERED) == ["unsupported", "cited"]
+
+
+@pytest.mark.alone
+def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
+    said = "\n".join(f"- ministers praised harbour {number}" for number in range(4_000))
+    started = time.process_time()
+    assert set(statuses(said + " [S1-7f3a]")) == {"unsupported", "cited"}
+    assert time.process_time() - started < 10
+
+
+# ---------------------------------------------------------------- what states something
+
+FINANCE = "The Ministry of Finance keeps the debt anchor. The old law was abolished. The pension fund is sound. No bank is insolvent.\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**The Ministry of Finance abolished the debt anchor**",
+        "The pension fund is insolvent:",
+        "## The pension fund is insolvent",
+        "Wrong: the minister was bribed?",
+    ],
+)
+def test_a_heading_lead_in_or_question_with_a_statement_in_it_is_judged(said: str) -> None:
+    assert statuses(f"{said}\n\n- The pension fund is sound [S1-7f3a]", FINANCE) == ["unsupported", "cited"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Debt anchor**",
+        "## Key measures",
+        "The main laws are:",
+        "The Ministry of Finance has these laws:",
+        "What the law was abolished for:",
+        "Was the old law abolished?",
+        "And how was the fund kept?",
+        "Soll die Bank den Fonds verwalten?",
+    ],
+)
+def test_mere_headings_lead_ins_and_questions_state_nothing(said: str) -> None:
+    assert statuses(f"{said}\n\n- The pension fund is sound [S1-7f3a]", FINANCE) == ["cited"]
+
+
+def test_text_without_blanks_between_words_is_judged() -> None:
+    assert statuses("政府破产了。大臣偷走了钱。", FINANCE) == ["unsupported", "unsupported"]
+    assert statuses("是的。", FINANCE) == []
+
+
+@pytest.mark.parametrize("said", ["The Ministry of Finance abolished the debt anchor.", "The Ministry of Finance of the debt anchor is insolvent."])
+def test_what_was_done_and_what_something_is_stand_in_the_same_sentence(said: str) -> None:
+    assert statuses(said, FINANCE) == ["unsupported"]
+    assert statuses("The pension fund is sound.", FINANCE) == ["cited_by_check"]
