@@ -25,6 +25,7 @@ __all__ = ["Scope", "check_numbers", "figures_stating"]
 LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number below it may belong to a name
 MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
 LONGEST_SHOWN = 90
+FEWEST_REPEATED = 3  # words of an answer's sentence in the page's
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 SAME_PERIOD = 2  # of periods_agree
 INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
@@ -122,7 +123,10 @@ def _verdict(claim: Claim, view: PageView) -> _Verdict:
         return _Verdict("supported", "belongs to a head or label of a table")
     apart = names_row(view.tables, claim.mention) or any(placed.place for placed in same_digits)
     objections = {placed.figure.start: _objection(claim, placed, view, apart=apart) for placed in equal}
-    fitting = [placed for placed in equal if not objections[placed.figure.start]]
+    doubtful = [placed for placed in equal if objections[placed.figure.start]]
+    fitting = [
+        placed for placed in equal if not objections[placed.figure.start] and not any(_says_it(claim, other, placed, view) for other in doubtful)
+    ]
     named = any(_in_name(claim, placed) for placed in fitting)
     against = [] if named else figures_against(claim, view, equal, rows=not any(placed.place for placed in fitting))
     if sure := next((placed for placed in fitting if not against or _is_the_one(claim, placed, view)), None):
@@ -298,6 +302,15 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
     if any(not may_be_one(stated, other) for stated in said for other in tied):
         return f"the page has it for {tied[0].text}, not for {said[0].text}"
     return ""
+
+
+def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: PageView) -> bool:
+    """Whether it is this place that the answer repeats, of another period, and not the other one, by chance of the same value: it has far more of its words."""
+    if not claim.mention.own or placed.place is not None or other.place is not None or len(claim.mention.nearby) < 2:
+        return False
+    said = claim.mention.nearby[-2]
+    shared, elsewhere = (len(said & label_words(_sentence(one, view))) for one in (placed, other))
+    return shared >= FEWEST_REPEATED and shared > 2 * elsewhere
 
 
 def _is_compared(sentence: str, period: Period, mine: int) -> bool:
