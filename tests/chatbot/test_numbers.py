@@ -182,6 +182,7 @@ def test_signs_ranges_and_cells_in_context(text, expected):
         "Q1 10-K COVID-19 FY24 B40 194J 194LA IFRS 9 Group 3 Act 62 10:30",
         "https://example.org/2016/10.20?x=5 report_2025.pdf someone5@example.org",
         "2022 Percent 2020 % Change",
+        "% Change 2022-2021",
         "12345678901234567890123",
         "0800 00",
     ],
