@@ -112,7 +112,7 @@ def _rows_of(table: Table, page_text: str) -> Iterator[Passage]:
             text = verbatim(row, page_text)
             unit = "" if table.unit in table.caption else table.unit
             head = ", ".join(filter(None, (table.caption.strip(" :•"), unit, row.section.strip(" :"))))
-            yield Passage(text, _cut(" ".join(head.split())), True, table=table, row=row, skips=announced and number > 0)
+            yield Passage(text, _shortened(" ".join(head.split())), True, table=table, row=row, skips=announced and number > 0)
 
 
 def _is_one_row(text: str) -> bool:
@@ -128,9 +128,13 @@ def orders_of(hit: Hit) -> str:
 
 def verbatim(row: Row, page_text: str) -> str:
     """A row as the page has it, on one line, a long one to the last whole word that has room."""
-    whole = " ".join(page_text[row.start : row.end].split())
-    cut = _cut(whole)
-    return cut if cut == whole else f"{cut} {LEFT_OUT}"
+    return _shortened(" ".join(page_text[row.start : row.end].split()))
+
+
+def _shortened(line: str) -> str:
+    """A line, a long one to the last whole word that has room, with a mark for the rest."""
+    cut = _cut(line)
+    return cut if cut == line else f"{cut} {LEFT_OUT}"
 
 
 def _cut(line: str) -> str:
