@@ -21,7 +21,7 @@ from chatbot.answer.citing.locating import copied_passage, locate, quoted_passag
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
-from ingestion.language.sentences import sentence_spans
+from ingestion.language.sentences import BULLETS, sentence_spans
 
 __all__ = ["ITEM", "check_answer", "with_short_keys"]
 
@@ -39,7 +39,7 @@ _KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # What an item of a list begins with: a bullet, a number, a letter or a Roman number; capitals only in brackets, for they are initials too.
-ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•–]|\(?(?:[0-9]{1,3}|[a-z]|[ivx]{1,5})[.)]|\(?(?:[A-Z]|[IVX]{1,5})\))[ \t]")
+ITEM = re.compile(rf"[ \t]{{0,20}}(?:[-*+–{BULLETS}]|\(?(?:[0-9]{{1,3}}|[a-z]|[ivx]{{1,5}})[.)]|\(?(?:[A-Z]|[IVX]{{1,5}})\))[ \t]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
+from chatbot.answer.checks.table_cells import forget_with_tables
 from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
 from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
@@ -437,6 +438,9 @@ def _parts(text: str, named: str) -> _Parts:
     sentences = tuple(_words(text[start:end]) | names for start, end in spans)
     around = tuple(_words(text[max(0, start - NEAR) : end + NEAR]) | names for start, end in spans)
     return _Parts(sentences, around, _words(text) | names)
+
+
+forget_with_tables(_parts.cache_clear)
 
 
 def _telling(text: str) -> frozenset[str]:

@@ -86,18 +86,19 @@ def passages(hit: Hit) -> list[Passage]:
         pending = []
     rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
     known = {_spaceless(passage.text) for passage in rows}
+    printed = "\n".join(["", *known, ""])
     beginning: dict[str, list[str]] = {}
     for row in known:
         if len(row) >= SHORTEST_REPEATED:
             beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
-    left_out = [not passage.is_row and (_runs_through(passage.text, beginning) or _is_part_of_row(passage.text, known)) for passage in found]
+    left_out = [not passage.is_row and (_runs_through(passage.text, beginning) or _is_part_of_row(passage.text, printed)) for passage in found]
     prose = [
         replace(passage, follows=passage.follows and not before)
         for passage, out, before in zip(found, left_out, [True, *left_out], strict=False)
         if not out
     ]
     listed = _with_their_lists(_with_who_asks(prose))
-    return [replace(passage, at=at) for at, passage in enumerate([*_without(known, listed), *rows])]
+    return [replace(passage, at=at) for at, passage in enumerate([*_without(printed, listed), *rows])]
 
 
 def _announces(block: str) -> bool:
@@ -148,25 +149,26 @@ def _runs_through(text: str, rows: Mapping[str, Collection[str]]) -> bool:
     return len({row for at in places for row in rows.get(joined[at : at + SHORTEST_REPEATED], ()) if joined.startswith(row, at)}) > MOST_ROWS_IN_PROSE
 
 
-def _without(known: Collection[str], found: Iterable[Passage]) -> Iterator[Passage]:
+def _without(printed: str, found: Iterable[Passage]) -> Iterator[Passage]:
     """The passages but for lines that are rows of the tables; what stands behind such a line follows nothing, unless the passage before has the line."""
     last, parted = "", False
     for passage in found:
-        if passage.is_row and _repeats(_spaceless(passage.text), known):
+        if passage.is_row and _repeats(passage.text, printed):
             parted = parted or passage.text not in last
         else:
             yield replace(passage, follows=passage.follows and not parted)
             last, parted = passage.text, False
 
 
-def _is_part_of_row(text: str, known: Collection[str]) -> bool:
+def _is_part_of_row(text: str, printed: str) -> bool:
     """Whether a text is the beginning of a row whose label takes several lines, and no sentence."""
-    return not is_finished(text) and _repeats(_spaceless(text), known)
+    return not is_finished(text) and _repeats(text, printed)
 
 
-def _repeats(row: str, known: Collection[str]) -> bool:
-    """Whether a line is a row of the tables, or one of its lines: its label may take several. Both without their spaces."""
-    return row in known or (len(row) >= SHORTEST_REPEATED and any(row in whole for whole in known))
+def _repeats(line: str, printed: str) -> bool:
+    """Whether a line is a row of the tables, or one of its lines: its label may take several. printed: the rows without their spaces, each between line ends."""
+    row = _spaceless(line)
+    return f"\n{row}\n" in printed or (len(row) >= SHORTEST_REPEATED and row in printed)
 
 
 def _spaceless(text: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
+from chatbot.answer.checks.pages import forget_pages
 from chatbot.answer.citing.statements import check_statements
 from tests.chatbot.answer.citing.test_citations import hit, prompt
 
@@ -25,7 +29,9 @@ def statuses(answer: str, *pages: str, question: str = "What was it?") -> list[s
 # ---------------------------------------------------------------- lists and keys
 
 
-@pytest.mark.parametrize("marks", [("1.", "2."), ("(a)", "(b)"), ("a)", "b)"), ("i.", "ii."), ("(iii)", "(iv)"), ("(A)", "(B)"), ("•", "•")])
+@pytest.mark.parametrize(
+    "marks", [("1.", "2."), ("(a)", "(b)"), ("a)", "b)"), ("i.", "ii."), ("(iii)", "(iv)"), ("(A)", "(B)"), ("•", "•"), ("▪", "▪")]
+)
 def test_an_item_rests_on_the_key_of_the_line_that_leads_its_list_in(marks: tuple[str, str]) -> None:
     said = "The Bank has these duties [S1-7f3a]:\n{} it sets the rates for 2024;\n{} it keeps the reserves for 2025.".format(*marks)
     assert statuses(said, DUTIES) == ["cited", "cited", "cited"]
@@ -184,3 +190,30 @@ def test_text_without_blanks_between_words_is_judged() -> None:
 def test_what_was_done_and_what_something_is_stand_in_the_same_sentence(said: str) -> None:
     assert statuses(said, FINANCE) == ["unsupported"]
     assert statuses("The pension fund is sound.", FINANCE) == ["cited_by_check"]
+
+
+def test_nothing_of_a_page_is_remembered_once_a_document_is_erased() -> None:
+    secret = "The pipeline of Port Quell carries nine barrels a day."
+    assert statuses(secret, f"{RESERVES}{secret}\n") == ["cited_by_check"]
+    caches = {id(one): one for name, module in list(sys.modules.items()) if name.startswith("chatbot.answer") for one in _caches(module)}.values()
+    assert any(_holds(cache, "pipeline of Port Quell") for cache in caches), "what is tested: pages are remembered"
+    forget_pages()
+    assert not [cache for cache in caches if _holds(cache, "pipeline of Port Quell")]
+
+
+def _caches(module: object) -> Iterator[object]:
+    return (one for one in vars(module).values() if hasattr(one, "cache_clear"))
+
+
+def _holds(cache: object, text: str) -> bool:
+    """Whether a cache has a text among its arguments."""
+    seen: set[int] = set()
+    left: list[object] = [one for one in gc.get_referents(cache) if isinstance(one, dict)]
+    while left:
+        for one in gc.get_referents(left.pop()):
+            if isinstance(one, str) and text in one:
+                return True
+            if isinstance(one, tuple | list | dict | frozenset) and id(one) not in seen:
+                seen.add(id(one))
+                left.append(one)
+    return False
