@@ -1,7 +1,6 @@
 """Extractive answers: verbatim passages with their keys, table rows with their heads, nothing where nothing fits."""
 
 import re
-import time
 from dataclasses import replace
 
 import pytest
@@ -337,18 +336,6 @@ def test_a_row_below_an_announcement_shows_that_others_are_left_out() -> None:
         sources={"S1-7f3a": replace(hit, tables=(Table("The annual payments are as follows:", "", ("",), tuple(rows), Rect(0, 0, 1, 1)),))},
     )
     assert "as follows:\n…\n2027 5,701" in extract_answer(given)
-
-
-@pytest.mark.alone
-def test_rows_are_told_from_prose_in_time_that_grows_with_the_page() -> None:
-    lines = [f"Item number {at} of the list {at} 5" for at in range(3_000)]
-    text = "\n".join([*lines, *(f"A note without any end upon item {at}\n" for at in range(3_000))])
-    starts = [text.index(line) for line in lines]
-    rows = [Row(line, (Cell("5", 0, 1),), "", start, start + len(line)) for line, start in zip(lines, starts, strict=True)]
-    hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, body=text, tables=(Table("", "", ("",), tuple(rows), Rect(0, 0, 1, 1)),))
-    begun = time.process_time()
-    passages(hit)
-    assert time.process_time() - begun < 10
 
 
 def test_a_row_whose_label_has_a_stop_is_a_row() -> None:
