@@ -228,6 +228,7 @@ def ask(page: Page, question: str) -> Locator:
     settled(page)
     box = page.get_by_label("Ask about the documents")
     box.fill(question)
+    expect(page.get_by_test_id("stChatInputSubmitButton")).to_be_enabled()  # Enter does nothing while an attachment is on its way
     box.press("Enter")
     page.locator(".question", has_text=question).last.wait_for()
     message = page.get_by_test_id("stChatMessage").last
