@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from chatbot.numbers import Figure, find_figures, magnitude
 from chatbot.records import Answer, Citation, Hit
+from ingestion.language.numbers import Figure, find_figures, magnitude
 
 __all__ = [
     "MOST_CITED",

@@ -22,15 +22,12 @@ GROUND = {
     "comparing",
     "endpoints",
     "errors",
-    "measures",
     "model_trial",
     "models",
-    "numbers",
     "patience",
     "preferences",
     "records",
     "settings",
-    "terms",
     "tokens",
 }
 

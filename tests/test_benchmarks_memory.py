@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import memory
 from benchmarks.memory import Talk, bm25, fill, load_talks, made_talk, measure, share_of
-from chatbot.terms import terms
+from ingestion.language.terms import terms
 
 ROW = {
     "speakers": ["Ann", "Bob"],

@@ -12,10 +12,10 @@ from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.citing.statements import MODEL_TEXT, check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.answer.citing.statements import Checked as Statements
 from chatbot.audit.record import WITH_STATEMENTS, Check, Quote, Record, Source, Stated
-from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import Reading
+from ingestion.language.numbers import find_figures
 from ingestion.records import Word
 from ingestion.render import confidence_of
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.errors import QuestionError
-from chatbot.numbers import find_periods
 from chatbot.records import Citation
+from ingestion.language.numbers import find_periods
 from ingestion.unseen import label_line
 
 __all__ = [

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 
 from chatbot.search.fusion import MOST_AT_ONCE, LongQuery, QueryChunk
 from chatbot.store.embedders import Embedder
-from chatbot.terms import content_terms
+from ingestion.language.terms import content_terms
 
 __all__ = ["EMBEDDED", "look_closer"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from chatbot.measures import find_measures
-from chatbot.numbers.grammar import MONTH
-from chatbot.terms import terms
+from ingestion.language.measures import find_measures
+from ingestion.language.numbers.grammar import MONTH
 from ingestion.language.sentences import sentences
+from ingestion.language.terms import terms
 from ingestion.records import Row, Table
 
 __all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
-from chatbot.measures import Measure
 from chatbot.records import Event, Hit, Notice, Stage
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.pages import WEIGHTS, Weights
@@ -19,6 +18,7 @@ from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.store.library import Library
+from ingestion.language.measures import Measure
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 
 if TYPE_CHECKING:

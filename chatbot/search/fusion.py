@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, QuestionError
 from chatbot.store.embedders import Embedder
-from chatbot.terms import content_terms
+from ingestion.language.terms import content_terms
 
 __all__ = [
     "MEANS",

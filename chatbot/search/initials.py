@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from chatbot.terms import STOP_WORDS, terms
+from ingestion.language.terms import STOP_WORDS, terms
 
 __all__ = ["said_otherwise"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from chatbot.numbers import find_periods
-from chatbot.terms import MONTHS, content_terms, terms
+from ingestion.language.numbers import find_periods
+from ingestion.language.terms import MONTHS, content_terms, terms
 
 __all__ = [
     "asks_of_document",

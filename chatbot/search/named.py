@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from chatbot.measures import spelled_out
-from chatbot.numbers import find_periods
 from chatbot.records import Understanding
 from chatbot.search.questions import measures_of
-from chatbot.terms import content_terms, terms
+from ingestion.language.measures import spelled_out
+from ingestion.language.numbers import find_periods
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["name_words", "named_together", "topic_of"]
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from chatbot.measures import Measure, find_measures, find_statements, measure_named, spelled_out
-from chatbot.numbers import find_periods
 from chatbot.records import Understanding
-from chatbot.terms import terms
+from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
+from ingestion.language.numbers import find_periods
 from ingestion.language.sentences import sentences
+from ingestion.language.terms import terms
 
 __all__ = ["measures_of", "operands_of", "subject_of", "understand"]
 

@@ -13,7 +13,7 @@ from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
-from chatbot.terms import terms
+from ingestion.language.terms import terms
 from ingestion.records import DocumentFacts
 
 __all__ = ["is_about", "known_terms", "listed", "named_documents", "topic_likeness"]

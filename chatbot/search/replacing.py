@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from chatbot.measures import Measure, find_measures
-from chatbot.numbers import find_periods
 from chatbot.search.leaning import computes, found_at, months_in, other_year, own_terms, stands_alone, with_years, years_in
-from chatbot.terms import terms
+from ingestion.language.measures import Measure, find_measures
+from ingestion.language.numbers import find_periods
+from ingestion.language.terms import terms
 
 __all__ = ["replaced", "topic_of"]
 

@@ -27,7 +27,7 @@ from chatbot.search.leaning import (
 )
 from chatbot.search.questions import understand
 from chatbot.search.replacing import replaced, topic_of
-from chatbot.terms import content_terms
+from ingestion.language.terms import content_terms
 
 __all__ = ["is_follow_up", "standalone_query"]
 

@@ -12,7 +12,7 @@ from chatbot.models import LLM, make_model
 from chatbot.records import Exchange, Notice
 from chatbot.search.rewrite import is_follow_up, standalone_query
 from chatbot.settings import Settings
-from chatbot.terms import content_terms
+from ingestion.language.terms import content_terms
 
 __all__ = ["MOST_EXCHANGES", "MOST_SECONDS", "Rewritten", "make_rewriting_model", "read_query", "rewrite"]
 

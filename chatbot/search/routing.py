@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from chatbot.numbers import find_periods
 from chatbot.records import Understanding
+from ingestion.language.numbers import find_periods
 from ingestion.records import DocumentFacts
 
 __all__ = ["document_parts", "name_share", "named_share", "route", "years_of"]

@@ -16,9 +16,9 @@ from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import RowTerms, pack_terms
 from chatbot.store.names import display_name
-from chatbot.terms import terms
 from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, Reading, read_document
+from ingestion.language.terms import terms
 from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]

@@ -15,7 +15,7 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.embedders import Embedder
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Vectors
-from chatbot.terms import terms
+from ingestion.language.terms import terms
 
 __all__ = ["Indexes"]
 

@@ -10,7 +10,6 @@ import streamlit as st
 
 from chatbot.comparing import Change, Comparison, Entry, Place, changes, csv_bytes
 from chatbot.errors import QuestionError
-from chatbot.numbers import find_periods
 from chatbot.records import DocumentRow
 from chatbot.search.newer import Listed, series_of
 from chatbot.ui import compare_session, panel, session
@@ -23,6 +22,7 @@ from chatbot.ui.page_view import show_open_page
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
 from ingestion.facts import period_in
+from ingestion.language.numbers import find_periods
 from ingestion.records import DocumentFacts
 
 __all__ = ["example", "suggested_years", "summary_text"]

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from chatbot.comparing import FINE, Comparison, Entry, Place, series
-from chatbot.numbers import find_periods
 from chatbot.ui.text import quiet_html, short
+from ingestion.language.numbers import find_periods
 from ingestion.unseen import visible
 
 __all__ = ["chart_spec", "draw_chart"]

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from chatbot.answer.checks.claims import Claim
-from chatbot.answer.checks.opposites import HOLDINGS, MOVES
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of
-from chatbot.numbers import Figure, same_value
+from ingestion.language.numbers import Figure, same_value
+from ingestion.language.opposites import HOLDINGS, MOVES
 
 __all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chatbot.numbers import Figure
+from ingestion.language.numbers import Figure
 
 __all__ = ["Formula", "find_formulas", "is_constant"]
 

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from chatbot.numbers import Figure, Period, find_periods, periods_agree
-from chatbot.numbers.grammar import MONTH
-from chatbot.terms import terms
+from ingestion.language.numbers import Figure, Period, find_periods, periods_agree
+from ingestion.language.numbers.grammar import MONTH
 from ingestion.language.scales import SCALES
+from ingestion.language.terms import terms
 
 __all__ = ["Mention", "label_words", "may_be_one", "period_beside", "periods_in"]
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from chatbot.answer.checks.table_cells import Place, TablesOfPage, forget_tables, read_tables
 from chatbot.answer.checks.words import Words, comparable_words
-from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
-from chatbot.numbers.grammar import LETTERS, MINUS, YEAR, either
-from chatbot.numbers.spelled import NUMBER_WORDS
 from chatbot.records import Hit
+from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
+from ingestion.language.numbers.grammar import LETTERS, MINUS, YEAR, either
+from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.records import Table
 
 __all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from chatbot.answer.checks.opposites import OPPOSITES
 from chatbot.answer.checks.words import STOP_WORDS, Words
-from chatbot.numbers.spelled import NUMBER_WORDS
+from ingestion.language.numbers.spelled import NUMBER_WORDS
+from ingestion.language.opposites import OPPOSITES
 
 __all__ = ["alteration"]
 

@@ -19,8 +19,8 @@ from chatbot.answer.citing.altered import alteration
 from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
-from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
+from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import BULLETS, sentence_spans
 
 __all__ = ["ITEM", "check_answer", "with_short_keys"]

@@ -20,7 +20,7 @@ from chatbot.answer.checks.words import (
     spans_of,
     telling_words,
 )
-from chatbot.numbers import Figure
+from ingestion.language.numbers import Figure
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]

@@ -13,10 +13,10 @@ from chatbot.answer.checks.table_cells import forget_with_tables
 from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
 from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.numbers import find_figures
 from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
-from chatbot.terms import content_terms
+from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
+from ingestion.language.terms import content_terms
 
 __all__ = ["MODEL_TEXT", "Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
 

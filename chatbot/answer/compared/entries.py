@@ -10,9 +10,9 @@ from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.answer.compared.figures import Part, stated, worked_out
 from chatbot.answer.compared.words import EXACT, Wanted, fits, names
 from chatbot.comparing import Entry, Nearest, Place
-from chatbot.measures import measure_named
-from chatbot.numbers import Period, find_figures, find_periods, periods_agree
 from chatbot.records import Answer, NumberCheck
+from ingestion.language.measures import measure_named
+from ingestion.language.numbers import Period, find_figures, find_periods, periods_agree
 
 __all__ = ["read_entry"]
 

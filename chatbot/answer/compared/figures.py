@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from chatbot.answer.compared.words import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
 from chatbot.answer.tables.cells import stated_unit, states_percent
 from chatbot.comparing import FINE, Quantity
-from chatbot.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
-from chatbot.numbers.grammar import MONEY
 from chatbot.records import Answer, Citation, Hit, NumberCheck
+from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
+from ingestion.language.numbers.grammar import MONEY
 
 __all__ = ["Part", "stated", "worked_out"]
 

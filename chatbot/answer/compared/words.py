@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.measures import Measure, find_measures, spelled_out
-from chatbot.numbers import Period, find_periods, periods_agree
 from chatbot.records import Understanding
-from chatbot.terms import content_terms, terms
+from ingestion.language.measures import Measure, find_measures, spelled_out
+from ingestion.language.numbers import Period, find_periods, periods_agree
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["EXACT", "Wanted", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]
 

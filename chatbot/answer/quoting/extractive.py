@@ -11,12 +11,12 @@ from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_title
 from chatbot.answer.quoting.passages import LEFT_OUT, Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
-from chatbot.numbers import find_periods, mark_beside, mark_of_table, periods_agree
-from chatbot.numbers.grammar import MONTH
 from chatbot.records import Prompt, Understanding
-from chatbot.terms import content_terms, terms
+from ingestion.language.numbers import find_periods, mark_beside, mark_of_table, periods_agree
+from ingestion.language.numbers.grammar import MONTH
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans
+from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
 
 __all__ = ["Likeness", "embedded", "extract_answer", "says_again"]

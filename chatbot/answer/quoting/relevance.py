@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR
 from chatbot.answer.quoting.passages import Passage
-from chatbot.measures import related_words
-from chatbot.numbers import Period, find_periods, periods_agree
 from chatbot.records import Understanding
-from chatbot.terms import content_terms, terms
+from ingestion.language.measures import related_words
+from ingestion.language.numbers import Period, find_periods, periods_agree
 from ingestion.language.sentences import is_finished
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["WEIGHTS", "Found", "Question", "score_passages", "shared_words", "signs_of"]
 

@@ -16,9 +16,9 @@ from chatbot.answer.sums.one_sentence import HUNDRED, Result, amount_of_share, l
 from chatbot.answer.sums.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
 from chatbot.answer.sums.statements import Stated, find_stated
 from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
-from chatbot.numbers import magnitude, same_value
 from chatbot.records import Prompt, Understanding
-from chatbot.terms import terms
+from ingestion.language.numbers import magnitude, same_value
+from ingestion.language.terms import terms
 
 __all__ = ["work_out"]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.sums.statements import DOWN, UP, VERSIONS
-from chatbot.numbers import Figure, Period, find_figures, find_periods
-from chatbot.numbers.grammar import MONTH
-from chatbot.terms import terms
+from ingestion.language.numbers import Figure, Period, find_figures, find_periods
+from ingestion.language.numbers.grammar import MONTH
+from ingestion.language.terms import terms
 
 __all__ = ["Slot", "Sum", "asked_sum", "months_in"]
 

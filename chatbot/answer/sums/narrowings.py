@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chatbot.numbers import Figure, find_periods
-from chatbot.terms import terms
+from ingestion.language.numbers import Figure, find_periods
+from ingestion.language.terms import terms
 
 __all__ = ["LEAST", "bound_of", "claims", "narrowings"]
 

@@ -11,8 +11,8 @@ from chatbot.answer.sums.asked import Slot, Sum, months_in
 from chatbot.answer.sums.operands import DoubtError, Pages, alike, in_slot, pick
 from chatbot.answer.sums.statements import DOWN, UP, Stated
 from chatbot.answer.sums.written import printed, with_number
-from chatbot.numbers import Figure, find_figures, magnitude, same_value
-from chatbot.terms import terms
+from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
+from ingestion.language.terms import terms
 
 __all__ = ["HUNDRED", "Result", "amount_of_share", "level_before"]
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from chatbot.answer.quoting.sentences import sentences
 from chatbot.answer.sums.narrowings import bound_of, claims, narrowings
-from chatbot.numbers import Figure, Period, find_figures, find_periods
 from chatbot.records import Hit
-from chatbot.terms import terms
+from ingestion.language.numbers import Figure, Period, find_figures, find_periods
+from ingestion.language.terms import terms
 
 __all__ = ["VERSIONS", "Stated", "content", "find_stated"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from chatbot.numbers import Figure, find_figures
+from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["UnreadableError", "as_difference", "bare", "percent", "printed", "with_number", "with_unit"]

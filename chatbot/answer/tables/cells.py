@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.answer.quoting.passages import verbatim
-from chatbot.measures import Measure
-from chatbot.numbers import find_figures, find_periods, mark_of_table, passage_scale, stated_mark
 from chatbot.records import Hit
-from chatbot.terms import terms
+from ingestion.language.measures import Measure
+from ingestion.language.numbers import find_figures, find_periods, mark_of_table, passage_scale, stated_mark
+from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 

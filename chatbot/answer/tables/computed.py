@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
 from chatbot.answer.tables.wording import MEAN_DECIMALS, decimals_of, name_of, number_text, operand, printed, result_text, said, scale_text, unit_text
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
-from chatbot.measures import Measure, measure_named, spelled_out
 from chatbot.records import Hit, Prompt, Understanding
-from chatbot.terms import content_terms, terms
+from ingestion.language.measures import Measure, measure_named, spelled_out
 from ingestion.language.sentences import sentence_spans
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["compute_answer", "leaves_average_out"]
 

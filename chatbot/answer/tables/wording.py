@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.tables.cells import Cell
-from chatbot.measures import Measure
-from chatbot.numbers import find_figures
+from ingestion.language.measures import Measure
+from ingestion.language.numbers import find_figures
 
 __all__ = ["MEAN_DECIMALS", "Worked", "decimals_of", "name_of", "number_text", "operand", "printed", "result_text", "said", "scale_text", "unit_text"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.tables.cells import TOTALS, Cell, Wanted, find_cell
 from chatbot.answer.tables.wording import Worked, operand
-from chatbot.measures import Measure, measure_named
-from chatbot.numbers import find_figures
 from chatbot.records import Hit
-from chatbot.terms import terms
+from ingestion.language.measures import Measure, measure_named
+from ingestion.language.numbers import find_figures
+from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]

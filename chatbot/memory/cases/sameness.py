@@ -6,7 +6,7 @@ import re
 
 from chatbot.memory.cases.records import same_question
 from chatbot.search.questions import understand
-from chatbot.terms import spelled_out, terms
+from ingestion.language.terms import spelled_out, terms
 
 __all__ = ["same_matter"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.store.lexicon import K1, B, inverse_frequency
-from chatbot.terms import content_terms, terms
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["Relevance", "Scores", "holds_cited_figure"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chatbot.terms import content_terms, terms
+from ingestion.language.terms import content_terms, terms
 
 __all__ = ["GoingBack", "asks_again", "goes_back"]
 

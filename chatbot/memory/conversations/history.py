@@ -15,7 +15,7 @@ from chatbot.memory.conversations.going_back import goes_back
 from chatbot.memory.conversations.store import Conversations, Said
 from chatbot.records import Note, Recall
 from chatbot.store.embedders import Embedder
-from chatbot.terms import content_terms, terms
+from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
 
 __all__ = ["HistoryLayer", "Remembered", "likeness_of", "rank_exchanges"]

@@ -11,7 +11,7 @@ from threading import Lock
 
 import Stemmer
 
-from chatbot.terms import STOP_WORDS, terms
+from ingestion.language.terms import STOP_WORDS, terms
 
 __all__ = ["ASSET_MARK", "assets_in", "is_foreign", "keywords_of", "script_of", "stems_of"]
 

@@ -15,7 +15,7 @@ from chatbot.records import Note, Recall
 from chatbot.search.closer import EMBEDDED
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
 from chatbot.store.embedders import Embedder
-from chatbot.terms import content_terms, terms
+from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
 
 __all__ = ["SituationLayer", "names", "similar_from"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
-from chatbot.terms import terms
+from ingestion.language.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 

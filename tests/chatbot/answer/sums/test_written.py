@@ -5,9 +5,9 @@ import pytest
 from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number
-from chatbot.numbers import Figure, find_figures
-from chatbot.numbers.grammar import CODES, CURRENCY_WORDS, LETTERS, SYMBOLS
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.numbers.grammar import CODES, CURRENCY_WORDS, LETTERS, SYMBOLS
 
 BEFORE = [*(f"{symbol} " if symbol[-1].isalpha() or symbol[-1] == "." else symbol for symbol in SYMBOLS), *(f"{code} " for code in CODES), *LETTERS]
 AMOUNTS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from chatbot.numbers.grammar import MONTH, UNIT_AHEAD, YEAR
-from chatbot.numbers.periods import find_periods
+from ingestion.language.numbers.grammar import MONTH, UNIT_AHEAD, YEAR
+from ingestion.language.numbers.periods import find_periods
 
 __all__ = ["masked"]
 

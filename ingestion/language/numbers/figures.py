@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from chatbot.numbers.grammar import (
+from ingestion.language.numbers.grammar import (
     BASIS,
     CODES,
     CURRENCY,
@@ -31,9 +31,9 @@ from chatbot.numbers.grammar import (
     UNIT_AHEAD,
     either,
 )
-from chatbot.numbers.not_amounts import masked
-from chatbot.numbers.periods import Period, find_periods
-from chatbot.numbers.spelled import find_spelled
+from ingestion.language.numbers.not_amounts import masked
+from ingestion.language.numbers.periods import Period, find_periods
+from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 

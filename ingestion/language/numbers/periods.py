@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chatbot.numbers.grammar import CURRENCY, GAP, MONTH, NO_YEAR, YEAR
+from ingestion.language.numbers.grammar import CURRENCY, GAP, MONTH, NO_YEAR, YEAR
 
 __all__ = ["Period", "find_periods", "periods_agree"]
 

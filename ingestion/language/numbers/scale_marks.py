@@ -7,8 +7,8 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from chatbot.numbers.grammar import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, SYMBOLS
-from chatbot.numbers.not_amounts import masked
+from ingestion.language.numbers.grammar import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, SYMBOLS
+from ingestion.language.numbers.not_amounts import masked
 from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
 
 __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.terms import content_terms, terms
+from ingestion.language.terms import content_terms, terms
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.numbers import (
+from ingestion.language.numbers import (
     Figure,
     find_figures,
     find_periods,

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chatbot.numbers.grammar import BASIS, CURRENCY_WORDS, GAP, PERCENT, POINTS, either
+from ingestion.language.numbers.grammar import BASIS, CURRENCY_WORDS, GAP, PERCENT, POINTS, either
 from ingestion.language.scales import SCALE_WORD
 
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]

@@ -6,10 +6,10 @@ that scale a table's cells, `cell_marks` which of them scales a cell.
 
 from __future__ import annotations
 
-from chatbot.numbers.cell_marks import mark_beside, mark_of_table, stated_mark
-from chatbot.numbers.figures import Figure, find_figures, magnitude, same_value, units_agree
-from chatbot.numbers.periods import Period, find_periods, periods_agree
-from chatbot.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
+from ingestion.language.numbers.cell_marks import mark_beside, mark_of_table, stated_mark
+from ingestion.language.numbers.figures import Figure, find_figures, magnitude, same_value, units_agree
+from ingestion.language.numbers.periods import Period, find_periods, periods_agree
+from ingestion.language.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
 
 __all__ = [
     "Figure",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from chatbot.numbers.figures import find_figures
-from chatbot.numbers.scale_marks import ScaleMark, scale_marks
+from ingestion.language.numbers.figures import find_figures
+from ingestion.language.numbers.scale_marks import ScaleMark, scale_marks
 from ingestion.language.scales import SCALE_WORD, WHOLE_SCALE, ZEROS, scale_of
 from ingestion.records import Row, Table
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from chatbot.terms import terms
+from ingestion.language.terms import terms
 from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT, EQUITY_STATEMENT, INCOME_STATEMENT
 
 __all__ = ["STATEMENTS", "Measure", "find_measures", "find_statements", "measure_named", "related_words", "spelled_out"]
