@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.questions import Question
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 
 __all__ = ["FILING_MEASURES", "PUBLIC_MEASURES", "Document", "make_absent", "swap_entity", "swap_measure", "swap_period", "words_of"]
 

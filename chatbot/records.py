@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ingestion.language.numbers import Period, find_periods
+from ingestion.language.periods import Period, find_periods
 from ingestion.records import NO_FACTS, DocumentFacts, Table
 from ingestion.unseen import label_line
 

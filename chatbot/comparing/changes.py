@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.comparing.records import Comparison, Entry, Place, Quantity
+from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import find_figures
-from ingestion.language.numbers.grammar import MONEY
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["FINE", "Change", "change_between", "changes", "series", "unit_text"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.errors import QuestionError
 from chatbot.records import Citation
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.unseen import label_line
 
 __all__ = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from ingestion.language.measures import find_measures
-from ingestion.language.numbers.grammar import MONTH
+from ingestion.language.months import MONTH
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 from ingestion.records import Row, Table

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.terms import MONTHS, content_terms, terms
 
 __all__ = [

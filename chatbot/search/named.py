@@ -11,7 +11,7 @@ from collections.abc import Callable
 from chatbot.records import Understanding
 from chatbot.search.questions import measures_of
 from ingestion.language.measures import spelled_out
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, terms
 
 __all__ = ["name_words", "named_together", "topic_of"]

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from chatbot.records import Understanding
 from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 

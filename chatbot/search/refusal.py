@@ -17,7 +17,7 @@ from chatbot.search.initials import said_otherwise
 from chatbot.search.named import name_words, named_together
 from chatbot.search.questions import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, terms
 
 __all__ = ["REASONS", "Found", "Likeness", "also_known", "concerns", "explain", "left_out", "likeness_of", "refusal_evidence", "unnamed", "why_not"]

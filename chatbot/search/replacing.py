@@ -6,7 +6,7 @@ import re
 
 from chatbot.search.leaning import computes, found_at, months_in, other_year, own_terms, stands_alone, with_years, years_in
 from ingestion.language.measures import Measure, find_measures
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 
 __all__ = ["replaced", "topic_of"]

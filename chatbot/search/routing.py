@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from chatbot.records import Understanding
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.records import DocumentFacts
 
 __all__ = ["document_parts", "name_share", "named_share", "route", "years_of"]

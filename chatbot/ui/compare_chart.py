@@ -10,7 +10,7 @@ import streamlit as st
 
 from chatbot.comparing import FINE, Comparison, Entry, Place, series
 from chatbot.ui.text import quiet_html, short
-from ingestion.language.numbers import find_periods
+from ingestion.language.periods import find_periods
 from ingestion.unseen import visible
 
 __all__ = ["chart_spec", "draw_chart"]

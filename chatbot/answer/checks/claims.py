@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.mentions import Mention, label_words, period_beside, periods_in
 from chatbot.answer.checks.pages import Placed, words_around
 from chatbot.answer.checks.words import comparable_words
-from ingestion.language.numbers import Figure, Period, find_periods, scale_marks
+from ingestion.language.numbers import Figure, scale_marks
+from ingestion.language.periods import Period, find_periods
 
 __all__ = ["Claim", "Scope", "Spoken"]
 

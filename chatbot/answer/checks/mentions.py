@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingestion.language.numbers import Figure, Period, find_periods, periods_agree
-from ingestion.language.numbers.grammar import MONTH
+from ingestion.language.months import MONTH
+from ingestion.language.numbers import Figure
+from ingestion.language.periods import Period, find_periods, periods_agree
 from ingestion.language.scales import SCALES
 from ingestion.language.terms import terms
 

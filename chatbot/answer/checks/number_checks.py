@@ -16,7 +16,8 @@ from chatbot.answer.checks.printed_rows import has_line, rows_printed
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.checks.words import comparable_words
 from chatbot.records import NumberCheck, Prompt
-from ingestion.language.numbers import Figure, Period, find_figures, periods_agree, same_value
+from ingestion.language.numbers import Figure, find_figures, same_value
+from ingestion.language.periods import Period, periods_agree
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentence_around
 

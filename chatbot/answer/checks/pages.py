@@ -13,9 +13,12 @@ from typing import NamedTuple
 from chatbot.answer.checks.table_cells import Place, TablesOfPage, forget_tables, read_tables
 from chatbot.answer.checks.words import Words, comparable_words
 from chatbot.records import Hit
+from ingestion.language.currencies import LETTERS
 from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
-from ingestion.language.numbers.grammar import LETTERS, MINUS, YEAR, either
 from ingestion.language.numbers.spelled import NUMBER_WORDS
+from ingestion.language.periods import YEAR
+from ingestion.language.units import MINUS
+from ingestion.language.vocabulary import either
 from ingestion.records import Table
 
 __all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]

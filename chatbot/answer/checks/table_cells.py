@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from chatbot.answer.checks.mentions import label_words, periods_in
 from chatbot.answer.checks.words import comparable_words
-from ingestion.language.numbers import Period, ScaleMark, mark_beside, mark_of_table, stated_mark
+from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
+from ingestion.language.periods import Period
 from ingestion.records import Table
 
 __all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "forget_tables", "forget_with_tables", "read_tables"]

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from chatbot.answer.checks.mentions import Mention, label_words, periods_in
 from chatbot.answer.checks.table_cells import Named, Place, TablesOfPage, TableView, Words, forget_with_tables
-from ingestion.language.numbers import Period, periods_agree
+from ingestion.language.periods import Period, periods_agree
 
 __all__ = ["names_row", "objection_to", "reads_row", "speaks_of_another_row"]
 

@@ -12,7 +12,8 @@ from chatbot.answer.compared.words import EXACT, Wanted, fits, names
 from chatbot.comparing import Entry, Nearest, Place
 from chatbot.records import Answer, NumberCheck
 from ingestion.language.measures import measure_named
-from ingestion.language.numbers import Period, find_figures, find_periods, periods_agree
+from ingestion.language.numbers import find_figures
+from ingestion.language.periods import Period, find_periods, periods_agree
 
 __all__ = ["read_entry"]
 

@@ -13,8 +13,8 @@ from chatbot.answer.compared.words import EXACT, Wanted, asks_per_share, fits, i
 from chatbot.answer.tables.cells import stated_unit, states_percent
 from chatbot.comparing import FINE, Quantity
 from chatbot.records import Answer, Citation, Hit, NumberCheck
+from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
-from ingestion.language.numbers.grammar import MONEY
 
 __all__ = ["Part", "stated", "worked_out"]
 

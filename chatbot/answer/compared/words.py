@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.records import Understanding
 from ingestion.language.measures import Measure, find_measures, spelled_out
-from ingestion.language.numbers import Period, find_periods, periods_agree
+from ingestion.language.periods import Period, find_periods, periods_agree
 from ingestion.language.terms import content_terms, terms
 
 __all__ = ["EXACT", "Wanted", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]

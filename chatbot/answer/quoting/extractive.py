@@ -12,8 +12,9 @@ from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_tit
 from chatbot.answer.quoting.passages import LEFT_OUT, Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
 from chatbot.records import Prompt, Understanding
-from ingestion.language.numbers import find_periods, mark_beside, mark_of_table, periods_agree
-from ingestion.language.numbers.grammar import MONTH
+from ingestion.language.months import MONTH
+from ingestion.language.numbers import mark_beside, mark_of_table
+from ingestion.language.periods import find_periods, periods_agree
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans
 from ingestion.language.terms import content_terms, terms

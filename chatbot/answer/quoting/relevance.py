@@ -12,7 +12,7 @@ from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR
 from chatbot.answer.quoting.passages import Passage
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
-from ingestion.language.numbers import Period, find_periods, periods_agree
+from ingestion.language.periods import Period, find_periods, periods_agree
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.sums.statements import DOWN, UP, VERSIONS
-from ingestion.language.numbers import Figure, Period, find_figures, find_periods
-from ingestion.language.numbers.grammar import MONTH
+from ingestion.language.months import MONTH
+from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.periods import Period, find_periods
 from ingestion.language.terms import terms
 
 __all__ = ["Slot", "Sum", "asked_sum", "months_in"]

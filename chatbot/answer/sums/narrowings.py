@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ingestion.language.numbers import Figure, find_periods
+from ingestion.language.numbers import Figure
+from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 
 __all__ = ["LEAST", "bound_of", "claims", "narrowings"]

@@ -11,7 +11,8 @@ from itertools import pairwise
 from chatbot.answer.sums.asked import Slot
 from chatbot.answer.sums.narrowings import LEAST
 from chatbot.answer.sums.statements import Stated, content
-from ingestion.language.numbers import Figure, magnitude, periods_agree
+from ingestion.language.numbers import Figure, magnitude
+from ingestion.language.periods import periods_agree
 from ingestion.language.terms import terms
 
 __all__ = ["DoubtError", "Pages", "alike", "check_alike", "distance", "in_slot", "pick", "years_of"]

@@ -13,7 +13,8 @@ from itertools import pairwise
 from chatbot.answer.quoting.sentences import sentences
 from chatbot.answer.sums.narrowings import bound_of, claims, narrowings
 from chatbot.records import Hit
-from ingestion.language.numbers import Figure, Period, find_figures, find_periods
+from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.periods import Period, find_periods
 from ingestion.language.terms import terms
 
 __all__ = ["VERSIONS", "Stated", "content", "find_stated"]

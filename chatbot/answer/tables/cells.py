@@ -10,7 +10,8 @@ from chatbot.answer.citing.keys import escape_keys
 from chatbot.answer.quoting.passages import verbatim
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
-from ingestion.language.numbers import find_figures, find_periods, mark_of_table, passage_scale, stated_mark
+from ingestion.language.numbers import find_figures, mark_of_table, passage_scale, stated_mark
+from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table

@@ -14,42 +14,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ingestion.language.numbers.grammar import (
-    BASIS,
-    CODES,
-    CURRENCY,
-    CURRENCY_WORD,
-    CURRENCY_WORDS,
-    GAP,
-    LETTERS,
-    MINUS,
-    MONEY,
-    PERCENT,
-    POINTS,
-    SPACE,
-    SYMBOLS,
-    UNIT_AHEAD,
-    either,
-)
+from ingestion.language.currencies import CODE, CURRENCY, CURRENCY_WORD, LETTER_SIGNS, LETTERS, MONEY, currency_of, family_of
 from ingestion.language.numbers.not_amounts import masked
-from ingestion.language.numbers.periods import Period, find_periods
 from ingestion.language.numbers.spelled import find_spelled
+from ingestion.language.periods import Period, find_periods
 from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
+from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE, UNIT_AHEAD
+from ingestion.language.vocabulary import either
 
 __all__ = ["Figure", "find_figures", "magnitude", "same_value", "units_agree"]
 
 
 _VULGAR = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125, "⅜": 0.375, "⅝": 0.625, "⅞": 0.875}
-_DOLLARS = frozenset({"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "TWD"})
-_CROWNS = frozenset({"CZK", "SEK", "NOK", "DKK", "ISK", "crowns"})
 
 _LONGEST = 18  # integer digits; a longer run is an account number or garbage, and would not be exact as a float
 
 
+_LETTERS = "".join(LETTERS)
+_TOUCHING = "|".join(f"(?<={re.escape(sign)})" for sign in LETTER_SIGNS)
 # Letters may touch the digits of RM2.3, USD422, R50.3: "FY2018" is masked, "ABC12" refused.
 _NUMBER = re.compile(
-    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)(?<![A-Za-z][0-9],)(?<![A-Za-z][0-9]{2},)(?<![A-Za-z][0-9]{3},)|(?<=RM)|(?<=Rs)|(?<=[Rr]s\.)|(?<=Rp)|(?<=Tk)|(?<=[KTU]Sh)|(?<=[A-Z]{3})|(?<=\W[KRN])|(?<=\A[KRN]))"
+    r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)(?<![A-Za-z][0-9],)(?<![A-Za-z][0-9]{2},)(?<![A-Za-z][0-9]{3},)|"
+    rf"{_TOUCHING}|(?<=[A-Z]{{3}})|(?<=\W[{_LETTERS}])|(?<=\A[{_LETTERS}]))"
     r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357]/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point)))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
@@ -71,7 +58,7 @@ _AFTER = re.compile(
 )
 _LETTER_SCALE = re.compile(r" ?(?P<letter>[kKmMbB])(?![A-Za-z0-9²³])")
 _BARE_LETTER_SCALE = re.compile(r"(?P<letter>[km])(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
-_MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{either(CODES)})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-))")
+_MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{CODE})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-))")
 # "was minus 40 million"; in "revenue minus 40 million" and "plus or minus 25 basis points" the word is an operator, or no sign.
 _SAID_MINUS = re.compile(
     rf"(?:\A|[(:;,|=\n]|[{MINUS}+*/×÷](?=\s)|\b(?:was|were|is|are|be|been|at|of|to|from|by|and|an?|about|around|nearly|roughly|only|stood|hit|than|between|below|under|above"
@@ -83,10 +70,14 @@ _FOR_EACH = re.compile(
     r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
     r"|ton|bottle|pack|ticket|trip|head|share|capita)|\s(?:monthly|weekly|daily|yearly|annually)\b"
 )
-_PAID = re.compile(r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid|receives?|earns?)\s[KRN]\Z")
+_PAID = re.compile(
+    r"\b(?:be|is|was|are|were|to|from|by|of|at|than|only|over|under|least|between|costs?|pays?|paid|receives?|earns?)\s[" + _LETTERS + r"]\Z"
+)
 _NAME_AHEAD = re.compile(r"\s{0,2}(?:[A-Z][a-z]|(?i:notes?|coins?|road|route|motorway|highway|class|series)\b)|[-/][0-9A-Za-z]")
 _NAME_BEHIND = re.compile(
-    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version|refrigerants?|rooms?|grade)\s{1,2}[KRN]\Z"
+    r"\b(?i:models?|routes?|roads?|sections?|motorways?|highways?|types?|class|series|codes?|version|refrigerants?|rooms?|grade)\s{1,2}["
+    + _LETTERS
+    + r"]\Z"
 )
 _SURE_MONEY = {
     letter: re.compile(rf"(?<![A-Za-z0-9]){letter}[0-9]{{1,3}}(?:[ ,][0-9]{{3}}(?![0-9])|(?:[.,][0-9]{{1,3}})?[ \u00a0]?(?:{SCALE_WORD})\b)")
@@ -159,12 +150,13 @@ def magnitude(figure: Figure) -> float:
 
 def units_agree(left: Figure, right: Figure) -> bool:
     """Whether neither states a currency that the other contradicts. A plain "$" agrees with every dollar, "crowns" with every crown."""
-    one, other = left.unit, right.unit
+    one, other = left.unit or "", right.unit or ""
     if one == other or one not in MONEY or other not in MONEY:
         return True
-    if one in _DOLLARS and other in _DOLLARS:
-        return not (_names_its_dollar(left) and _names_its_dollar(right))
-    return "crowns" in (one, other) and one in _CROWNS and other in _CROWNS
+    family = family_of(one)
+    if not family or family != family_of(other):
+        return False
+    return not (_names_its_dollar(left) and _names_its_dollar(right)) if family == "dollars" else family in (one, other)
 
 
 def same_value(a: Figure, b: Figure, *, rounding: bool = False) -> bool:
@@ -234,7 +226,7 @@ def _read(texts: tuple[str, str], match: re.Match[str], floor: int, letters: fro
     if negative is None:
         return None, digits.end()
     currency = before["currency"] if before["currency"] != "`" or text[tail.inside : tail.inside + 1] != "`" else None  # `91.5` is code
-    unit = tail.unit or (SYMBOLS.get(currency) or LETTERS.get(currency, currency) if currency else None)
+    unit = tail.unit or (currency_of(currency) if currency else None)
     start = _start(before, tail.closed) if negative else before.start("currency") if currency else digits.start()
     end = tail.end if negative else tail.inside
     if not negative and (said := _SAID_MINUS.search(text, max(floor, start - _SAID_LONGEST), start)):
@@ -344,7 +336,7 @@ def _money(match: re.Match[str] | None) -> str | None:
         return None
     if match["slash"]:
         return "INR"  # "50,000/-" is how rupees are closed in Indian papers
-    return str(match["code"]) if match["code"] else CURRENCY_WORDS[match["money_word"].lower()]
+    return currency_of(match["code"] or match["money_word"])
 
 
 def _negative(text: str, before: re.Match[str], tail: _Tail) -> bool | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ingestion.language.numbers.grammar import MONTH, UNIT_AHEAD, YEAR
-from ingestion.language.numbers.periods import find_periods
+from ingestion.language.months import MONTH
+from ingestion.language.periods import YEAR, find_periods
+from ingestion.language.units import UNIT_AHEAD
 
 __all__ = ["masked"]
 

@@ -7,13 +7,13 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from ingestion.language.numbers.grammar import CODES, CURRENCY, CURRENCY_WORD, CURRENCY_WORDS, SYMBOLS
+from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, currency_of
 from ingestion.language.numbers.not_amounts import masked
 from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
 
 __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
 
-_MARK_MONEY = rf"(?:{CURRENCY}|(?i:\b{CURRENCY_WORD}))".replace("(?P<money_word>", "(?:")
+_MARK_MONEY = rf"(?:{CURRENCY}|(?i:\b{CURRENCY_NAME}))"
 _MARK_SCALE = rf"(?i:lakh crores?|{SCALE_WORD})"
 _ENDS = r"(?=\.?[ \u00a0]?\)|[ \u00a0]?(?:[\r\n:,]|\Z))"
 _PLURAL_SCALE = rf"(?i:lakh crores?|{WHOLE_SCALE}s|000['’]?s)"
@@ -102,6 +102,4 @@ def _mark_unit(match: re.Match[str]) -> str | None:
         if match[name]:
             return unit
     money = next((match[name] for name in ("m1", "m2", "m3", "m4", "m5") if match[name]), None)
-    if money is None or money in SYMBOLS or money in CODES:
-        return SYMBOLS.get(money, money) if money else None
-    return next(unit for word, unit in CURRENCY_WORDS.items() if word in money.lower())
+    return currency_of(money) if money else None

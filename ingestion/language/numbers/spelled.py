@@ -7,8 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ingestion.language.numbers.grammar import BASIS, CURRENCY_WORDS, GAP, PERCENT, POINTS, either
+from ingestion.language.currencies import CURRENCY_NAME
 from ingestion.language.scales import SCALE_WORD
+from ingestion.language.units import BASIS, GAP, PERCENT, POINTS
+from ingestion.language.vocabulary import either
 
 __all__ = ["NUMBER_WORDS", "Spelled", "find_spelled"]
 
@@ -24,7 +26,7 @@ NUMBER_WORDS = {**_ONES, **_TEENS, **_TENS, "hundred": 100}
 _BELOW_HUNDRED = rf"(?:(?:{either(_TENS)})(?:[- ](?:{either(_ONES)}))?|{either(_TEENS)}|{either(_ONES)})"
 _CARDINAL = rf"(?:(?:an?|{either(_ONES)})[- ]hundred(?:[- ](?:and[- ])?{_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
 _PART_OF_ONE = r"(?:and (?:a half|a quarter|three[- ]quarters))"
-_UNIT = rf"(?:{POINTS}|{BASIS}|{PERCENT}|(?:{SCALE_WORD})\b|(?:{either(CURRENCY_WORDS)})e?s\b)"
+_UNIT = rf"(?:{POINTS}|{BASIS}|{PERCENT}|(?:{SCALE_WORD})\b|{CURRENCY_NAME}(?<=s)\b)"
 # What makes a number in words an amount or a duration: bare ones count anything ("the two pillars"), and one is a pronoun.
 _DURATION = r"(?:[- ](?:working|business|calendar|consecutive|fiscal|financial))?[- ](?:days?|weeks?|months?|years?)\b"
 _AMOUNT = re.compile(

@@ -13,18 +13,17 @@ from hypothesis import strategies as st
 from ingestion.language.numbers import (
     Figure,
     find_figures,
-    find_periods,
     governing_mark,
     magnitude,
     mark_beside,
     mark_of_table,
     passage_scale,
-    periods_agree,
     same_value,
     scale_marks,
     stated_mark,
     units_agree,
 )
+from ingestion.language.periods import find_periods, periods_agree
 from ingestion.records import Cell, Rect, Row, Table
 
 

@@ -6,10 +6,14 @@ from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.currencies import CODES, CURRENCY_SIGNS, CURRENCY_WORDS, LETTERS
 from ingestion.language.numbers import Figure, find_figures
-from ingestion.language.numbers.grammar import CODES, CURRENCY_WORDS, LETTERS, SYMBOLS
 
-BEFORE = [*(f"{symbol} " if symbol[-1].isalpha() or symbol[-1] == "." else symbol for symbol in SYMBOLS), *(f"{code} " for code in CODES), *LETTERS]
+BEFORE = [
+    *(f"{symbol} " if symbol[-1].isalpha() or symbol[-1] == "." else symbol for symbol in CURRENCY_SIGNS),
+    *(f"{code} " for code in CODES),
+    *LETTERS,
+]
 AMOUNTS = [
     *(f"{sign}{currency}{amount}" for currency in BEFORE for sign in ("", "-") for amount in ("2.2 billion", "1,234.5 million")),
     *(f"({currency}50.3) million" for currency in BEFORE),

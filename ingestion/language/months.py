@@ -1,0 +1,30 @@
+"""Knows how the months are written, in full, in short and in other languages; knows no year."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ingestion.language.vocabulary import either, table
+
+__all__ = ["DATED_MONTH", "MONTH", "MONTHS", "MONTH_NAME", "MONTH_WORDS", "SURE_MONTH_WORDS", "month_number"]
+
+_ROWS = [[name, written.split(), elsewhere.split()] for name, written, elsewhere in table("months.tsv")]
+# In English, in lower case, in order.
+MONTHS: tuple[str, ...] = tuple(str(name) for name, _, _ in _ROWS)
+_NUMBERS: Mapping[str, int] = {str(word): number for number, (name, written, _) in enumerate(_ROWS, 1) for word in (name, *written)}
+# All that is read as a month in any text; of these "may" and "march" are words of their own, and so are "mar" and "sep" for a name.
+MONTH_WORDS = frozenset(_NUMBERS)
+SURE_MONTH_WORDS = MONTH_WORDS - {"may", "march", "mar"}
+
+# Pattern fragments. In lower case, for patterns that ignore case: any form, a name in full.
+_FORMS = either(_NUMBERS)
+MONTH_NAME = f"(?:{either(MONTHS)})"
+# As a sentence has it, with a capital.
+MONTH = rf"(?:{either(word.capitalize() for word in _NUMBERS)})(?![a-z])"
+# In the date of a document, in any language of the table.
+DATED_MONTH = rf"(?:{either([*_NUMBERS, *(word for *_, elsewhere in _ROWS for word in elsewhere)])})\.?"
+
+
+def month_number(word: str) -> int:
+    """1 to 12, of a month in any case and form. Raises KeyError for a word that is none."""
+    return _NUMBERS[word.casefold().rstrip(".")]
