@@ -6,6 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.language.months import DATED_MONTH
+from ingestion.language.periods import YEAR
 from ingestion.records import DocumentFacts, Page
 
 __all__ = ["STATUSES", "as_period", "document_facts", "period_in", "status_in"]
@@ -20,27 +23,22 @@ LONGEST_TITLE_LINE = 110
 FIRST_LINES = 5
 # Pages whose running heads are looked at.
 HEADED_PAGES = 40
-YEAR = r"(?:19|20)\d{2}"
 # "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024"; no part of a longer number, of a date in figures or of a path.
 PERIOD = re.compile(
-    rf"(?<![\w.,/#$€£-])(?:FY ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
-    rf"|(?<![\w.,/#$€£-])(?:FY ?)?(?P<year>{YEAR})(?:[ -]?Q[1-4])?(?![\w/-]|[.,]\d)|(?<!\w)FY ?'?(?P<short>\d{{2}})(?!\w)",
+    rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:FY ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
+    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:FY ?)?(?P<year>{YEAR})(?:[ -]?Q[1-4])?(?![\w/-]|[.,]\d)|(?<!\w)FY ?'?(?P<short>\d{{2}})(?!\w)",
     re.I,
 )
-MONTHS = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|"
-    r"januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
-    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janeiro|fevereiro|março|maio|junho|julho|setembro|"
-    r"outubro|dezembro|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre)\.?"
+DATE = re.compile(
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?)?\b{DATED_MONTH}\s(?:de\s)?(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?P<year>{YEAR})(?!\d)", re.I
 )
-DATE = re.compile(rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?)?\b{MONTHS}\s(?:de\s)?(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?P<year>{YEAR})(?!\d)", re.I)
 # "For the fiscal year ended June 30, 2024", "fiscal year from 1 April 2025 to 31 March 2026", "results for the fourth quarter of 2022".
 ENDED = re.compile(
     rf"\b(?:for|of)\s(?:the|its|our)\s(?:\w{{1,10}}\s){{0,2}}?(?:year|quarter|half|period|months|weeks)\s(?:ended|ending)\s(?:on\s)?(?:[\w.]{{1,10}},?\s){{0,2}}?(?:\d{{1,2}},?\s)?(?P<year>{YEAR})\b",
     re.I,
 )
 FROM_TO = re.compile(
-    rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{MONTHS}\s(?P<first>{YEAR})\s(?:to|until|-|–)\s\d{{1,2}}\s{MONTHS}\s(?P<last>{YEAR})\b",
+    rf"\b(?:year|period)\s(?:from\s)?\d{{1,2}}\s{DATED_MONTH}\s(?P<first>{YEAR})\s(?:to|until|-|–)\s\d{{1,2}}\s{DATED_MONTH}\s(?P<last>{YEAR})\b",
     re.I,
 )
 PART = r"(?:first|second|third|fourth|full)[ -](?:quarter|half|year)"
@@ -100,7 +98,7 @@ STATUSES = {
     "adopted": (
         rf"\b(?:adopted|approved|enacted|ratified) (?:\w{{1,16}} ){{0,3}}{WHAT}\b|\bfinal (?:budget|rules?|report|version|edition|policy|plan)\b",
         r"^\W*(?:adopted|approved|enacted)\b|\b(?:adopted|approved|enacted|ratified|endorsed) (?:by|on|in)\b",
-        rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b|\beffective (?:date|{MONTHS}|\d)",
+        rf"\b(?:in force|effective) (?:from|since|as of)\b|\bcomes? into (?:force|effect)\b|\beffective (?:date|{DATED_MONTH}|\d)",
     ),
 }
 STATUS_WORDS = {status: re.compile("|".join(words), re.I) for status, words in STATUSES.items()}

@@ -8,7 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.language.months import MONTH_NAME, MONTH_WORDS
 from ingestion.language.scales import SCALE_WORD
+from ingestion.language.vocabulary import either
 from ingestion.margins import EDGES, MARKS, EdgeRow, edge_rows, line_shape, usual_height
 from ingestion.records import Page, Rect
 
@@ -37,7 +40,7 @@ YEARS_SUPPORT = 12
 AGREEMENT = 0.8
 # "12", "iv", "A-12", "II-4", "2-15", "B.3", "-12-"; no share, sum, decimal, date, note mark or one of several.
 NUMBER = re.compile(
-    r"(?<![\w.,/:;%$€£+#&'’)(\[-])(?:[-–—]\s?(?=\w{1,4}\s?[-–—](?!\w)))?"
+    rf"(?<![\w.,/:;%{DRAWN_SIGNS}+#&'’)(\[-])(?:[-–—]\s?(?=\w{{1,4}}\s?[-–—](?!\w)))?"
     r"((?:[A-Z]{1,3}\d?|[IVXLC]{1,7}|\d{1,3})[-–.]\d{1,4}|[A-GR-SXZ]?\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})"
     r"(?![\w%:;,)\]°]|/(?!\d{1,4}(?![\w/]))|[.'’]\w|\.\s|\.$|[-–]\w)"
 )
@@ -49,16 +52,15 @@ PAGE_BEFORE = re.compile(r"(?:^|[\s|])(?:page|pg|p|pag|página|pagina|seite|shee
 PAGES_AFTER = re.compile(r"^(?:of|/|von|de|sur)\s?\d{1,4}\b", re.I)
 # "continued on page 12" is no page number, nor is what a number after the other words counts.
 REFERENCE = re.compile(r"\b(?:see|on|from|to|at|over|next|continued|and|or|in|of|this)\.?,?\s\S{1,7}$", re.I)
-MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 COUNTED = re.compile(
     r"\b(?:no|nos|number|notes?|tables?|charts?|figures?|fig|schedule|demand|chapter|section|sec|part|annex|annexure|appendix|exhibit|box|"
     r"item|article|art|rule|rev|revision|version|ver|v|vol|volume|form|step|question|q|fy|year|quarter|week|day|title|clause|paragraph|"
     r"para|phase|tier|level|grade|class|stage|statement|issue|lot|bill|act|line|column|group|series|"
-    rf"{MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)[.:#]?$",
+    rf"{either(MONTH_WORDS)})[.:#]?$",
     re.I,
 )
 # A date, or a quantity.
-NO_LABEL_AFTER = re.compile(rf"^(?:{MONTHS}|per ?cent|percentage|basis points?|{SCALE_WORD}|months?|weeks?)\b", re.I)
+NO_LABEL_AFTER = re.compile(rf"^(?:{MONTH_NAME}|per ?cent|percentage|basis points?|{SCALE_WORD}|months?|weeks?)\b", re.I)
 ROMAN = re.compile(r"^(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
 ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.records import Line, Page, Rect
 
 __all__ = ["EDGES", "MARKS", "EdgeRow", "edge_rows", "line_shape", "running_lines", "running_spans", "usual_height"]
@@ -38,7 +39,7 @@ SAME_WORDS = 3
 SHARE = 0.3
 # Heads, units and sources of tables repeat as running lines do; so do rows of figures.
 TABLE_TEXT = re.compile(r"(?:table|chart|figure|box|annex|schedule|exhibit|note)\s(?:\w{0,2}\d|[ivxlc]+\b|\w\b)|(?:notes?|sources?):|\(", re.I)
-FIGURE = re.compile(r"[($₹€£-]*\d[\d.,]*[)%]*")
+FIGURE = re.compile(rf"[({DRAWN_SIGNS}-]*\d[\d.,]*[)%]*")
 # What stands left, centre and right is a running line, more pieces are heads of columns.
 MOST_PIECES = 3
 # Lines of one text or table are less far apart than that share of their height; what runs stands apart.

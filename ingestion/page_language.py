@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ingestion.language.months import MONTH_NAME
+
 __all__ = ["FORBIDDEN", "PERMITTED", "STATEMENTS", "STEM", "Statement"]
 
 
@@ -221,7 +223,7 @@ EQUITY = Statement(
         r"demonstrac(?:ao|oes) das mutac(?:ao|oes) do patrimonio",
     ),
     _rows(
-        r"(?:opening |closing )?balances?\b|at $|(?:at )?(?:january|march|june|september|december) |(?:beginning|end) of|capitaux propres au|"
+        rf"(?:opening |closing )?balances?\b|at $|(?:at )?{MONTH_NAME} |(?:beginning|end) of|capitaux propres au|"
         r"stand|saldo",
         r"(?:consolidated )?net (?:income|earnings|loss|profit|\(loss\))|profit|surplus|resultat|jahres|resultado|lucro",
         r"(?:cash |common stock cash )?(?:dividend|distribution)|dividendes|dividenden|dividendos",
@@ -234,7 +236,7 @@ EQUITY = Statement(
         r"(?:[^\n]{0,60})(?:noncontrolling|non-controlling|minority|total (?:[a-z']{1,14} ){0,3}equity|total)\b",
     ),
     _row(
-        r"(?:opening |closing )?balances?\b|at $|(?:at )?(?:january|march|june|september|december) |(?:beginning|end) of|capitaux propres au|"
+        rf"(?:opening |closing )?balances?\b|at $|(?:at )?{MONTH_NAME} |(?:beginning|end) of|capitaux propres au|"
         r"stand|saldo|[^\n]{0,20}beginning"
     ),
     fewest=5,

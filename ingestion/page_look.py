@@ -6,6 +6,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from ingestion.language.months import MONTH_WORDS
+from ingestion.language.periods import YEAR
 from ingestion.records import Page
 
 __all__ = ["Look", "fold", "has_page_number", "look_at"]
@@ -27,8 +29,7 @@ LOOSE = ("  ", "\t", "\u00a0", "\u2009", "\u202f", "\u3000")
 # A page in a language with accents has one early.
 ACCENTS_WITHIN = 1500
 LAST_OF_FIGURES = "0123456789)%*—–-"
-YEAR = re.compile(r"(?:19|20)\d\d\b")
-MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?")
+ENDS_IN_YEAR = re.compile(rf"{YEAR}\b")
 PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 
 
@@ -95,13 +96,13 @@ def fold(text: str) -> str:
 def has_page_number(folded: str) -> bool:
     """Whether a line ends in what is a page number and not the day of a date: an entry of a list."""
     words = folded.rsplit(None, 2)
-    return len(words) > 1 and PAGE_NUMBER.fullmatch(words[-1]) is not None and MONTH.fullmatch(words[-2]) is None
+    return len(words) > 1 and PAGE_NUMBER.fullmatch(words[-1]) is not None and words[-2].rstrip(".") not in MONTH_WORDS
 
 
 def _may_head(line: str, *, ends_in_figure: bool) -> bool:
     if len(line) > LONGEST_HEADING or line[-1] in ".,;" or line[0].islower():
         return False
-    return not ends_in_figure or YEAR.search(line[-8:]) is not None
+    return not ends_in_figure or ENDS_IN_YEAR.search(line[-8:]) is not None
 
 
 def _joined(line: str, words: str) -> str:

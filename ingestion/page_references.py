@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
+from ingestion.language.months import MONTH_NAME
+from ingestion.language.periods import YEAR
 from ingestion.page_look import Look
 
 __all__ = ["is_reference_list"]
 
 # What an entry has: a date in brackets that ends its author, an address, a place in a journal, or a word of those who cite; in the folded text.
 MARKS = re.compile(
-    r"\((?:(?:19|20)\d\d[a-z]?|n\. ?d\.|forthcoming|in press)(?:, [^()\n]{0,25}\n?[^()\n]{0,15})?\)[.,:;]"
+    rf"\((?:{YEAR}[a-z]?|n\. ?d\.|forthcoming|in press)(?:, [^()\n]{{0,25}}\n?[^()\n]{{0,15}})?\)[.,:;]"
     r"|https?: ?//|\bwww\.|\bdoi[.:]"
-    r"|\b(?:retrieved|accessed) (?:on |from |at |in )?(?:\d|http|www|january|february|march|april|may|june|july|august|september|october|november|december)"
+    rf"|\b(?:retrieved|accessed) (?:on |from |at |in )?(?:\d|http|www|{MONTH_NAME})"
     r"|\bet al\b|\bibid\b|\bop\. ?cit\b|\bisbn\b|\bissn\b|\bworking papers?,? (?:no|series|wp|n°)|\bjournal of\b|\buniversity press\b"
     r"|\bvol\. ?\d|\bpp\. ?\d|\b\d{1,3} ?\(\d{1,2}\)[,:] ?\d|\[(?:press release|online|accessed|internet|dataset|data set)"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.scales import SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
 from ingestion.table_columns import row_values
@@ -17,15 +18,16 @@ CAPTION = re.compile(r"(?i:table|chart|figure|exhibit|schedule|annex(?:ure)?|box
 NOTE = re.compile(r"(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1,2}\)\s", re.IGNORECASE)
 NAVIGATION = re.compile(r"(?:table of contents|index|contents|back to contents)", re.IGNORECASE)
 _AMOUNT = (
-    rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE}(?![a-z])|per ?cent(?:age)?s?|basis points|dollars|euros?|pounds|rupees"
-    rf"|[a-z]{{0,3}}[$€£₹¥]\s?(?:'?000s?|[mbk](?![a-z])|{SCALE_WORD})?|rs\.?|'000s?|rm|usd|eur|gbp|inr|%"
+    rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE}(?![a-z])|per ?cent(?:age)?s?|basis points|{CURRENCY_NAME}"
+    rf"|[a-z]{{0,3}}[{DRAWN_SIGNS}]\s?(?:'?000s?|[mbk](?![a-z])|{SCALE_WORD})?|{CURRENCY}|'000s?|%"
     r"|percentage points|unless otherwise)"
 )
 _OPENING = r"(?:(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
 UNIT = re.compile(
-    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))", re.IGNORECASE
+    rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))",
+    re.IGNORECASE,
 )
-IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.$€£₹'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
+IN_UNIT = re.compile(rf"^[(\[].*?\bin (?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}(?!\w)", re.IGNORECASE)
 _BARE = rf"{_AMOUNT}(?: (?:of [\w ]{{2,30}}|(?:in )?{_AMOUNT}))?"
 BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? changes?", re.IGNORECASE)
 # A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless stated otherwise"; the end of a

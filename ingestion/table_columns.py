@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.scales import WHOLE_SCALE
 from ingestion.records import Word
 from ingestion.table_lines import Piece, VisualLine
@@ -27,7 +28,7 @@ ALIGNED_SHARE = 0.6
 
 # What stands to the left of years that are heads: "Years ended December 31,", "(in millions)".
 HEAD_LABEL = re.compile(
-    r"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at|in) [\w.$€£₹']+,?$"
+    rf"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at|in) [\w.{DRAWN_SIGNS}']+,?$"
     rf"|\b(?:{WHOLE_SCALE}s|crore|lakh)\b",
     re.IGNORECASE,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ingestion.language.months import MONTH_NAME
 from ingestion.table_captions import CAPTION, caption_of, is_bare_unit, is_unit
 from ingestion.table_columns import Column, head_row, nearer, parted, row_values
 from ingestion.table_lines import INK, Piece, VisualLine
@@ -31,7 +32,7 @@ SEPARATOR = " > "
 # What over the labels belongs to the years over the values: "Years ended December 31,", "At 30 June".
 PERIOD_LABEL = re.compile(
     r"(?:for )?(?:the )?[\w-]* ?(?:years?|quarters?|months|weeks|periods?) end(?:ed|ing)\b[\w ,]*"
-    r"|(?:as (?:of|at) |at )?(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{1,2})?,?",
+    rf"|(?:as (?:of|at) |at )?(?:\d{{1,2}} )?{MONTH_NAME}(?: \d{{1,2}})?,?",
     re.IGNORECASE,
 )
 LONGEST_PERIOD = 60

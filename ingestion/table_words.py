@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ingestion.language.scales import SCALES
+from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
+from ingestion.language.periods import YEAR
+from ingestion.language.scales import SCALE_TERMS
+from ingestion.language.units import UNIT_TERMS
+from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 
 __all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", "SIGNS", "is_period", "is_value", "printed", "words_kind"]
@@ -13,7 +17,7 @@ __all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", 
 # Longer words are no figures, and are not kept in the cache of kinds.
 LONGEST_FIGURE = 32
 _NUMBER = r"(?:\d[\d,.'’]*|[.,]\d+)"
-_CURRENCY = r"(?:[A-Z]{0,3}[$€£¥₹₦₱₩฿]|Rs\.?|RM|EUR|USD|GBP|CHF|INR)"
+_CURRENCY = rf"(?:[A-Z]{{0,3}}[{DRAWN_SIGNS}]|{either((*LETTER_SIGNS, *CODES))})"
 _FIGURE = re.compile(
     rf"[(\[]?[-−–+~<>≤≥]?{_CURRENCY}?[(\[]?[-−–+]?{_NUMBER}(?:[-–]{_NUMBER}(?<=[\d][.]\d)|[-–]{_NUMBER}%)?"
     r"(?:[%)\]]|bps?|pp|\)?pts?|[xX](?!\w)|[a-zA-Z](?![a-zA-Z]))?[%)\]]*(?:\*{1,3}|[†‡§#¹²³⁴⁵⁶⁷⁸⁹⁰]{1,2}|\([a-z\d]\)|/\d|\[\d\])?(?:/[-–=])?[,;]?"
@@ -24,11 +28,10 @@ _AFTER = re.compile(r"%|[)\]]{1,2}%?|%[)\]]|pp|bps?|\)?pts?\.?")
 _BEFORE = re.compile(r"[(\[]|[-−–+]\(?|\(-")
 _LEADER = re.compile(r"[.…·_]{4,}|[….·]\s?[….·]{3,}")
 GROUP = re.compile(r"\d{3}(?:[.,]\d{1,3})?[)%\]]*(?:\*{1,2})?")
-OPEN_GROUP = re.compile(r"[(\[]?[-−–+]?(?:[A-Z]{0,2}[$€£¥₹])?[(]?[-−–]?\d{1,3}")
-_YEAR = r"(?:19|20)\d\d"
+OPEN_GROUP = re.compile(rf"[(\[]?[-−–+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[-−–]?\d{{1,3}}")
 _PERIOD = re.compile(
-    rf"{_YEAR}(?:[-–/](?:\d\d|{_YEAR}))?(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
-    rf"|[1-4](?:st|nd|rd|th)|(?:FY|CY|Q[1-4]|H[12])[ '’:-]?(?:\d\d|{_YEAR})?(?:[-–/]\d\d)?"
+    rf"{YEAR}(?:[-–/](?:\d\d|{YEAR}))?(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
+    rf"|[1-4](?:st|nd|rd|th)|(?:FY|CY|Q[1-4]|H[12])[ '’:-]?(?:\d\d|{YEAR})?(?:[-–/]\d\d)?"
 )
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")
@@ -39,24 +42,7 @@ _IN_WORDS = re.compile(
 # Rates by case: "15/10", "10/5/2.5".
 _BY_CASE = re.compile(r"\d{1,6}(?:\.\d{1,4})?(?:/\d{1,6}(?:\.\d{1,4})?){1,3}", re.ASCII)
 # Words that go with a figure: "5 per cent", "4 to 8 lakh", "25 basis points".
-_MEASURES = frozenset(
-    [
-        "per",
-        "cent",
-        "percent",
-        "percentage",
-        "basis",
-        "points",
-        "day",
-        "days",
-        "month",
-        "months",
-        "year",
-        "years",
-        *SCALES,
-        *(f"{word}s" for word in SCALES),
-    ]
-)
+_MEASURES = UNIT_TERMS | SCALE_TERMS | words("day days month months year years")
 _BETWEEN = frozenset(("to", "or", "and", "/", "+"))
 DIGITS = frozenset("0123456789,.")
 # A dash that may be a minus; the long one never is.

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from ingestion.language.months import MONTHS
+
 __all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "table", "tight"]
 
 # Control and bidirectional characters must not rearrange what a reader sees. Part of the file's format: files made before are drawn anew with these.
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-MONTHS = "January February March April May June July August September October November December".split()
 # Characters of a key, a year, a status, a score.
 SHORT = 16
 
@@ -60,7 +61,9 @@ def moment(text: str) -> str:
     except ValueError:
         return plain(text)
     zone = f"{at:%z}"
-    return plain(f"on {at.day} {MONTHS[at.month - 1]} {at.year} at {at:%H:%M:%S} UTC{f'{zone[:3]}:{zone[3:5]}' if zone.strip('+-0') else ''}")
+    return plain(
+        f"on {at.day} {MONTHS[at.month - 1].capitalize()} {at.year} at {at:%H:%M:%S} UTC{f'{zone[:3]}:{zone[3:5]}' if zone.strip('+-0') else ''}"
+    )
 
 
 def page_name(page: int, label: str | None) -> str:

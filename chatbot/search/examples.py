@@ -10,8 +10,11 @@ from itertools import chain, zip_longest
 
 from ingestion.language.measures import find_measures
 from ingestion.language.months import MONTH
+from ingestion.language.periods import YEAR
+from ingestion.language.scales import SCALE_WORD
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
+from ingestion.language.units import BASIS, PERCENT, POINTS
 from ingestion.records import Row, Table
 
 __all__ = ["Example", "candidates", "in_turn", "shared_question", "spoken_candidates", "spoken_of"]
@@ -26,10 +29,10 @@ NAMES_NOTHING = frozenset(
     of to and the per cent percent percentage""".split()
 )
 ONE_MONTH = re.compile(MONTH)
-YEAR = re.compile(r"\b(?:19|20)[0-9]{2}(?:[-–/][0-9]{2,4})?\b")
+YEAR_SAID = re.compile(rf"\b{YEAR}(?:[-–/][0-9]{{2,4}})?\b")
 FIGURE = re.compile(r"\(?[0-9][0-9,. ]*\)?%?")
 # What says how much.
-AMOUNT = re.compile(r"\d(?:\.\d+)? ?(?:%|per ?cent|percent|percentage points|basis points|million|billion|trillion|crore|lakh|bps)", re.IGNORECASE)
+AMOUNT = re.compile(rf"\d(?:\.\d+)? ?(?:{PERCENT}|{POINTS}|{BASIS}|{SCALE_WORD})", re.IGNORECASE)
 # What is said once may be said by the way; a longer sentence is a table's text.
 FEWEST_SENTENCES, LONGEST_SENTENCE = 2, 400
 MOST_OF_PROSE = 3
@@ -52,7 +55,7 @@ def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator
     """Questions after rows that have a figure in a column of one year: the newest year of their table. tables: by page."""
     for page, on_page in sorted(tables.items()):
         for table in on_page:
-            years = {column: found[0] for column, head in enumerate(table.heads) if len(found := YEAR.findall(head)) == 1}
+            years = {column: found[0] for column, head in enumerate(table.heads) if len(found := YEAR_SAID.findall(head)) == 1}
             column = max(years, key=lambda at: years[at][:4], default=-1)
             rows = [row for row in table.rows if column >= 0 and _askable(row, column)]
             for row in rows[:MOST_OF_A_TABLE]:

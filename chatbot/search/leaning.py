@@ -6,8 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from ingestion.language.periods import find_periods
-from ingestion.language.terms import MONTHS, content_terms, terms
+from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.months import MONTH_NAME, month_number
+from ingestion.language.periods import YEAR, find_periods
+from ingestion.language.scales import SCALE_TERMS
+from ingestion.language.terms import content_terms, terms
 
 __all__ = [
     "asks_of_document",
@@ -33,8 +36,9 @@ _OF_ANY_SUBJECT = frozenset(
     terms(
         """value amount figure number total net one thing specific exact same overall whole year years month quarter period time date end beginning start
         annual previous prior preceding next following last past first second third latter former two three four five six full later earlier since
-        million millions billion billions thousand thousands hundred dollars cents points consider concern regard include exclude add assume
+        hundred cents points consider concern regard include exclude add assume
         become come comprise become result question answer"""
+        + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
 # What is computed from figures that were asked for before.
@@ -92,9 +96,7 @@ _TOPIC = re.compile(
 )
 _CONJUNCTION = re.compile(r"(?:(?:and|but|so|or|also|then|ok|okay)\b[ ,]*)+", re.I)
 # May and March are months where they are written or led in as such.
-_MONTH = re.compile(
-    r"\b(?:(?i:january|february|april|june|july|august|september|october|november|december)|March|May|(?<=in )(?:march|may)|(?<=for )(?:march|may))\b"
-)
+_MONTH = re.compile(rf"\b(?:(?!may|march){MONTH_NAME}|(?-i:March|May)|(?<=in )(?:march|may)|(?<=for )(?:march|may))\b", re.IGNORECASE)
 _DIGITS = re.compile(r"[\d.]+")
 # Between a month and its year: "June 2023", "Dec, 2023".
 _MONTH_GAP = re.compile(r"[., ]{1,3}")
@@ -102,7 +104,7 @@ _MONTH_GAP = re.compile(r"[., ]{1,3}")
 _BETWEEN = re.compile(r"(?:[\s,]|\b(?:and|to|until|through|or|versus|vs|from|in)\b|[-–])*", re.I)
 _LEADS_SPAN = re.compile(r"\b(?:between|from)\s*\Z", re.I)
 # "2025-26", "2025/2026": one year under two numbers.
-FISCAL_YEAR = re.compile(r"(?<!\d)(?P<first>(?:19|20)\d{2})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{2}){1,2})(?!\d)")
+FISCAL_YEAR = re.compile(rf"(?<!\d)(?P<first>{YEAR})(?P<mark> ?[-/–] ?)(?P<second>(?:\d{{2}}){{1,2}})(?!\d)")
 _END = " \t\r\n?.!"
 # What is said for manners' sake, or that something was understood; what may follow it; neither asks for anything. The longer of two comes first.
 _MANNERS = (
@@ -255,4 +257,4 @@ def _first_year(period: str) -> tuple[int, str]:
 
 
 def _month_number(month: str) -> tuple[int, str]:
-    return MONTHS.index(month.casefold()), month
+    return month_number(month), month

@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from chatbot.records import Hit
 from ingestion.facts import period_in, status_in
+from ingestion.language.months import MONTH, MONTH_WORDS, month_number
+from ingestion.language.periods import YEAR
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "is_older", "newer_bonus", "newer_notice", "newer_of", "series_of", "superseded"]
@@ -20,13 +22,14 @@ NEWER_BONUS = 0.05
 # The weaker statuses of one period, and those that stand above them; without any a document counts as it is.
 RANKS = {"superseded": -1, "draft": 0, "proposed": 1, None: 2, "adopted": 3, "revised": 4}
 UNSETTLED = frozenset({"draft", "proposed", "superseded"})
-MONTHS = "january february march april may june july august september october november december".split()
-SHORT_MONTHS = [month[:3] for month in MONTHS]
 # Words of names and titles that tell editions of one series apart, and what goes with them.
-EDITION = frozenset(
-    "draft proposed proposal recommended adopted approved enacted revised amended superseded final finalised updated update new old current previous "
-    "archived version ver rev revision edition ed copy fy fiscal year dated date as of the in effective from consultation".split()
-) | frozenset([*MONTHS, *SHORT_MONTHS, "sept"])
+EDITION = (
+    frozenset(
+        "draft proposed proposal recommended adopted approved enacted revised amended superseded final finalised updated update new old current previous "
+        "archived version ver rev revision edition ed copy fy fiscal year dated date as of the in effective from consultation".split()
+    )
+    | MONTH_WORDS
+)
 # Kinds of documents, which alone tell no series: any two publishers have an annual report.
 KINDS = frozenset(
     "annual report reports form k q budget policy statement document file paper pdf quarterly interim results earnings release united states securities "
@@ -34,13 +37,12 @@ KINDS = frozenset(
 )
 # Reports of single events: a later one is about something else.
 EVENTS = re.compile(r"(?<![A-Za-z0-9])(?:8[ _-]?K|6[ _-]?K|current report|press release|news release)(?![A-Za-z0-9])", re.I)
-DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d{2})[-_. ]?(?P<month>0[1-9]|1[0-2])[-_. ]?(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
-MONTH = "|".join([*MONTHS, *SHORT_MONTHS, "sept"])
+DATE = re.compile(rf"(?<!\d)(?P<year>{YEAR})[-_. ]?(?P<month>0[1-9]|1[0-2])[-_. ]?(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
 WRITTEN_DATE = re.compile(
-    rf"(?<![a-z])(?P<month>{MONTH})[ _.-]{{1,2}}(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ _-]{{1,2}})?(?P<year>(?:19|20)\d{{2}})(?!\d)", re.I
+    rf"(?<![a-z])(?P<month>{MONTH})[ _.-]{{1,2}}(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ _-]{{1,2}})?(?P<year>{YEAR})(?!\d)", re.I
 )
 QUARTER = re.compile(r"(?<![A-Za-z])Q(?P<quarter>[1-4])(?![0-9])|(?<![0-9])(?P<before>[1-4])Q(?![A-Za-z])", re.I)
-YEARS = re.compile(r"(?<!\d)(?:19|20)\d{2}(?:[-_/ ]{1,2}(?:(?:19|20)\d{2}|\d{2}))?(?!\d)|(?<![A-Za-z])FY ?\d{2}(?!\d)", re.I)
+YEARS = re.compile(rf"(?<!\d){YEAR}(?:[-_/ ]{{1,2}}(?:{YEAR}|\d{{2}}))?(?!\d)|(?<![A-Za-z])FY ?\d{{2}}(?!\d)", re.I)
 VERSION = re.compile(r"(?<![A-Za-z])(?:v|ver|version|rev|revision|ed|edition)[ _.-]?\d{1,3}(?:\.\d{1,3})?(?!\w)", re.I)
 OLDER = re.compile(
     r"\b(?:old(?:er|est)?|previous(?:ly)?|earlier|former(?:ly)?|prior|preceding|before (?:that|this|then|it)|superseded|replaced|original(?:ly)?|used to|"
@@ -161,7 +163,7 @@ def _day(document: Listed, year: int) -> tuple[int, int]:
         for match in (*DATE.finditer(text), *WRITTEN_DATE.finditer(text)):
             if int(match["year"]) == year:
                 month = match["month"]
-                return int(month) if month.isdigit() else SHORT_MONTHS.index(month[:3].casefold()) + 1, int(match["day"] or 0)
+                return int(month) if month.isdigit() else month_number(month), int(match["day"] or 0)
         if quarter := QUARTER.search(text):
             return 3 * int(quarter["quarter"] or quarter["before"]), 0
     return 0, 0

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 from chatbot.records import Understanding
 from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
-from ingestion.language.periods import find_periods
+from ingestion.language.months import MONTH
+from ingestion.language.periods import RELATIVE_YEARS, find_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
@@ -30,16 +31,6 @@ _ABOUT_THE_ANSWER = re.compile(
 # Characters into a sentence up to which such words lead it, rather than end it.
 _LEADS = 30
 _SHORTEST_SUBJECT = 12
-_RELATIVE = (
-    (
-        re.compile(
-            r"\b(?:last|previous|prior|preceding) (?:fiscal |financial )?year\b|\bthe year before\b|\ba year (?:ago|earlier)\b", re.IGNORECASE
-        ),
-        -1,
-    ),
-    (re.compile(r"\bnext (?:fiscal |financial )?year\b|\bthe (?:following year|year after)\b|\bcoming year\b", re.IGNORECASE), 1),
-    (re.compile(r"\b(?:this|current|the present) (?:fiscal |financial )?year\b", re.IGNORECASE), 0),
-)
 _FIGURE = re.compile(
     r"\bhow (?:much|many|large|big|high|low|long|far|fast|old)\b"
     r"|\bwhat (?:is|was|were|are|will be|would be) (?:the )?(?:\w+ ){0,6}(?:share|percent\w*|rate|amount|level|size|number|value|total|ratio|margin|sum|limit"
@@ -76,7 +67,7 @@ MOST_YEARS = 20
 _NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*")
 _PERIOD_NAME = re.compile(
     r"[\d,.-]+|(?:FY|CY|H|Q)[ '’]?\d{0,4}(?:[-/]\d{2,4})?"
-    r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    rf"|{MONTH}"
 )
 _NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)
 _NO_NAMES = frozenset("us usa uk eu u.s u.s. usd i'd fy q1 q2 q3 q4 usd eur gdp cpi what which how does is".split())
@@ -97,7 +88,7 @@ def understand(question: str, query: str) -> Understanding:
         subject=subject,
         form="figure" if form == "passage" and measures else form,  # "What is the net working capital?"
         years=_years(subject),
-        relative_years=tuple(shift for pattern, shift in _RELATIVE if pattern.search(subject)),
+        relative_years=tuple(shift for pattern, shift in RELATIVE_YEARS if pattern.search(subject)),
         names=_names(subject, measures),
         measures=tuple(measure.name for measure in measures),
         kinds=kinds,

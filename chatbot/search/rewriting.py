@@ -12,6 +12,7 @@ from chatbot.models import LLM, make_model
 from chatbot.records import Exchange, Notice
 from chatbot.search.rewrite import is_follow_up, standalone_query
 from chatbot.settings import Settings
+from ingestion.language.periods import YEAR
 from ingestion.language.terms import content_terms
 
 __all__ = ["MOST_EXCHANGES", "MOST_SECONDS", "Rewritten", "make_rewriting_model", "read_query", "rewrite"]
@@ -84,7 +85,7 @@ def read_query(reply: str, conversation: str) -> str:
 
 def _neighbours(conversation: str) -> set[str]:
     """The years beside those that were spoken of: "the year before"."""
-    years = {int(term) for term in content_terms(conversation) if re.fullmatch(r"(?:19|20)\d\d", term)}
+    years = {int(term) for term in content_terms(conversation) if re.fullmatch(YEAR, term)}
     return {str(year + step) for year in years for step in (-2, -1, 1, 2)}
 
 

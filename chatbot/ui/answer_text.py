@@ -10,13 +10,14 @@ from html import unescape
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.records import Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.unseen import visible
 
 __all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # What a cell of figures holds, in brackets, with a currency or a per cent, or a dash for none.
-FIGURE = re.compile(r"[(\[]?[-–—+]?[$€£₹¥]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[$€£₹¥]")
+FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[{DRAWN_SIGNS}]")
 TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
 FIGURES = {

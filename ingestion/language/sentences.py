@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ingestion.language.currencies import CURRENCY_TERMS, DRAWN_SIGNS
+from ingestion.language.months import MONTH_WORDS, MONTHS
+from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
+
 __all__ = ["BULLETS", "LONGEST_SENTENCE", "is_finished", "sentence_around", "sentence_spans", "sentences"]
 
 # Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
@@ -42,14 +46,21 @@ ALWAYS_SHORT = frozenset(
     "mr mrs ms dr prof messrs mme hon rev gen gov sen rep capt col lt e.g eg i.e ie vs v cf viz approx ca incl excl resp mt ft".split()
 )
 # Short only before a number; "No." and "Art." are words too.
-SHORT_BEFORE_NUMBER = frozenset(
-    "no nos nr p pp pg pgs fig figs sec secs art arts para paras par ch chap vol vols eq eqs tab rs inr cl reg regs app annex sched item ex n est c".split()
+SHORT_BEFORE_NUMBER = (
+    frozenset(
+        "no nos nr p pp pg pgs fig figs sec secs art arts para paras par ch chap vol vols eq eqs tab cl reg regs app annex sched item ex n est c".split()
+    )
+    | CURRENCY_TERMS
 )
-NUMBER = re.compile(r"[#$€£¥₹(\[]?(?:\d|[ivxlcIVXLC]{2,5}\b|[VX]\b)")
+NUMBER = re.compile(rf"[#{DRAWN_SIGNS}(\[]?(?:\d|[ivxlcIVXLC]{{2,5}}\b|[VX]\b)")
 # Ends a sentence only where a word follows that opens one.
-OFTEN_SHORT = frozenset(
-    """inc corp co cos ltd plc llc llp bros intl jr sr etc al dept govt st ave assn natl bn mn m k pct ph.d jan feb mar apr jun jul aug sep sept oct nov dec
-    mon tue tues wed thu thurs fri sat sun""".split()
+OFTEN_SHORT = (
+    frozenset(
+        """inc corp co cos ltd plc llc llp bros intl jr sr etc al dept govt st ave assn natl pct ph.d mon tue tues wed thu thurs fri sat sun""".split()
+    )
+    | (MONTH_WORDS - frozenset(MONTHS))
+    | SHORT_SCALES
+    | frozenset(LETTER_SCALES)
 )
 DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 OPENERS = frozenset(
@@ -64,7 +75,7 @@ BULLETS = "•‣◦▪●■□►➢➤\uf06e\uf076\uf0a7\uf0a8\uf0b7\uf0d8\uf
 BULLET = re.compile(rf"[-*+–—{BULLETS}]\s|[(\[]?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,5}})[.)\]]\s|[|#>]")
 # A line that ends so goes on in the next one.
 HANGS = re.compile(
-    r"(?:[,(\[$€£¥₹&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"
+    rf"(?:[,(\[{DRAWN_SIGNS}&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"
     r"about|over|under|between|per|its|their|our|this|that|which|who|no\.|nos\.|p\.|pp\.|fig\.|rs\.?|us))$",
     re.I,
 )
@@ -207,5 +218,5 @@ def _bounded(text: str, start: int, end: int, longest: int) -> list[tuple[int, i
 def _cut(text: str, start: int, limit: int) -> int:
     first = start + max(int((limit - start) * SHORTEST_SHARE), 1)
     blanks = [at for at in range(limit, first, -1) if text[at].isspace() and not text[at - 1].isspace()]
-    whole = next((at for at in blanks if not text[at - 1].isdigit() and text[at - 1] not in "$€£¥₹"), 0)
+    whole = next((at for at in blanks if not text[at - 1].isdigit() and text[at - 1] not in DRAWN_SIGNS), 0)
     return whole or next(iter(blanks), limit)

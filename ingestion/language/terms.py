@@ -9,16 +9,19 @@ from threading import Lock
 
 import Stemmer
 
+from ingestion.language.months import MONTH_WORDS, MONTHS, month_number
+from ingestion.language.periods import YEAR
+from ingestion.language.vocabulary import either
+
 __all__ = ["STOP_WORDS", "content_terms", "spelled_out", "terms"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
 YEAR_PREFIX = re.compile(r"\b[fc]y\s?'?(\d{2}(?:\d{2})?)\b", re.I)
-YEAR_RANGE = re.compile(r"\b((?:19|20)\d{2})\s?[-/–]\s?(\d{2})\b")
+YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
 # "Mar-26", "Sept '25": the month of a year, as tables have it.
-MONTHS = "january february march april may june july august september october november december".split()
-MONTH_OF_YEAR = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:[a-z]{0,6})\.?[-–'’ ]{1,2}['’]?(\d\d)\b(?![-.,/]\d)", re.I)
-SHORT_MONTH = re.compile(r"\b(jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?", re.I)
+MONTH_OF_YEAR = re.compile(rf"\b({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I)
+SHORT_MONTH = re.compile(rf"\b({either(MONTH_WORDS - frozenset(MONTHS))})\b\.?", re.I)
 LONGEST_TERM = 40
 # Snowball's C library keeps its state in the object, so one word goes through at a time; each word does so once.
 _stemmer = Stemmer.Stemmer("english")
@@ -56,7 +59,7 @@ def content_terms(text: str) -> list[str]:
 
 
 def _month(name: str) -> str:
-    return next(month for month in MONTHS if month.startswith(name[:3].casefold()))
+    return MONTHS[month_number(name) - 1]
 
 
 def _may_be_year(match: re.Match[str]) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.mentions import Mention, label_words, period_beside, periods_in
 from chatbot.answer.checks.pages import Placed, words_around
 from chatbot.answer.checks.words import comparable_words
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, scale_marks
 from ingestion.language.periods import Period, find_periods
 
@@ -53,7 +54,7 @@ _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _TIES = re.compile(r"\b(?:of|at|was|were|is|are|totall?ed|reached)\Z", re.IGNORECASE)
 _ITEM = re.compile(r"[;(\n]|: ")
 _CLOSED = re.compile(r"\(([^()]*+)\)")
-_CELLS_BETWEEN = re.compile(r"[\s$€£₹¥|,;()%*–—-]{0,12}")
+_CELLS_BETWEEN = re.compile(rf"[\s{DRAWN_SIGNS}|,;()%*–—-]{{0,12}}")
 NO_MENTION = Mention(())
 
 

@@ -9,6 +9,7 @@ from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.pages import OnPage, PageView, digits_of
 from ingestion.language.numbers import Figure, same_value
 from ingestion.language.opposites import HOLDINGS, MOVES
+from ingestion.language.periods import YEAR
 
 __all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
 
@@ -21,7 +22,7 @@ CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents
 
 SENSE_WORDS = 8  # words before a figure in which "deficit" says what it is
 NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before it
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_YEAR = re.compile(YEAR)
 _BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
 _DENIALS = frozenset("not never wasnt werent isnt arent".split())
 _DENIED_BETWEEN = frozenset("be been about exactly".split())

@@ -6,18 +6,18 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure
-from ingestion.language.periods import Period, find_periods, periods_agree
-from ingestion.language.scales import SCALES
+from ingestion.language.periods import YEAR, Period, find_periods, periods_agree
+from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
+from ingestion.language.units import UNIT_TERMS
 
 __all__ = ["Mention", "label_words", "may_be_one", "period_beside", "periods_in"]
 
 # Words for one thing in one table or the other; each stands for the first of its line.
-_MONTHS = "january february march april june july august september october november december".split()
 _SYNONYMS = (
-    *((month, month[:3], month[:4]) for month in _MONTHS),
     ("revenue", "sales", "turnover"),
     ("profit", "earnings", "income"),
     ("expenditure", "spending", "outlay", "expense"),
@@ -37,7 +37,7 @@ _SHORT = {
 }
 _SHORT_WORD = re.compile(r"\b(?:capex|PP&E|R&D|SG&A|COGS|GDP|EPS)(?![A-Za-z])", re.IGNORECASE)
 # Units, and words that say when and whose figures they are, tell no row from another.
-_TELLS_NOTHING = frozenset(terms(f"{' '.join(SCALES)} rm rs usd eur gbp inr dollar rupee per cent percent ended year fiscal fy note"))
+_TELLS_NOTHING = frozenset(terms(f"{' '.join((*SCALE_TERMS, *UNIT_TERMS, *CURRENCY_TERMS))} ended year fiscal fy note"))
 TIE_REACH = 70  # characters between a figure and the period that a sentence ties to it
 # " million in 2023", " (2023)", " percent of GDP at 30 June 2023": one noun and what it is of, then a word that ties.
 _TIED_AFTER = re.compile(
@@ -46,7 +46,7 @@ _TIED_AFTER = re.compile(
 )
 _TIED_BEFORE = re.compile(r":\s|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?")
 _NO_TIE = re.compile(  # "in 2015 prices", "in 2022 and 2023"
-    r"\s(?:constant\s)?(?:prices|dollars|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|FY\s?)?(?:19|20)[0-9]{2}"
+    r"\s(?:constant\s)?(?:prices|dollars|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|FY\s?)?" + YEAR
 )
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from chatbot.answer.checks.mentions import label_words, periods_in
 from chatbot.answer.checks.words import comparable_words
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
 from ingestion.language.periods import Period
 from ingestion.records import Table
@@ -172,7 +173,7 @@ def _view(table: Table) -> TableView:
 
 def _digits(text: str) -> str:
     digits = "".join(_DIGIT.findall(text))
-    return f"-{digits}" if digits and text.lstrip(" $€£₹")[:1] in "(-−–" else digits
+    return f"-{digits}" if digits and text.lstrip(f" {DRAWN_SIGNS}")[:1] in "(-−–" else digits
 
 
 def _named(text: str, section: str) -> Named:

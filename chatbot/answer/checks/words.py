@@ -8,6 +8,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.months import MONTHS
+from ingestion.language.scales import SCALE_TERMS
+from ingestion.language.units import UNIT_TERMS
+from ingestion.language.vocabulary import words
+
 __all__ = [
     "MIN_QUOTE_WORDS",
     "STOP_WORDS",
@@ -32,10 +38,8 @@ STOP_WORDS = frozenset(
 
 TELLING_WORDS = 2  # a figure with its scale and currency, or a date, may stand on a page for anything: so many words must say what it is
 # Words that go with any figure and tell nothing of what it is.
-_OF_ANY_FIGURE = frozenset(
-    """million millions billion billions thousand trillion crore lakh bn mn percent percentage point points basis us usd eur gbp rs rm inr dollar dollars euro euros
-    crown crowns rupee rupees ringgit pound pounds january february march april june july august september october november december quarter fiscal fy about
-    around approximately nearly almost""".split()
+_OF_ANY_FIGURE = (
+    SCALE_TERMS | UNIT_TERMS | CURRENCY_TERMS | (frozenset(MONTHS) - {"may"}) | words("us quarter fiscal fy about around approximately nearly almost")
 )
 
 _JOINERS = "-\u2010\u2011\u2013\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x02"  # hyphens of all kinds, those of broken lines included

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
+from ingestion.language.periods import YEAR
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.sentences import BULLETS
 
-__all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR", "is_head", "is_title", "read_blocks"]
+__all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR_SAID", "is_head", "is_title", "read_blocks"]
 
 LONGEST_ROW = 200
 MOST_LABEL_WORDS = 14
@@ -21,10 +23,10 @@ PARAGRAPH_END = 0.85
 # Lines on each side of one that tell how wide its column is.
 AROUND = 4
 CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
-ROW_FIGURE = re.compile(r"\(?[-−]?[$€£₹]?\s?\d[\d,.]*%?\)?")
-YEAR = re.compile(r"\b(?:FY)?(?:19|20)\d{2}(?:\s?[-/–]\s?\d{2,4})?\b")
+ROW_FIGURE = re.compile(rf"\(?[-−]?[{DRAWN_SIGNS}]?\s?\d[\d,.]*%?\)?")
+YEAR_SAID = re.compile(rf"\b(?:FY)?{YEAR}(?:\s?[-/–]\s?\d{{2,4}})?\b")
 # A figure that says something: with a unit, a scale or four digits.
-FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[$€£₹]\s?\d|\d[,.]\d", re.IGNORECASE)
+FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[{DRAWN_SIGNS}]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
 BULLET = re.compile(rf"^\s*(?:[{BULLETS}–-]|\(?[a-z]{{1,4}}\)|\(?\d{{1,2}}[.)])\s+")
 # Signs of fonts of symbols are drawn as nothing elsewhere.
@@ -37,7 +39,7 @@ PARAGRAPH_NUMBER = re.compile(r"(?:\d{1,3}\.|[IVXL]{1,6}\.\d{1,3}|\d{1,2}(?:\.\d
 SPEAKER = re.compile(r"(?:[A-Z][A-Z.'’-]{1,30} ){0,4}[A-Z][A-Z'’-]{1,30}[.:] ")
 # What may stand among the figures of a row: figures, units, dashes, notes, and words for an empty cell.
 _UNIT = re.compile(
-    r"[-−–—$€£₹`*†‡/%().,]+|(?:US|A|C|NZ|S|HK)?\$|Rs\.?|RM|EUR|USD|GBP|INR|per|cent|percent|pps?|ppts?|bps|bp|basis|points?|times|x|years?|months?|days?"
+    rf"[-−–—{DRAWN_SIGNS}`*†‡/%().,]+|{CURRENCY}|{CURRENCY_NAME}|per|cent|percent|pps?|ppts?|bps|bp|basis|points?|times|x|years?|months?|days?"
     rf"|{SCALE_WORD}|nil|n\.?/?a\.?|n\.m\.|nm|to|or|\[\d+\]|[a-z*†‡]",
     re.IGNORECASE,
 )
@@ -49,7 +51,7 @@ _GOES_ON = frozenset(
     "about around against during per not no including such through within upon via towards toward".split()
 )
 # A line that begins so goes on with the one before it: "2025 remained", "(2023), where".
-GOES_ON_WITH = re.compile(r"(?:\((?:19|20)\d{2}\)|(?:19|20)\d{2})[,.;]?\s+[a-z]")
+GOES_ON_WITH = re.compile(rf"(?:\({YEAR}\)|{YEAR})[,.;]?\s+[a-z]")
 # Words of whole statements that headings do without.
 _STATES = re.compile(r"\b(?:I|we|they|it|is|are|was|were|has|have|had|will|would|shall|should|could|might|must)\b(?!.*\?$)")
 _SENTENCE_BREAK = re.compile(r"[a-z%)][.;?!] +[A-Z(]")
@@ -90,14 +92,14 @@ def _is_item(line: str, prose: Sequence[str]) -> bool:
 
 def is_head(text: str) -> bool:
     """Whether this can be a heading or a line of one: few words, no end of a sentence, nothing that must go on."""
-    words = YEAR.sub(" ", text).split()
+    words = YEAR_SAID.sub(" ", text).split()
     short = len(words) <= MOST_HEAD_WORDS and len(text) <= LONGEST_HEAD
     return short and not text.endswith((".", ";", ",")) and not BULLET.match(text) and not _goes_on(text)
 
 
 def is_title(text: str) -> bool:
     """Whether this is a heading or a running line by its looks: title case, without a figure beyond a page number or a year."""
-    return is_head(text) and _is_titled(text) and not FIGURE_SAID.search(YEAR.sub(" ", text))
+    return is_head(text) and _is_titled(text) and not FIGURE_SAID.search(YEAR_SAID.sub(" ", text))
 
 
 def _goes_on(text: str) -> bool:
@@ -111,7 +113,7 @@ def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
     a numbered heading. prose: the lines of the paragraph before it; following: the line after it."""
     if not line or len(line) > LONGEST_ROW or CAPTION.match(line):
         return False
-    words = YEAR.sub(" ", line).split()
+    words = YEAR_SAID.sub(" ", line).split()
     tail = len(words)
     while tail and _is_value(words[tail - 1]):
         tail -= 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR, is_head, is_title
+from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.answer.quoting.passages import LEFT_OUT, Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
 from chatbot.records import Prompt, Understanding
@@ -235,7 +235,7 @@ def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
 
     Nor has one whose own head, label or section states a unit, which is printed with it: "Population (mln)" in a table in thousands.
     """
-    if not BARE_FIGURE.fullmatch(cell) or YEAR.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
+    if not BARE_FIGURE.fullmatch(cell) or YEAR_SAID.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
         return cell
     mark = None if mark_beside(head, row) else mark_of_table(table)
     if mark is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from operator import itemgetter
 
-from chatbot.answer.quoting.blocks import BULLET, CAPTION, SPEAKER, YEAR, is_head, read_blocks
+from chatbot.answer.quoting.blocks import BULLET, CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.records import Row, Table
@@ -67,7 +67,7 @@ def passages(hit: Hit) -> list[Passage]:
     blocks = list(read_blocks(hit.body or hit.page_text))
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
         if is_row:
-            if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR.search(pending[0]):
+            if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR_SAID.search(pending[0]):
                 group = pending[0]  # a line within the table that heads the rows below it
             elif pending:
                 table, group = " ".join(pending[-MOST_HEAD_LINES:]), ""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR
+from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR_SAID
 from chatbot.answer.quoting.passages import Passage
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
@@ -110,7 +110,7 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
     has_figure = any(term[0].isdigit() and term not in question.weights for term in own)
     # What a sentence says of no period of its own is of its heading's.
     said = find_periods(passage.text) or ([] if passage.is_row else find_periods(passage.head))
-    label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR.sub(" ", passage.text)))) if passage.is_row else set()
+    label = set(terms(passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text)))) if passage.is_row else set()
     shared = sum(weight for word, weight in question.weights.items() if word in own)
     whole = passage.is_row or (len(own) >= FEWEST_TERMS and is_finished(passage.text, also=";"))
     return {

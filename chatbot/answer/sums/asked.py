@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.sums.statements import DOWN, UP, VERSIONS
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure, find_figures
-from ingestion.language.periods import Period, find_periods
+from ingestion.language.periods import RELATIVE_YEARS, Period, find_periods
+from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 
 __all__ = ["Slot", "Sum", "asked_sum", "months_in"]
@@ -87,9 +89,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _SHORT_YEARS = re.compile(r"(?<![\d.,/–-])(?<!FY)(?<!FY )(\d\d)[-–/](\d\d)(?![\d.,/–-]?\d|%| ?(?:%|per|year|age|bps))")
-_YEAR_BEFORE = re.compile(
-    r"\b(?:the )?(?:previous|prior|preceding|last) (?:fiscal |financial )?year\b|\bthe year before\b|\ba year (?:ago|earlier)\b", re.IGNORECASE
-)
+_YEAR_BEFORE = next(pattern for pattern, step in RELATIVE_YEARS if step < 0)
 # "Fiscal" of a year, not of a deficit; the month of a year.
 _YEARS = re.compile(r"\b(?:fiscal|financial) years?\b", re.IGNORECASE)
 _MONTHS = re.compile(rf"\b(?:(?:by|as of|as at|at|in) )?(?:(?:the )?(?:end|mid|early|late)[ -](?:of )?)?{MONTH}(?![a-z])")
@@ -115,15 +115,15 @@ _ASKING = frozenset(
     jump percent percentage per cent point points basis bps higher lower larger smaller bigger greater fewer less faster further gap spread
     amount figure number level value estimate estimates estimated estimation revised budget budgeted actual outturn provisional year years
     previous prior last preceding earlier ago before period share proportion fraction slice part combined together altogether sum add plus
-    ringgit rupee dollar euro target forecast range right come came put taken answer calculate compute work exactly approximately roughly month
+    target forecast range right come came put taken answer calculate compute work exactly approximately roughly month
     monthly annually annual projected expected planned set same two three respectively""".split()
-)
+).union(CURRENCY_TERMS)
 # Beside what it names, a question about a share or total says what is done with money.
 _DOING = frozenset(
-    """spend spends spent spending allocate allocated allocation rm rs million billion crore lakh thousand provide provided receive received get
+    """spend spends spent spending allocate allocated allocation provide provided receive received get
     gets raise raised buy buying bought disburse disbursed paid pays money go goes give given set aside earmarked devoted dedicated meant
     government authorities worth make makes made up total add used drawn utilised utilized released committed invested delivered actually""".split()
-)
+).union(SCALE_TERMS, CURRENCY_TERMS)
 
 
 def asked_sum(question: str) -> Sum | None:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import find_periods
+from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
+from ingestion.language.units import UNIT_TERMS
 
 __all__ = ["LEAST", "bound_of", "claims", "narrowings"]
 
@@ -51,7 +53,7 @@ _PLAIN = frozenset(
     terms(
         "addition contrast comparison particular total fact purpose line turn general meantime regard respect instance end aggregate sum short case "
         "year years month months quarter half fiscal financial period time date first second third fourth nine six three same current previous next "
-        "coming budget budgeted revised estimate estimates estimated actual provisional per cent percent early late mid million billion"
+        "coming budget budgeted revised estimate estimates estimated actual provisional early late mid " + " ".join((*UNIT_TERMS, *SCALE_TERMS))
     )
 ) | {"and", "of", "to"}
 

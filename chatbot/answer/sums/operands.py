@@ -11,6 +11,7 @@ from itertools import pairwise
 from chatbot.answer.sums.asked import Slot
 from chatbot.answer.sums.narrowings import LEAST
 from chatbot.answer.sums.statements import Stated, content
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, magnitude
 from ingestion.language.periods import periods_agree
 from ingestion.language.terms import terms
@@ -24,7 +25,7 @@ _ALIKE = [
     for group in (
         "spending expenditure outlay", "total overall aggregate", "new fresh", "used spent disbursed utilised utilized drawn paid",
         "treasuries treasury securities", "debt indebtedness", "receipts receipt", "loan loans lending", "defence defense military",
-        "rise rose increase", "fall fell decline decrease drop", "fertiliser fertilizer", "labour labor", "salary wage pay", "lakh lac",
+        "rise rose increase", "fall fell decline decrease drop", "fertiliser fertilizer", "labour labor", "salary wage pay",
         "pension retirement", "budget allocation appropriation", "allocate allocation earmark", "spend spent spending", "buy purchase",
     )
 ]  # fmt: skip
@@ -41,8 +42,9 @@ _PLAIN = frozenset(
         "total overall weighted amount amounts estimate estimates estimated revised budget budgeted projected expected forecast actual "
         "provisional figure level value stood stands reached amounted recorded rise rose risen rises increase increased increases decline "
         "declined declines decrease decreased fall fell dropped drop grew grow grown expanded contracted lowered raised reduced cut spending "
-        "expenditure outlay allocation allocated government federal central union state country year fiscal financial budget rupee ringgit "
-        "dollar euro holdings range month quarter GDP economy sum cumulative disbursed received collected contributed agency backed plans number"
+        "expenditure outlay allocation allocated government federal central union state country year fiscal financial budget "
+        "holdings range month quarter GDP economy sum cumulative disbursed received collected contributed agency backed plans number "
+        + " ".join(CURRENCY_TERMS)
     )
 )
 _TARGET = frozenset(terms("target"))

@@ -10,7 +10,9 @@ from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
 from chatbot.answer.tables.wording import MEAN_DECIMALS, decimals_of, name_of, number_text, operand, printed, result_text, said, scale_text, unit_text
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
+from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.terms import content_terms, terms
 
@@ -35,11 +37,12 @@ _PLAIN = frozenset(
     terms(
         "total amount value figure number level size net reported annual yearly fiscal financial year end ended ending period average mean ratio rate "
         "percent percentage "
-        "share proportion million billion thousand usd dollar dollars eur euro company business firm group improve improving profile grow growth growing grew "
+        "share proportion company business firm group improve improving profile grow growth growing grew "
         "change "
         "increase increased decrease decreased rise fall difference between compared attributable shareholders shareholder define defined definition less calculate "
         "using extract answer statement balance sheet income cash flow flows unadjusted conversion intensive healthy reasonably liquidity based data much many "
-        "purchase purchases generate generated paid pay spend spent formerly known consolidated operation operations worth high low positive negative"
+        "purchase purchases generate generated paid pay spend spent formerly known consolidated operation operations worth high low positive negative "
+        + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
 )
 

@@ -6,6 +6,7 @@ import re
 
 from chatbot.memory.cases.records import same_question
 from chatbot.search.questions import understand
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.terms import spelled_out, terms
 
 __all__ = ["same_matter"]
@@ -38,7 +39,7 @@ WAYS = tuple(
         (r"n['’]t\b", " not"),
     )
 )
-WORD = re.compile(r"\d[\d.,]*|[^\W\d_]+(?:['’][^\W\d_]+)*|(?<![\w)])[-−+<>≤≥](?=\s?\d)|[%€$£¥]")
+WORD = re.compile(rf"\d[\d.,]*|[^\W\d_]+(?:['’][^\W\d_]+)*|(?<![\w)])[-−+<>≤≥](?=\s?\d)|[%{DRAWN_SIGNS}]")
 # What joins a thing to whose it is, so that "the ceiling for the deficit" is "the deficit ceiling".
 LINKS = frozenset("of for on in at within by".split())
 # What begins something new and says nothing itself.

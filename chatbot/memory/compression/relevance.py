@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.store.lexicon import K1, B, inverse_frequency
+from ingestion.language.months import MONTH_NAME
+from ingestion.language.scales import SCALE_WORD
 from ingestion.language.terms import content_terms, terms
 
 __all__ = ["Relevance", "Scores", "holds_cited_figure"]
@@ -30,9 +32,9 @@ FEWEST_TURNS = 2
 
 SPEAKER_LABEL = re.compile(r"\s*+([^\W\d_][\w.'’-]*+(?: [\w.'’-]++){0,3}+):\s")
 FIGURE = re.compile(
-    r"\d[\d.,]*+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|billion|once|twice|half|last|next|yesterday|today|tomorrow|"
-    r"tonight|ago|since|week(?:end)?s?|months?|years?|days?|quarter|morning|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|"
-    r"june|july|august|september|october|november|december)\b",
+    r"\d[\d.,]*+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|once|twice|half|last|next|yesterday|today|tomorrow|"
+    r"tonight|ago|since|week(?:end)?s?|months?|years?|days?|quarter|morning|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    rf"{SCALE_WORD}|(?!may){MONTH_NAME})\b",
     re.I,
 )
 # A capital inside a sentence, or what is quoted.

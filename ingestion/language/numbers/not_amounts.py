@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR, find_periods
 from ingestion.language.units import UNIT_AHEAD
@@ -32,7 +33,7 @@ _NOT_AMOUNTS = tuple(
         r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
         r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",
         rf"(?<=[0-9])\([0-9]{{1,2}}\)(?!{UNIT_AHEAD})",  # "12(1)": a cell and the mark of its note
-        rf"(?<![0-9.,$€£₹¥]){YEAR}\.[0-9]{{1,2}}(?=\s+[A-Z(“]|\s*\Z)",  # "in May 2016.1 The rate": a sentence's end and the mark of its note
+        rf"(?<![0-9.,{DRAWN_SIGNS}]){YEAR}\.[0-9]{{1,2}}(?=\s+[A-Z(“]|\s*\Z)",  # "in May 2016.1 The rate": a sentence's end and the mark of its note
         (
             r"(?m)^[ \t]{0,20}[0-9]{1,2} (?=(?:This|These|The|See|In|For|As|It|Includ(?:es|ing)|Exclud(?:es|ing)|Data|Based|Sources?|Notes?|Figures|Under|On|At"
             r"|From|After|Before|Since|While|Although|Such|Unless|However|According) [a-z])"
