@@ -204,7 +204,7 @@ def _parse(name: str, text: str, default: object) -> object:
         except ValueError as error:
             raise SettingsError(f"{name} is {text!r}.", hint="Set it to a number.") from error
         if not 0 <= value < 1e9:
-            raise SettingsError(f"{name} is {text!r}.", hint="Set it to a number from 0 to a billion.")
+            raise SettingsError(f"{name} is {text!r}.", hint="Set it to a number from 0 to 999,999,999.")
         return value
     return text
 

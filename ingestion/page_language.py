@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME
+from ingestion.language.scales import SCALE_TERMS
 
 __all__ = ["FORBIDDEN", "PERMITTED", "STATEMENTS", "STEM", "Statement"]
 
@@ -58,10 +60,10 @@ PERMITTED = frozenset(
     consolidated condensed interim unaudited audited (unaudited) continued continuing statement statements group company company's combined its per share
     or other loss losses income comprehensive changes equity deficit accumulated retained earnings net position assets fund balances funds expenditure
     expenditures expenses revenues gains performance cash flows results operations surplus activities reserves shareholders' stockholders' proprietary
-    except millions thousands millones millions million thousand dollars amounts basic primary government-wide sector general government whole
+    except millones amounts basic primary government-wide sector general government whole
     consolide consolidee consolides consolidado consolidada consolidados consolidadas consolidated. konzern konzerns der des de du la le les el
     los del do da das dos zum fur au und et y e inc. plc""".split()
-)
+).union(SCALE_TERMS, CURRENCY_TERMS)
 
 INCOME = Statement(
     _title(

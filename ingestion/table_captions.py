@@ -22,7 +22,9 @@ _AMOUNT = (
     rf"|[a-z]{{0,3}}[{DRAWN_SIGNS}]\s?(?:'?000s?|[mbk](?![a-z])|{SCALE_WORD})?|{CURRENCY}|'000s?|%"
     r"|percentage points|unless otherwise)"
 )
-_OPENING = r"(?:(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
+_OF_ALL = rf"(?:all |{CURRENCY_NAME} |currency |tabular )?"
+_AMOUNTS = rf"(?:amounts?|figures|values|{CURRENCY_NAME})"
+_OPENING = rf"(?:{_OF_ALL}{_AMOUNTS}?\s*(?:are )?(?:expressed |stated |shown |presented )?in\s+)"
 UNIT = re.compile(
     rf"[(\[]?\s*(?:unaudited\s*[;,)]\s*[(]?)?(?:{_OPENING}(?:[\w.{DRAWN_SIGNS}'-]+ (?:of )?){{0,2}}?{_AMOUNT}|{_AMOUNT}|as a (?:%|per ?cent))",
     re.IGNORECASE,
@@ -33,7 +35,7 @@ BARE_UNIT = re.compile(rf"{_BARE}\.?|(?:annual|year-on-year) per ?cent(?:age)? c
 # A line for itself names any currency and says more after a comma: "Crowns million", "Per cent of GDP, unless stated otherwise"; the end of a
 # sentence, "millions, except per share data):", begins small.
 UNIT_LINE = re.compile(rf"(?![^\W\d_A-Z])(?i:{_BARE}|(?:[^\W\d_]+ ){{1,2}}{SCALE_WORD})(?:[,;] [^.:\d]{{2,80}})?")
-OPENS_UNIT = re.compile(r"[(\[]|in\b|(?:all |dollar |currency |tabular )?(?:amounts?|figures|values|dollars)\b", re.IGNORECASE)
+OPENS_UNIT = re.compile(rf"[(\[]|in\b|{_OF_ALL}{_AMOUNTS}\b", re.IGNORECASE)
 INTRODUCTION = re.compile(r"\b(?:following|accompanying) (?:table|schedule|statement|chart)|\btable (?:below|that follows)", re.IGNORECASE)
 IN_BRACKETS = re.compile(r"\(([^()]{2,90})\)")
 # Gaps in line heights: between heads and caption, lines of a caption, lines of a paragraph.

@@ -29,7 +29,7 @@ ALIGNED_SHARE = 0.6
 # What stands to the left of years that are heads: "Years ended December 31,", "(in millions)".
 HEAD_LABEL = re.compile(
     rf"^\(|\b(?:years?|fiscal|months|quarters?|periods?|weeks) end(?:ed|ing)\b|\b(?:as (?:of|at)|at|in) [\w.{DRAWN_SIGNS}']+,?$"
-    rf"|\b(?:{WHOLE_SCALE}s|crore|lakh)\b",
+    rf"|\b(?:{WHOLE_SCALE}s?)\b",
     re.IGNORECASE,
 )
 # Heads so close that they look like one text each stand over their column to within so many letters.

@@ -295,6 +295,44 @@ def test_streamlit_is_hardened_and_knows_every_option() -> None:
     assert "not a valid config option" not in done.stdout + done.stderr
 
 
+# What only the room of language may know; everything else asks it. A sure sign of each: no English word but a month's name, and so on.
+OF_LANGUAGE = {
+    "a month": r"(?i)(?<![a-z])(?:january|february|april|june|july|august|september|october|november|december|feb|apr|jul|aug|sept|oct|nov|dec)(?![a-z])",
+    "a scale": r"(?i)(?<![a-z])(?:million|billion|trillion|crore|lakh|mln|bln)s?(?![a-z])",
+    "a currency's sign": "[€£¥₹₨₩₱₦₫฿₪₺₴₽]",
+    "a currency": r"(?i)(?<![a-z])(?:rupee|ringgit|euro|dollar|usd|eur|inr|gbp|baht|yuan)s?(?![a-z])",
+    "a year": re.escape("(?:19|20)"),
+    "where sentences end": r"\[[^\]a-zA-Z]*\.[^\]a-zA-Z]*[!?][^\]a-zA-Z]*\][+*?]*(?:\\s| )[+*]|\(\?<=\[[^\]]*[.!?][^\]]*\]\)",
+}
+ALLOWED = {
+    "chatbot/memory/signals/analysis.py": "it asks a model for codes of assets, some of them for example",
+    "chatbot/ui/memory_dialogs.py": "a field's help has them for example",
+    "ingestion/passes.py": "they are marks that a scan has for ink",
+    "ingestion/plausibility.py": "they are bytes of another encoding",
+}
+
+
+def said(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, text) of the strings of a file that are no docstrings."""
+    homes = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    explained = {id(node.body[0].value) for node in ast.walk(tree(path)) if isinstance(node, homes) and isinstance(node.body[0], ast.Expr)}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained:
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("what", OF_LANGUAGE)
+def test_only_the_room_of_language_knows(what: str) -> None:
+    elsewhere = [path for path in house() if not name(path).startswith("ingestion/language/") and name(path) not in ALLOWED]
+    wrong = [f"{name(path)}:{line}: {found[0]}" for path in elsewhere for line, text in said(path) if (found := re.search(OF_LANGUAGE[what], text))]
+    assert not wrong, "Ask ingestion/language for it:\n" + "\n".join(wrong)
+
+
+def test_what_is_allowed_to_say_words_of_language_still_says_some() -> None:
+    needed = {name(path) for path in house() for _, text in said(path) if any(re.search(pattern, text) for pattern in OF_LANGUAGE.values())}
+    assert needed >= set(ALLOWED)
+
+
 CLOCKS = {"get_traced_memory", "getrusage", "perf_counter", "process_time", "thread_time"}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from chatbot.records import Understanding
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
 from ingestion.language.months import MONTH
 from ingestion.language.periods import RELATIVE_YEARS, find_periods
@@ -70,7 +71,7 @@ _PERIOD_NAME = re.compile(
     rf"|{MONTH}"
 )
 _NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)
-_NO_NAMES = frozenset("us usa uk eu u.s u.s. usd i'd fy q1 q2 q3 q4 usd eur gdp cpi what which how does is".split())
+_NO_NAMES = frozenset("us usa uk eu u.s u.s. i'd fy q1 q2 q3 q4 gdp cpi what which how does is".split()) | CURRENCY_TERMS
 
 
 def understand(question: str, query: str) -> Understanding:

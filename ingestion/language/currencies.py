@@ -22,6 +22,7 @@ __all__ = [
     "MONEY",
     "currency_of",
     "family_of",
+    "sign_of",
 ]
 
 _COLUMNS = 6
@@ -76,6 +77,11 @@ def currency_of(written: str) -> str:
         return _WRITTEN[written]
     word = _SPOKEN.search(written)
     return _WORDS[word[0].lower() if word else written]
+
+
+def sign_of(code: str) -> str:
+    """The sign a currency is mostly written with, the code itself where it has none."""
+    return next((cells[1].split()[0] for cells in _ROWS if cells[0] == code and cells[1]), code)
 
 
 def family_of(code: str) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ingestion.language.currencies import CURRENCY_TERMS, DRAWN_SIGNS
+from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
 from ingestion.language.months import MONTH_WORDS, MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 
-__all__ = ["BULLETS", "LONGEST_SENTENCE", "is_finished", "sentence_around", "sentence_spans", "sentences"]
+__all__ = ["BULLETS", "LONGEST_SENTENCE", "PLACES", "is_finished", "sentence_around", "sentence_spans", "sentences"]
 
 # Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
 LONGEST_SENTENCE = 1_000
@@ -46,12 +46,11 @@ ALWAYS_SHORT = frozenset(
     "mr mrs ms dr prof messrs mme hon rev gen gov sen rep capt col lt e.g eg i.e ie vs v cf viz approx ca incl excl resp mt ft".split()
 )
 # Short only before a number; "No." and "Art." are words too.
-SHORT_BEFORE_NUMBER = (
-    frozenset(
-        "no nos nr p pp pg pgs fig figs sec secs art arts para paras par ch chap vol vols eq eqs tab cl reg regs app annex sched item ex n est c".split()
-    )
-    | CURRENCY_TERMS
+# Of these a place in a document is told by its number.
+PLACES = frozenset(
+    "no nos nr p pp pg pgs fig figs sec secs s ss art arts para paras par ch chap vol vols eq eqs tab cl reg regs app annex sched item".split()
 )
+SHORT_BEFORE_NUMBER = PLACES | {"ex", "n", "est", "c"} | {sign.rstrip(".").lower() for sign in LETTER_SIGNS}
 NUMBER = re.compile(rf"[#{DRAWN_SIGNS}(\[]?(?:\d|[ivxlcIVXLC]{{2,5}}\b|[VX]\b)")
 # Ends a sentence only where a word follows that opens one.
 OFTEN_SHORT = (

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingestion.language.currencies import CURRENCY_TERMS
+from ingestion.language.currencies import CURRENCY_NAME, CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import YEAR, Period, find_periods, periods_agree
@@ -46,7 +46,7 @@ _TIED_AFTER = re.compile(
 )
 _TIED_BEFORE = re.compile(r":\s|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?")
 _NO_TIE = re.compile(  # "in 2015 prices", "in 2022 and 2023"
-    r"\s(?:constant\s)?(?:prices|dollars|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|FY\s?)?" + YEAR
+    rf"\s(?:constant\s)?(?:prices|{CURRENCY_NAME}|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|FY\s?)?" + YEAR
 )
 
 

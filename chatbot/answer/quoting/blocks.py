@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.periods import YEAR
 from ingestion.language.scales import SCALE_WORD
-from ingestion.language.sentences import BULLETS
+from ingestion.language.sentences import BULLETS, sentences
 
 __all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR_SAID", "is_head", "is_title", "read_blocks"]
 
@@ -54,7 +54,6 @@ _GOES_ON = frozenset(
 GOES_ON_WITH = re.compile(rf"(?:\({YEAR}\)|{YEAR})[,.;]?\s+[a-z]")
 # Words of whole statements that headings do without.
 _STATES = re.compile(r"\b(?:I|we|they|it|is|are|was|were|has|have|had|will|would|shall|should|could|might|must)\b(?!.*\?$)")
-_SENTENCE_BREAK = re.compile(r"[a-z%)][.;?!] +[A-Z(]")
 _ENDS = (".", ":", ";", "?", "!", ".”", '."', ".)")
 
 
@@ -122,7 +121,7 @@ def _is_row(line: str, prose: Sequence[str], following: str) -> bool:
     if any(word.endswith(",") for word in words[tail:]):  # of an enumeration, or of dates: "January 3, 2020 December 28, 2018"
         return False
     label, figures = words[:tail], sum(any(map(str.isdigit, word)) or word.casefold() in _EMPTY for word in words[tail:])
-    if not figures or len(label) > MOST_LABEL_WORDS or _SENTENCE_BREAK.search(line) or line.endswith((".", ";", ",")):
+    if not figures or len(label) > MOST_LABEL_WORDS or len(sentences(line, also=";")) > 1 or line.endswith((".", ";", ",")):
         return False
     if figures > 1 and not label:
         return True

@@ -16,7 +16,7 @@ from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
 from ingestion.language.periods import find_periods, periods_agree
 from ingestion.language.scales import SCALE_NAMES
-from ingestion.language.sentences import is_finished, sentence_spans
+from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
 
@@ -118,7 +118,7 @@ def _is_title(passage: Passage) -> bool:
 
 def _is_order(passage: Passage, orders: str) -> bool:
     """Whether the passage is among what addresses a machine on its page."""
-    return bool(orders) and (passage.text in orders or any(part in passage.text for part in orders.split(". ") if len(part) > SHORTEST_ORDER))
+    return bool(orders) and (passage.text in orders or any(part in passage.text for part in sentences(orders) if len(part) > SHORTEST_ORDER))
 
 
 def embedded(passage: Passage) -> str:

@@ -13,6 +13,7 @@ from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.periods import RELATIVE_YEARS, Period, find_periods
 from ingestion.language.scales import SCALE_TERMS
+from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
 __all__ = ["Slot", "Sum", "asked_sum", "months_in"]
@@ -107,7 +108,6 @@ _ITEM = re.compile(r",| and | plus |&")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # What papers call "mortgage-backed securities"; of other bonds and securities the one is not the other.
 _MORTGAGE_BONDS = re.compile(r"\bmortgage bonds?\b", re.IGNORECASE)
-_PARTS = re.compile(r"[?;:,.]\s|[?;:]")
 # What asks and compares, and what any figure may be called: no words of what a figure is a figure of.
 _ASKING = frozenset(
     """compare compared comparison comparing versus vs against relative difference change rise rises rose risen rising increase increases increased
@@ -223,7 +223,7 @@ def _total(text: str, slots: tuple[Slot, ...]) -> Sum | None:
     if not _TOTAL.search(text) or len({_span(slot) for slot in slots}) > 1:
         return None
     bare = _TOTAL.sub(" ", _without_periods(text))
-    listed = [part for part in _PARTS.split(bare) if " and " in part or " plus " in part or "&" in part]
+    listed = [part for part in sentences(bare, also="?;:,") if " and " in part or " plus " in part or "&" in part]
     if len(listed) != 1:
         return None
     items = tuple(_item(part) for part in _ITEM.split(listed[0]) if part.strip())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from ingestion.language.currencies import currency_of, sign_of
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.scales import SCALE_NAMES
 
@@ -72,7 +73,7 @@ def _unsigned_zero(value: float, decimals: int) -> float:
 
 def _parts(figure: Figure) -> tuple[str, str, str]:
     """(currency before, number, scale and unit after), all without a sign; after: also what the figure takes from the next one."""
-    text = " ".join(figure.text.replace("`", "₹").split())
+    text = " ".join(figure.text.replace("`", sign_of(currency_of("`"))).split())
     first, last = _FIRST.search(text), _LAST.search(text)
     if first is None or last is None:
         raise UnreadableError(figure.text)

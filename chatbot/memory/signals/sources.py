@@ -18,6 +18,7 @@ from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.tokens import encodable
+from ingestion.language.periods import YEAR
 from ingestion.unseen import one_line
 
 __all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_told"]
@@ -34,7 +35,7 @@ TIME_NAMES = ("date", "published_at", "published", "datetime", "time", "timestam
 LINK_NAMES = ("link", "url", "href")
 SOURCE_NAMES = ("source", "channel", "publisher")
 # A date without hyphens; what is smaller than the first number of nine digits is no time of any news: seconds since 1970 have nine from 1973 on.
-DAY, EARLIEST_SECONDS = re.compile(r"(?:19|20)\d{6}"), 100_000_000
+DAY, EARLIEST_SECONDS = re.compile(rf"{YEAR}[0-9]{{4}}"), 100_000_000
 NUMBER_NAMES = ("source_message_id", "message_id", "id", "guid")
 # Kinds of Bot API update that bring a post; edits come with the number of the post they change.
 UPDATES = ("channel_post", "message", "edited_channel_post", "edited_message")

@@ -37,12 +37,12 @@ _TOUCHING = "|".join(f"(?<={re.escape(sign)})" for sign in LETTER_SIGNS)
 _NUMBER = re.compile(
     r"(?:(?<![A-Za-zÀ-ɏ0-9])(?<![A-Za-z0-9]\.)(?<![A-Za-z][0-9],)(?<![A-Za-z][0-9]{2},)(?<![A-Za-z][0-9]{3},)|"
     rf"{_TOUCHING}|(?<=[A-Z]{{3}})|(?<=\W[{_LETTERS}])|(?<=\A[{_LETTERS}]))"
-    r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357]/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point)))"
+    r"(?:(?P<mixed>(?:[0-9]{1,2}[- ])?[1357](?:/[248](?![0-9/])(?=\s{0,2}(?i:per|%|to\b|and\b|point))|⁄[248](?![0-9])))"
     rf"|(?P<spaced>[0-9]{{1,3}}(?: [0-9]{{3}}){{1,4}}+(?! ?[0-9]))(?P<spaced_decimals>\.[0-9]{{1,12}}+)?"
     r"|(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}(?=,)){1,6}+,[0-9]{3}(?![0-9])"
     "|[0-9]{1,3}(?:[\u00a0\u2007\u2009\u202f][0-9]{3}){1,5}+(?![0-9])|[0-9]{1,3}(?:['’][0-9]{3}){1,5}+(?![0-9])|[0-9]++)"
     rf"(?:(?P<decimals>\.[0-9]++)|(?P<comma>,[0-9]{{1,2}}+(?![0-9,]))(?={UNIT_AHEAD})|(?P<vulgar>[¼½¾⅓⅔⅛⅜⅝⅞]))?"
-    r"|(?P<point>\.[0-9]++)|(?P<fraction>[¼½¾⅓⅔⅛⅜⅝⅞]))"
+    r"|(?<![A-Za-z])(?P<point>\.[0-9]++)|(?P<fraction>[¼½¾⅓⅔⅛⅜⅝⅞]))"
 )
 _FIRST_GROUP = re.compile(r"(?P<whole>[0-9]++)(?P<decimals>\.[0-9]++)?")
 _BEFORE = re.compile(
@@ -65,6 +65,8 @@ _SAID_MINUS = re.compile(
     r"|[a-z]{2,15}ed))\s{0,2}(?<!\w)(?P<word>[Mm]inus|[Nn]egative)\s{1,2}\Z"
 )
 _SAID_LONGEST = 32  # characters: the longest word before "negative", and it
+# "The result was (0.5)": a balance, no aside.
+_SAYS_WHAT_IS = re.compile(r"\b(?:was|were|is|are|of|to|at) \Z")
 # What makes a letter a currency without a scale: "R560 a month", "R1 250", "R12.50", other sure amounts in the text, or the words before it.
 _FOR_EACH = re.compile(
     r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"
@@ -296,7 +298,7 @@ def _value(match: re.Match[str]) -> tuple[float, int]:
     written, form = match[0], match.lastgroup
     if form == "mixed":
         whole, _, fraction = written.replace("-", " ").rpartition(" ")
-        above, below = fraction.split("/")
+        above, below = re.split("[/⁄]", fraction)
         return float(whole or 0) + int(above) / int(below), 2
     if form in ("fraction", "vulgar"):
         return float(re.sub("[^0-9]", "", written) or 0) + _VULGAR[written[-1]], 2
@@ -390,7 +392,7 @@ def _bracket_negative(text: str, before: re.Match[str], tail: _Tail) -> bool | N
     in_prose = right.islower() or (not wraps and right in tuple(",.;"))
     if in_prose and content.isdigit() and len(content) <= 2 and not before["currency"] and not (left and left[-1].isdigit()):
         return None
-    return not (in_prose and left and left[-1].isalpha())
+    return not (in_prose and left and left[-1].isalpha()) or _SAYS_WHAT_IS.search(text, max(0, opening - 12), opening) is not None
 
 
 # ---------------------------------------------------------------- what figures take from their neighbours

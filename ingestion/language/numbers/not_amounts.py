@@ -7,7 +7,9 @@ import re
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR, find_periods
+from ingestion.language.sentences import PLACES
 from ingestion.language.units import UNIT_AHEAD
+from ingestion.language.vocabulary import either
 
 __all__ = ["masked"]
 
@@ -16,8 +18,9 @@ _LIST_IN_BRACKETS = r"(?m)^[ \t>]{0,20}+\([0-9]{1,2}\)[ \t]{1,5}+(?=[A-Z][a-z])"
 _WHOLE = r"[0-9]{1,4}(?:\.[0-9]{1,3}){0,4}+[A-Za-z]?(?![0-9,.]*[0-9])"
 _MORE = rf"(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
 _REFERENCE = (
-    r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|fig\.|paragraphs?|paras?\.?"
-    r"|footnotes?|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|vol(?:ume|\.))(?: No\.)?[ \u00a0]?[(#]?"
+    r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|paragraphs?|paras?"
+    rf"|footnotes?|(?:{either(PLACES)})\.|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|volume)"
+    r"(?: No\.)?[ \u00a0]?[(#]?"
     rf"{_WHOLE}{_MORE}(?!{UNIT_AHEAD})"
 )
 _NAMED_THING = (  # in capitals only: "a group 3 times as large" is none

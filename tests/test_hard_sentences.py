@@ -1,0 +1,69 @@
+"""The contract of all who read sentences: they find the same ends, amounts and periods in what is hard to read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from chatbot.answer.citing.statements import check_statements
+from chatbot.answer.quoting.passages import passages
+from chatbot.memory.compression.messages import Message, Messages
+from chatbot.search.questions import subject_of
+from ingestion.language.numbers import find_figures
+from ingestion.language.periods import find_periods
+from ingestion.language.sentences import is_finished, sentence_around, sentences
+from tests.chatbot.answer.citing.test_citations import hit, prompt
+from tests.hard_sentences import HARD, Hard
+
+every = pytest.mark.parametrize("hard", HARD, ids=lambda hard: hard.text[:40])
+KEY = re.compile(r" ?\[S1[^\]]*\]")
+FRAME = "The committee met again. {} The minutes are kept by the board."
+
+
+@every
+def test_sentences_end_where_a_reader_ends_them(hard: Hard) -> None:
+    framed = FRAME.format(hard.text)
+    assert sentences(framed) == ["The committee met again.", *hard.parts, "The minutes are kept by the board."]
+    for part in hard.parts:
+        start = framed.index(part)
+        opened, ended = sentence_around(framed, start + 1, start + 2, reach=400)
+        assert framed[opened:ended] == part
+        assert is_finished(part)
+
+
+@every
+def test_amounts_are_read(hard: Hard) -> None:
+    assert tuple((one.value, one.scale, one.unit) for one in find_figures(hard.text)) == hard.figures
+
+
+@every
+def test_periods_are_read(hard: Hard) -> None:
+    assert tuple(one.text for one in find_periods(hard.text)) == hard.periods
+
+
+@every
+def test_a_quotation_is_of_whole_sentences(hard: Hard) -> None:
+    text = FRAME.format(hard.text)
+    found = [passage.text for passage in passages(hit(1, text))]  # a very short sentence goes with its neighbour
+    assert " ".join(found) == text
+    assert all(any(part in one for one in found) for part in hard.parts)
+
+
+@every
+def test_a_statement_is_a_sentence(hard: Hard) -> None:
+    text = FRAME.format(hard.text)
+    judged = [KEY.sub("", one.text) for one in check_statements(text, prompt(hit(1, text))).statements]
+    stated = [KEY.sub("", part) for part in hard.parts if not part.endswith("?")]
+    assert judged == ["The committee met again.", *stated, "The minutes are kept by the board."]
+
+
+@every
+def test_a_conversation_is_shortened_by_sentences(hard: Hard) -> None:
+    said = Messages([Message("1", "user", FRAME.format(hard.text))], "").sentences[0]
+    assert [sentence.strip() for sentence in said][1:-1] == list(hard.parts)
+
+
+@every
+def test_a_question_is_a_sentence(hard: Hard) -> None:
+    assert all(part in subject_of(hard.text) for part in hard.parts)
