@@ -24,16 +24,17 @@ def _of(*kinds: str) -> dict[str, float]:
     return {word: float(scale) for word, scale, kind in table("scales.tsv") if kind in kinds}
 
 
-SCALES: Mapping[str, float] = _of("whole", "short")
+SCALES: Mapping[str, float] = _of("whole", "lower", "short")
 LETTER_SCALES: Mapping[str, float] = _of("letter")
 # Scale -> the word it is called by: 1e6 -> "million".
-SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole").items())}
+SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
 # All words, in lower case: singular, plural, short.
-SCALE_TERMS = frozenset({*SCALES, *(f"{word}s" for word in _of("whole"))})
+SCALE_TERMS = frozenset({*SCALES, *(f"{word}s" for word in _of("whole", "lower"))})
 
 # Pattern fragments without groups, for patterns that ignore case; what may follow a word is left to them.
 SHORT_SCALES = frozenset(_of("short"))
-WHOLE_SCALE = rf"(?:{either(_of('whole'))})"
+_LOWER = _of("lower")
+WHOLE_SCALE = rf"(?:{either(_of('whole'))}{f'|(?-i:{either(_LOWER)})' if _LOWER else ''})"
 SHORT_SCALE = rf"(?:{either(SHORT_SCALES)})"
 SCALE_WORD = rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE})"
 ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"
