@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingestion.language.numbers import find_figures, magnitude
 from ingestion.language.scales import SCALE_NAMES, SCALES, scale_of
 
 
@@ -13,3 +14,11 @@ def test_each_word_is_read_in_any_case_and_number(word: str) -> None:
 def test_no_word_is_no_scale_and_each_scale_has_a_name() -> None:
     assert scale_of(None) == scale_of("") == 1.0
     assert {scale_of(name) for name in SCALE_NAMES.values()} == set(SCALES.values()) == set(SCALE_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("Rs 5 arab were spent.", 5e9), ("An outlay of 2.5 kharab rupees was approved.", 2.5e11), ("The 22 Arab states met.", 22)],
+)
+def test_south_asian_words_scale_and_the_people_do_not(text: str, value: float) -> None:
+    assert [magnitude(figure) for figure in find_figures(text)] == [value]
