@@ -22,3 +22,8 @@ def test_no_word_is_no_scale_and_each_scale_has_a_name() -> None:
 )
 def test_south_asian_words_scale_and_the_people_do_not(text: str, value: float) -> None:
     assert [magnitude(figure) for figure in find_figures(text)] == [value]
+
+
+def test_a_milliard_is_a_billion() -> None:
+    (figure,) = find_figures("The Bundesbank holds 3.2 mrd euros of it.")
+    assert (magnitude(figure), figure.unit) == (3.2e9, "EUR")
