@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
-from ingestion.language.months import MONTH_WORDS, MONTHS
+from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 
 __all__ = ["BULLETS", "LONGEST_SENTENCE", "PLACES", "is_finished", "sentence_around", "sentence_spans", "sentences"]
@@ -57,7 +57,7 @@ OFTEN_SHORT = (
     frozenset(
         """inc corp co cos ltd plc llc llp bros intl jr sr etc al dept govt st ave assn natl pct ph.d mon tue tues wed thu thurs fri sat sun""".split()
     )
-    | (MONTH_WORDS - frozenset(MONTHS))
+    | SHORT_MONTHS
     | SHORT_SCALES
     | frozenset(LETTER_SCALES)
 )
