@@ -27,8 +27,8 @@ from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_ans
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.quoting.extractive import embedded  # noqa: E402
-from chatbot.answer.quoting.passages import passages  # noqa: E402
 from chatbot.answer.quoting.relevance import WEIGHTS, Found, Question, signs_of  # noqa: E402
+from chatbot.evidence.page import page_of  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.store.embedders import SentenceVectors  # noqa: E402
 
@@ -93,7 +93,7 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
         if answer.prompt is None or answer.understanding is None:
             continue
         hits = list(answer.prompt.sources.values())
-        cut = [(hit, passage) for hit in hits for passage in passages(hit)]
+        cut = [(hit, passage) for hit in hits for passage in page_of(hit).passages]
         appended = answer.search_query != question.text and answer.search_query.endswith(question.text)
         asked = Question(answer.understanding, [passage for _, passage in cut], question.text if appended else "")
         near = vectors.vectors([embedded(passage) for _, passage in cut]) @ chatbot.library.embedder.embed([answer.understanding.subject])[0]

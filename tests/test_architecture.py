@@ -32,13 +32,14 @@ GROUND = {
 }
 
 # The arrows, one way: app, ui, cli, api, mcp_server -> audit -> service -> asking -> memory -> search -> store -> ground -> ingestion, and
-# asking -> answer -> ground. A room knows itself and what lies below it; answer and search do not know each other.
+# asking -> answer -> evidence -> ground. A room knows itself and what lies below it; answer and search do not know each other.
 BELOW: dict[str, set[str]] = {"ingestion": set(), "ground": {"ingestion"}}
 BELOW["store"] = {"ground", *BELOW["ground"]}
 BELOW["search"] = {"store", *BELOW["store"]}
 BELOW["memory"] = {"search", *BELOW["search"]}
-BELOW["answer"] = {"ground", *BELOW["ground"]}
-BELOW["asking"] = {"memory", "answer", *BELOW["memory"]}
+BELOW["evidence"] = {"ground", *BELOW["ground"]}
+BELOW["answer"] = {"evidence", *BELOW["evidence"]}
+BELOW["asking"] = {"memory", "answer", *BELOW["memory"], *BELOW["answer"]}
 BELOW["service"] = {"asking", *BELOW["asking"]}
 BELOW["audit"] = {"service", *BELOW["service"]}
 BELOW |= {shell: {"audit", *BELOW["audit"]} for shell in ("ui", "cli", "api", "mcp_server")}

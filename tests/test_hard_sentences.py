@@ -7,7 +7,7 @@ import re
 import pytest
 
 from chatbot.answer.citing.statements import check_statements
-from chatbot.answer.quoting.passages import passages
+from chatbot.evidence.page import page_of
 from chatbot.memory.compression.messages import Message, Messages
 from chatbot.search.questions import subject_of
 from ingestion.language.numbers import find_figures
@@ -45,7 +45,7 @@ def test_periods_are_read(hard: Hard) -> None:
 @every
 def test_a_quotation_is_of_whole_sentences(hard: Hard) -> None:
     text = FRAME.format(hard.text)
-    found = [passage.text for passage in passages(hit(1, text))]  # a very short sentence goes with its neighbour
+    found = [passage.text for passage in page_of(hit(1, text)).passages]  # a very short sentence goes with its neighbour
     assert " ".join(found) == text
     assert all(any(part in one for one in found) for part in hard.parts)
 

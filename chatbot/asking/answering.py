@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chatbot.answer.checks.pages import forget_pages
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.citing.named_pages import uncited_pages
 from chatbot.answer.citing.statements import MODEL_TEXT, Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.prompt import NOT_THERE
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
-from chatbot.answer.quoting.passages import passages
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
 from chatbot.errors import ModelError
+from chatbot.evidence.page import forget_pages, page_of
 from chatbot.records import Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.newer import superseded
@@ -156,7 +155,7 @@ class Answering:
     def _evidence(self, asked: Asked) -> dict[str, float]:
         """See search/refusal.py."""
         hits = tuple(asked.prompt.sources.values())
-        found = [passage for hit in hits for passage in passages(hit)]
+        found = [passage for hit in hits for passage in page_of(hit).passages]
         with_heads = [f"{passage.head} {passage.text}" for passage in found]
         likeness = None
         if self._likeness(asked.vector) is not None:

@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.checks.mentions import Mention, label_words, period_beside, periods_in
-from chatbot.answer.checks.pages import Placed, words_around
-from chatbot.answer.checks.words import comparable_words
+from chatbot.evidence.figures import Placed, words_around
+from chatbot.evidence.mentions import Mention, label_words, period_beside, periods_in
+from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, scale_marks
 from ingestion.language.periods import Period, find_periods

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 
 from chatbot.answer.checks.claims import Claim
-from chatbot.answer.checks.pages import OnPage, PageView, digits_of
+from chatbot.evidence.figures import OnPage, digits_of
+from chatbot.evidence.page import Page
 from ingestion.language.numbers import Figure, same_value
 from ingestion.language.opposites import HOLDINGS, MOVES
 from ingestion.language.periods import YEAR
@@ -68,7 +69,7 @@ def _move(before: _Words, after: _Words) -> int:
     return bool(up) - bool(down)
 
 
-def figures_stating(figure: Figure, view: PageView) -> list[Figure]:
+def figures_stating(figure: Figure, view: Page) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
     return [placed.figure for placed in view.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)]
@@ -142,7 +143,7 @@ def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
     return count
 
 
-def figures_against(claim: Claim, view: PageView, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
+def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
     """Other figures of the page that stand where the answer has its own: in the same words, or in the same row after the same cells.
 
     Where the value stands on the page too, its own place must not fit the answer as well, nor be another column of that row. rows: whether
@@ -168,7 +169,7 @@ def _copies_row(claim: Claim, placed: OnPage) -> bool:
     return ROW_WORDS <= placed.on_line <= _common(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
 
 
-def _ends_alike(claim: Claim, placed: OnPage, view: PageView) -> bool:
+def _ends_alike(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
     if _common(claim.before, placed.before) < LEADING_WORDS:
         return False

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import find_formulas, is_constant
-from chatbot.answer.checks.mentions import label_words, may_be_one, period_beside, periods_in
-from chatbot.answer.checks.pages import OnPage, PageView, digits_of, view_of
-from chatbot.answer.checks.printed_rows import has_line, rows_printed
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
-from chatbot.answer.checks.words import comparable_words
+from chatbot.evidence.figures import OnPage, digits_of
+from chatbot.evidence.mentions import label_words, may_be_one, period_beside, periods_in
+from chatbot.evidence.page import Page, page_of
+from chatbot.evidence.words import comparable_words
 from chatbot.records import NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.periods import Period, periods_agree
@@ -57,15 +57,15 @@ class _Verdict:
 ABSENT = _Verdict("absent")
 
 
-class _Views(dict[str, PageView]):
+class _Views(dict[str, Page]):
     """The pages of a prompt by key, each read when first looked at."""
 
     def __init__(self, prompt: Prompt) -> None:
         super().__init__()
         self.sources = prompt.sources
 
-    def __missing__(self, key: str) -> PageView:
-        view = self[key] = view_of(self.sources[key])
+    def __missing__(self, key: str) -> Page:
+        view = self[key] = page_of(self.sources[key])
         return view
 
 
@@ -113,7 +113,7 @@ def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
     return NumberCheck(figure.text, figure.value, figure.unit, figure.scale, period, verdict.status, shown, reason=verdict.reason)
 
 
-def _verdict(claim: Claim, view: PageView) -> _Verdict:
+def _verdict(claim: Claim, view: Page) -> _Verdict:
     """What one page says of the figure."""
     same_digits = view.by_digits.get(digits_of(claim.figure), [])
     if copied := next((placed for placed in same_digits if _is_copied(claim, placed, view)), None):
@@ -149,7 +149,7 @@ def _verdict(claim: Claim, view: PageView) -> _Verdict:
     return ABSENT
 
 
-def _is_the_one(claim: Claim, placed: OnPage, view: PageView) -> bool:
+def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether a place that fits cannot be another's: a cell whose row the answer names in full, or a figure that both tie to one period."""
     if placed.place is not None:
         return reads_row(view.tables, placed.place, claim.mention)
@@ -178,7 +178,7 @@ def _apart_by_scale(one: Figure, other: Figure) -> bool:
     return unsaid and ratio is not None and (ratio not in INDIAN_SCALES or not INDIAN_SCALES.isdisjoint(stated))
 
 
-def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:
+def _rounded(claim: Claim, near: Sequence[OnPage], view: Page) -> _Verdict:
     """The verdict on a figure that is one of the page's, rounded."""
     if not claim.rounded:
         return _Verdict("present_elsewhere", f"rounded, which the answer does not say: the page has {near[0].figure.text}")
@@ -188,19 +188,19 @@ def _rounded(claim: Claim, near: Sequence[OnPage], view: PageView) -> _Verdict:
     return _supported(fitting, view) if fitting else _Verdict("present_elsewhere", objections[0])
 
 
-def _supported(placed: OnPage, view: PageView) -> _Verdict:
+def _supported(placed: OnPage, view: Page) -> _Verdict:
     if placed.place is None:
         return _Verdict("supported", f"stands in “{_line(placed, view)}”")
     return _Verdict("supported", f"stands in {view.tables.shown(placed.place)}", view.tables.period_of(placed.place))
 
 
-def _line(placed: OnPage, view: PageView) -> str:
+def _line(placed: OnPage, view: Page) -> str:
     """The page's line around a figure."""
     line = " ".join(_line_of(placed, view).split())
     return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
 
 
-def _line_of(placed: OnPage, view: PageView) -> str:
+def _line_of(placed: OnPage, view: Page) -> str:
     end = view.text.find("\n", placed.figure.end)
     return view.text[placed.line : end if end >= 0 else len(view.text)]
 
@@ -208,10 +208,10 @@ def _line_of(placed: OnPage, view: PageView) -> str:
 # ---------------------------------------------------------------- is it this place that the answer speaks of
 
 
-def _objection(claim: Claim, placed: OnPage, view: PageView, *, apart: bool) -> str:
+def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
     """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
     if placed.place is not None:
-        printed = rows_printed(claim.paragraph, view.tables.views[placed.place.table], view.text)
+        printed = view.rows_in(claim.paragraph, view.tables.views[placed.place.table])
         quoted = placed.place.row in printed and not speaks_of_another_row(view.tables, placed.place, claim.mention)
         if claim.mention.head and printed and not quoted:
             return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
@@ -240,26 +240,26 @@ def _of_same_thing(said: Sequence[str], there: Sequence[str]) -> bool:
     return not said or said[0] in there[:2] or (bool(there) and there[0] in said[:2])
 
 
-def _in_head(claim: Claim, view: PageView) -> bool:
+def _in_head(claim: Claim, view: Page) -> bool:
     """Whether the figure is a number in a head or label of the page's tables, such as the 3 of "Level 3", with the word before it."""
     digits = re.sub("[^0-9]", "", claim.figure.text)
     return abs(claim.figure.value) < LARGEST_NAME and (*claim.lead[-1:], digits) in view.tables.names
 
 
-def _is_copied(claim: Claim, placed: OnPage, view: PageView) -> bool:
+def _is_copied(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether the answer has the whole line of the page that the figure stands in, words among it."""
     if _shared(claim, placed) < min(placed.on_line, len(placed.before)):
         return False
     line = " ".join(_line_of(placed, view).split())
     tells = any(map(str.isalpha, line)) or line.count(" ") > 1
-    copied = tells and " ".join(claim.figure.text.split()) in line and has_line(claim.paragraph, line, view.text)
+    copied = tells and " ".join(claim.figure.text.split()) in line and view.printed_in(claim.paragraph, line)
     return copied and not _of_other_period(claim, placed, view)
 
 
-def _quotes_line(claim: Claim, placed: OnPage, view: PageView) -> bool:
+def _quotes_line(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether the answer has the figure's whole line beside it, with its words: what reads it out need not say its scale."""
     line = _line_of(placed, view)
-    return any(map(str.isalpha, line)) and has_line(claim.paragraph, line, view.text)
+    return any(map(str.isalpha, line)) and view.printed_in(claim.paragraph, line)
 
 
 def _shared(claim: Claim, placed: OnPage) -> int:
@@ -281,7 +281,7 @@ def _in_name(claim: Claim, placed: OnPage) -> bool:
     return before or after
 
 
-def _is_list_number(claim: Claim, view: PageView) -> bool:
+def _is_list_number(claim: Claim, view: Page) -> bool:
     """Whether a line of the page begins with this number and a full stop, and goes on as the answer does: "112. The total"."""
     written = claim.figure.text
     if not (written.isdigit() and claim.goes_on):
@@ -289,7 +289,7 @@ def _is_list_number(claim: Claim, view: PageView) -> bool:
     return re.search(rf"^[ \t]{{0,20}}{written}[.)][ \t]{{1,5}}{re.escape(claim.goes_on[0])}\b", view.text, re.IGNORECASE | re.MULTILINE) is not None
 
 
-def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
+def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     """Why a figure of a sentence is of another period than the answer states, "" where it may be of that one."""
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
@@ -305,7 +305,7 @@ def _of_other_period(claim: Claim, placed: OnPage, view: PageView) -> str:
     return ""
 
 
-def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: PageView) -> bool:
+def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: Page) -> bool:
     """Whether it is this place that the answer repeats, of another period, and not the other one, by chance of the same value: it has far more of its words."""
     if not claim.mention.own or placed.place is not None or other.place is not None or len(claim.mention.nearby) < 2:
         return False
@@ -322,12 +322,12 @@ def _is_compared(sentence: str, period: Period, mine: int) -> bool:
     return found is not None and not found.start("other") <= mine < found.end("other")
 
 
-def _sentence_span(placed: OnPage, view: PageView) -> tuple[int, int]:
+def _sentence_span(placed: OnPage, view: Page) -> tuple[int, int]:
     """Where the page's sentence around a figure stands; what a semicolon parts counts as two."""
     return sentence_around(view.text, placed.figure.start, placed.figure.end, reach=SENTENCE_REACH, also=";")
 
 
-def _sentence(placed: OnPage, view: PageView) -> str:
+def _sentence(placed: OnPage, view: Page) -> str:
     """The page's sentence around a figure."""
     start, end = _sentence_span(placed, view)
     return view.text[start:end]
@@ -336,7 +336,7 @@ def _sentence(placed: OnPage, view: PageView) -> str:
 # ---------------------------------------------------------------- figures that the answer computes
 
 
-def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], views: list[list[PageView]]) -> list[NumberCheck]:
+def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], views: list[list[Page]]) -> list[NumberCheck]:
     """The checks with results of shown formulas, and figures that repeat them, marked as derived. views: the pages each may rest on."""
     checked = list(checks)
     figures = [one.figure for one in claims]
@@ -361,7 +361,7 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
     return checked
 
 
-def _labels(claim: Claim, views: list[PageView], results: list[tuple[Figure, str]]) -> set[_Label]:
+def _labels(claim: Claim, views: list[Page], results: list[tuple[Figure, str]]) -> set[_Label]:
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
     mine = claim.figure
     bare = mine.bare and mine.unit is None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
 
-from chatbot.answer.checks.mentions import Mention, label_words, periods_in
-from chatbot.answer.checks.table_cells import Named, Place, TablesOfPage, TableView, Words, forget_with_tables
+from chatbot.evidence.mentions import Mention, label_words, periods_in
+from chatbot.evidence.table_cells import Named, Place, TablesOfPage, TableView, Words
 from ingestion.language.periods import Period, periods_agree
 
 __all__ = ["names_row", "objection_to", "reads_row", "speaks_of_another_row"]
@@ -84,7 +83,7 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
     own = options[this]
     for scope, said in enumerate(mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]):
         lenient = options is view.rows and scope >= len(mention.nearby) - 2  # a whole sentence may name several rows, a table's title among them
-        scores = _named_in_full(view, options, said)
+        scores = view.once(_named_in_full, view, options, said)  # the same for every figure of a sentence, and every cell that it may be
         found = [index for index in scores if index != this and rivals(index)]
         best = max(found, key=lambda index: scores[index], default=this)
         if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
@@ -94,14 +93,10 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
     return None
 
 
-@lru_cache(maxsize=512)  # the same for every figure of a sentence, and for every cell that it may be
 def _named_in_full(view: TableView, options: tuple[Named, ...], said: Words) -> dict[int, float]:
     """The rows or columns whose words are all said, with their scores."""
     scores = {index: _score(view, named, said) for index, named in enumerate(options) if named.words and named.words <= said}
     return dict(sorted(scores.items(), key=lambda item: -item[1])[:MOST_NAMED])
-
-
-forget_with_tables(_named_in_full.cache_clear)
 
 
 def _score(view: TableView, named: Named, said: Words) -> float:

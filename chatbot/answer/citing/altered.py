@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from chatbot.answer.checks.words import STOP_WORDS, Words
+from chatbot.evidence.words import STOP_WORDS, Words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import OPPOSITES
 

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
-from chatbot.answer.checks.pages import view_of
-from chatbot.answer.checks.words import (
+from chatbot.answer.citing.altered import alteration
+from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
+from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
+from chatbot.evidence.page import page_of
+from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     TELLING_WORDS,
     comparable_words,
     telling_words,
 )
-from chatbot.answer.citing.altered import alteration
-from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
-from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import BULLETS, sentence_spans
@@ -157,7 +157,7 @@ class _Answer:
         """As _passage, where all that the paragraph says since the key before is copied from the page: a sentence, a list with its items, a row behind
         the head of its table. What is copied is what is marked, and not the part of it that happens to be the longest run of words."""
         start, end = self._before(mark, self.blanked.rfind("\n\n", 0, self.marks[mark.group].start) + 1, LONGEST_COPIED)
-        said, view = self.blanked[start:end], view_of(hit)
+        said, view = self.blanked[start:end], page_of(hit)
         parts = [said] if self._quoted(start, end) else _ELLIPSIS.split(said)
         if span := copied_passage(parts, view) or printed_row(comparable_words(said), hit):
             return span, "", view.text[slice(*span)]
@@ -194,7 +194,7 @@ class _Answer:
 
     def _passage(self, start: int, end: int, hit: Hit) -> tuple[tuple[int, int], str, str]:
         """Offsets, reason ("" where verified) and quote for one statement."""
-        view = view_of(hit)
+        view = page_of(hit)
         statement = self.blanked[start:end]
         words = comparable_words(statement)
         if not words.texts:

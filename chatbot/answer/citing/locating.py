@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from chatbot.answer.checks.number_checks import figures_stating
-from chatbot.answer.checks.pages import PageView
-from chatbot.answer.checks.words import (
+from chatbot.evidence.page import Page
+from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
     Words,
@@ -21,7 +21,6 @@ from chatbot.answer.checks.words import (
     telling_words,
 )
 from ingestion.language.numbers import Figure
-from ingestion.language.sentences import sentence_spans
 
 __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]
 
@@ -48,7 +47,7 @@ def locate(page_text: str, quote: str) -> tuple[int, int] | None:
     return _located(page_text, comparable_words(page_text), quote)
 
 
-def quoted_passage(quotations: Sequence[Sequence[str]], view: PageView) -> tuple[tuple[int, int], str, str]:
+def quoted_passage(quotations: Sequence[Sequence[str]], view: Page) -> tuple[tuple[int, int], str, str]:
     """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on the page; else what does not.
 
     quotations: each as the parts that its ellipses leave, which must stand in order, in one sentence or from one to the next."""
@@ -65,12 +64,12 @@ def quoted_passage(quotations: Sequence[Sequence[str]], view: PageView) -> tuple
     return (start, end), "", view.text[start:end]
 
 
-def _in_order(parts: Sequence[str], view: PageView) -> list[tuple[int, int]]:
+def _in_order(parts: Sequence[str], view: Page) -> list[tuple[int, int]]:
     """A place for each part, one behind the other, none further on than the sentence after the last one's but one that
     begins its sentence, which nothing before it is read into; [] where there are none."""
     if len(parts) > MOST_PARTS:
         return []
-    starts = [start + len(view.text[start:end]) - len(view.text[start:end].lstrip()) for start, end in sentence_spans(view.text)]
+    starts = [start + len(view.text[start:end]) - len(view.text[start:end].lstrip()) for start, end in view.sentence_spans]
 
     def follows(span: tuple[int, int], last: tuple[int, int]) -> bool:
         near = bisect_right(starts, span[0]) - bisect_right(starts, last[1] - 1) <= 1
@@ -86,7 +85,7 @@ def _in_order(parts: Sequence[str], view: PageView) -> list[tuple[int, int]]:
     return chains[0] if chains else []
 
 
-def copied_passage(parts: list[str], view: PageView) -> tuple[int, int] | None:
+def copied_passage(parts: list[str], view: Page) -> tuple[int, int] | None:
     """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave, in order: the span is around all of them,
     or the longest where they stand far apart. A few words count only as whole lines with a figure: they stand anywhere by chance."""
     if len(parts) > MOST_PARTS:
@@ -108,7 +107,7 @@ def copied_passage(parts: list[str], view: PageView) -> tuple[int, int] | None:
     return span if len(found.texts) >= MIN_QUOTE_WORDS or row else None
 
 
-def row_behind_head(said: str, view: PageView) -> tuple[int, int] | None:
+def row_behind_head(said: str, view: Page) -> tuple[int, int] | None:
     """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)": whole lines that hold a figure, the next ones
     below the head where the page has several. None where there are none, or the head's words are not the page's. Only the last colons part a head."""
     words, known = comparable_words(said), frozenset(view.words.texts)
@@ -157,7 +156,7 @@ def _with_outer_marks(page_text: str, quote: str, sought: Words, span: tuple[int
     return start, end + (len(tail) if tail and page_text.startswith(tail, end) else 0)
 
 
-def unquoted_passage(words: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
+def unquoted_passage(words: Words, figures: list[Figure], view: Page) -> tuple[int, int] | None:
     """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds most of
     the statement's figures."""
     found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
@@ -170,7 +169,7 @@ def unquoted_passage(words: Words, figures: list[Figure], view: PageView) -> tup
     return _with_whole_figures(view, *span) if span and _has_figure(view, *span) else None
 
 
-def _row(said: Words, figures: list[Figure], view: PageView) -> tuple[int, int] | None:
+def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | None:
     """A table row whose whole label is among the statement's words and which holds one of its figures, as offsets of its line."""
     for stated in (place for figure in figures for place in figures_stating(figure, view)):
         start = view.text.rfind("\n", 0, stated.start) + 1
@@ -185,12 +184,12 @@ def _row(said: Words, figures: list[Figure], view: PageView) -> tuple[int, int] 
     return None
 
 
-def _has_figure(view: PageView, start: int, end: int) -> bool:
+def _has_figure(view: Page, start: int, end: int) -> bool:
     index = bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end)
     return index < len(view.figures) and view.figures[index].figure.start < end
 
 
-def _with_whole_figures(view: PageView, start: int, end: int) -> tuple[int, int]:
+def _with_whole_figures(view: Page, start: int, end: int) -> tuple[int, int]:
     """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
     for placed in view.figures[bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end) :]:
         if placed.figure.start >= end:

@@ -6,17 +6,16 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
 
-from chatbot.answer.checks.table_cells import forget_with_tables
-from chatbot.answer.checks.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
 from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
+from chatbot.evidence.page import page_of
+from chatbot.evidence.sentences import NEAR, Stems, stems_of
+from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
+from chatbot.records import Citation, NumberCheck, Prompt, Statement
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
-from ingestion.language.terms import content_terms
 
 __all__ = ["MODEL_TEXT", "Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
 
@@ -28,8 +27,6 @@ FINE = frozenset({"supported", "derived"})
 FEWEST_TELLING = 2
 # ... nor do fewer letters of a script without blanks: "是的。".
 FEWEST_UNSPACED = 4
-# Characters around a located passage that speak of the same thing.
-NEAR = 300
 # Share of a sentence's words that must stand near the passage located for it, lest four words in a row that any page of the kind has pass for all of it.
 LEAST_NEAR = 0.4
 # ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
@@ -180,7 +177,7 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
     known = {key.casefold(): key for key in prompt.sources}
     sentences = [_sentence(text, start, end, known) for start, end in _spans(text, known)]
     checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
-    given = _words(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
+    given = stems_of(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
     around = _Around(sentences)
     judged: list[_Sentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
@@ -266,7 +263,7 @@ def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> boo
         return False
     if any(_is_sentence(part) for part in _BETWEEN_CLAUSES.split(said.rstrip(":：*_ "))):
         return False
-    return len(_words(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
+    return len(stems_of(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
 
 
 def _is_sentence(part: str) -> bool:
@@ -330,8 +327,8 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
     if not key:
         return None
     said, hit = one.text.strip(), prompt.sources[key]
-    words = _words(_without_item(said))
-    page = _parts_of(hit)
+    words = stems_of(_without_item(said))
+    page = page_of(hit).stems
     if len(words & page.all) < LEAST_SHARED * len(words) or not all(_has_clause(clause, page) for clause in _clauses(_without_item(said))):
         return None
     if any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
@@ -354,13 +351,13 @@ def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
 
     Few pages are looked at in earnest, which costs: those that have its figures' digits, and of them those that have most of its words anywhere.
     """
-    words, clauses = _words(said), _clauses(said)
-    shares = {key: len(words & _parts_of(prompt.sources[key]).all) / len(words) if words else 1.0 for key in keys}
+    words, clauses = stems_of(said), _clauses(said)
+    shares = {key: len(words & page_of(prompt.sources[key]).stems.all) / len(words) if words else 1.0 for key in keys}
     digits = [figure.text for figure in find_figures(said)]
     printed = {key: sum(figure in prompt.sources[key].page_text for figure in digits) for key in keys}
     likely = (key for key in sorted(keys, key=lambda key: (-printed[key], -shares[key])) if shares[key] >= LEAST_NEAR)
     best, found = "", 0.0
-    for key in islice((key for key in likely if all(_has_clause(clause, _parts_of(prompt.sources[key])) for clause in clauses)), MOST_LOOKED_AT):
+    for key in islice((key for key in likely if all(_has_clause(clause, page_of(prompt.sources[key]).stems) for clause in clauses)), MOST_LOOKED_AT):
         share = _share_found(said, words, key, prompt) if shares[key] > found else 0.0
         best, found = (key, share) if share >= LEAST_NEAR and share > found else (best, found)
     return best
@@ -374,7 +371,7 @@ def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> 
         return 0.0
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
-    return len(words & _words(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
+    return len(words & stems_of(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
 
 
 # ---------------------------------------------------------------- clause by clause
@@ -392,15 +389,6 @@ class _Clause:
     core: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The words of a page: of each sentence, of what stands around each, and of all of it, with the words of its headings and its document's name."""
-
-    sentences: tuple[frozenset[str], ...]
-    around: tuple[frozenset[str], ...]
-    all: frozenset[str]
-
-
 def _clauses(said: str) -> list[_Clause]:
     parts = [(part, _telling(part)) for part in _BETWEEN_CLAUSES.split(said)]
     return [
@@ -408,7 +396,7 @@ def _clauses(said: str) -> list[_Clause]:
     ]
 
 
-def _has_clause(clause: _Clause, page: _Parts) -> bool:
+def _has_clause(clause: _Clause, page: Stems) -> bool:
     """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
     these may be a row's, its head's and its table's."""
     if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
@@ -427,36 +415,15 @@ def _core(part: str) -> frozenset[str]:
     return _telling(" ".join([done[0] if done else "", being[1] if being else ""]))
 
 
-def _parts_of(hit: Hit) -> _Parts:
-    return _parts(hit.page_text, f"{hit.document} {hit.context}")
-
-
-@lru_cache(maxsize=64)
-def _parts(text: str, named: str) -> _Parts:
-    names = _words(named)
-    spans = sentence_spans(text)
-    sentences = tuple(_words(text[start:end]) | names for start, end in spans)
-    around = tuple(_words(text[max(0, start - NEAR) : end + NEAR]) | names for start, end in spans)
-    return _Parts(sentences, around, _words(text) | names)
-
-
-forget_with_tables(_parts.cache_clear)
-
-
 def _telling(text: str) -> frozenset[str]:
     """The terms of a text that are no figures and no words that go with any figure."""
-    return _words(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
+    return stems_of(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
 
 
 def _without_item(said: str) -> str:
     """A sentence without the bullet, number or letter of its item."""
     mark = _ITEM.match(said)
     return said[mark.end() :] if mark else said
-
-
-def _words(text: str) -> frozenset[str]:
-    """The terms of a text that are no figures."""
-    return frozenset(term for term in content_terms(text) if not term[0].isdigit())
 
 
 def _statement(one: _Sentence, prompt: Prompt) -> Statement:

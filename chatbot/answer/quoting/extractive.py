@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.quoting.blocks import BULLET, SPEAKER, YEAR_SAID, is_head, is_title
-from chatbot.answer.quoting.passages import LEFT_OUT, Passage, orders_of, passages
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
+from chatbot.evidence.blocks import BULLET, SPEAKER, YEAR_SAID, is_head, is_title
+from chatbot.evidence.page import page_of
+from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.records import Prompt, Understanding
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
@@ -74,7 +75,9 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
     likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid: what stands in this text comes last.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
-    places = [(key, passage, page) for key, hit in prompt.sources.items() for page in [passages(hit)] for passage in page if not _is_title(passage)]
+    places = [
+        (key, passage, page) for key, hit in prompt.sources.items() for page in [page_of(hit).passages] for passage in page if not _is_title(passage)
+    ]
     appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
     documents = {hit.document for hit in prompt.sources.values()}
     question = Question(meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents)

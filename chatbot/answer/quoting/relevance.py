@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.quoting.blocks import ROW_FIGURE, YEAR_SAID
-from chatbot.answer.quoting.passages import Passage
+from chatbot.evidence.blocks import ROW_FIGURE, YEAR_SAID
+from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
 from ingestion.language.periods import Period, find_periods, periods_agree

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.quoting.sentences import sentences
 from chatbot.answer.sums.narrowings import bound_of, claims, narrowings
+from chatbot.evidence.page import page_of
+from chatbot.evidence.passages import orders_of
 from chatbot.records import Hit
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.periods import Period, find_periods
@@ -113,9 +114,9 @@ def content(text: str) -> list[str]:
 
 def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[Stated]:
     """The figures of a page's sentences in order. first: the number of the page's first sentence."""
-    orders = " ".join(" ".join(hit.page_text[start:end].split()) for start, end in hit.instructions)
+    orders = orders_of(hit)
     found: list[Stated] = []
-    for at, (text, head) in enumerate(sentences(hit.body or hit.page_text)):
+    for at, (text, head) in enumerate(page_of(hit).whole_sentences):
         whole = text[:1].isupper() or text[:1].isdigit() or text[:1] in "“\"'("
         if not whole or len(text) > LONGEST_SENTENCE or text in orders or _SUPPOSED.search(text) or claims(text):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citing.keys import escape_keys
-from chatbot.answer.quoting.passages import verbatim
+from chatbot.evidence.passages import verbatim
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import find_figures, mark_of_table, passage_scale, stated_mark

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.answer.checks.pages import PageView, view_of
 from chatbot.answer.citing.locating import PARTS_APART, copied_passage, locate, quoted_passage, row_behind_head
+from chatbot.evidence.page import Page, page_of
 from chatbot.records import Hit
 
 SPEECH = """112. The total expenditure is expected at ` 50.65 lakh crore. The fiscal deficit is
@@ -55,8 +55,8 @@ def test_whatever_stands_on_a_page_is_located_there(page, start, length):
         assert span is not None
 
 
-def page_with(text: str) -> PageView:
-    return view_of(Hit("report.pdf", 1, 1, "1", "printed", "text", None, "1:1", text=text[:50], page_text=text))
+def page_with(text: str) -> Page:
+    return page_of(Hit("report.pdf", 1, 1, "1", "printed", "text", None, "1:1", text=text[:50], page_text=text))
 
 
 FUNDS = """The pension fund was set up in 1998. It pays 40 million crowns a year. The fund's staff of nine is paid by the state.

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatbot.answer.checks.pages import forget_pages
 from chatbot.answer.citing.statements import check_statements
+from chatbot.evidence.page import forget_pages
 from tests.chatbot.answer.citing.test_citations import hit, prompt
 
 RESERVES = "Reserves cover nine months of imports. The reserve fund is invested abroad.\nThe ceiling is 3.0 per cent of output.\n"
@@ -195,7 +195,12 @@ def test_what_was_done_and_what_something_is_stand_in_the_same_sentence(said: st
 def test_nothing_of_a_page_is_remembered_once_a_document_is_erased() -> None:
     secret = "The pipeline of Port Quell carries nine barrels a day."
     assert statuses(secret, f"{RESERVES}{secret}\n") == ["cited_by_check"]
-    caches = {id(one): one for name, module in list(sys.modules.items()) if name.startswith("chatbot.answer") for one in _caches(module)}.values()
+    caches = {
+        id(one): one
+        for name, module in list(sys.modules.items())
+        if name.startswith(("chatbot.answer", "chatbot.evidence"))
+        for one in _caches(module)
+    }.values()
     assert any(_holds(cache, "pipeline of Port Quell") for cache in caches), "what is tested: pages are remembered"
     forget_pages()
     assert not [cache for cache in caches if _holds(cache, "pipeline of Port Quell")]

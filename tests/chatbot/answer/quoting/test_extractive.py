@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from chatbot.answer.quoting.extractive import extract_answer, says_again
-from chatbot.answer.quoting.passages import passages
+from chatbot.evidence.page import page_of
+from chatbot.evidence.passages import Passage
 from chatbot.records import Hit, Prompt, Understanding
 from chatbot.search.questions import understand
 from ingestion.records import Cell, Rect, Row, Table
@@ -22,6 +23,10 @@ Health 4,120 4,385 4,610
 Education 3,900 4,010 4,245
 Adjustment (91.5) - 12.0
 """
+
+
+def passages(hit: Hit) -> list[Passage]:
+    return page_of(hit).passages
 
 
 def prompt(question: str, *pages: str) -> Prompt:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from chatbot.answer.quoting.passages import Passage
 from chatbot.answer.quoting.relevance import WEIGHTS, Found, Question, score_passages, signs_of
+from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 
 ASKED = Understanding(

@@ -1,4 +1,4 @@
-"""Knows a page as words and figures, each figure with the readings that its surroundings allow; knows no answer."""
+"""Knows the figures of a page, each with the readings that its surroundings allow; knows no answer."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import NamedTuple
 
-from chatbot.answer.checks.table_cells import Place, TablesOfPage, forget_tables, read_tables
-from chatbot.answer.checks.words import Words, comparable_words
-from chatbot.records import Hit
+from chatbot.evidence.table_cells import Place, TablesOfPage
+from chatbot.evidence.words import Words
 from ingestion.language.currencies import LETTERS
 from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.periods import YEAR
 from ingestion.language.units import MINUS
 from ingestion.language.vocabulary import either
-from ingestion.records import Table
 
-__all__ = ["OnPage", "PageView", "Placed", "digits_of", "forget_pages", "view_of", "words_around"]
+__all__ = ["FiguresOfPage", "OnPage", "Placed", "digits_of", "read_figures", "words_around"]
 
 NEAR_WORDS = 12  # words kept on each side of a figure, enough to see six in a row on either
 LONGEST_LINE = 300  # characters of a line that are looked at before a figure
@@ -62,15 +59,12 @@ class OnPage(Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class PageView:
-    """A page read once for comparing; its figures by their significant digits, and by the words next to them."""
+class FiguresOfPage:
+    """A page's figures in order; by their significant digits, with what else can be read as a figure; and by the words next to them."""
 
-    text: str
-    words: Words
-    figures: tuple[OnPage, ...]
+    all: tuple[OnPage, ...]
     by_digits: dict[str, list[OnPage]]
     by_neighbour: dict[str, list[OnPage]]
-    tables: TablesOfPage
 
 
 class _Marks(NamedTuple):
@@ -89,17 +83,6 @@ class _Marks(NamedTuple):
         return governing_mark(self.scales, figure.start) or self.default, governing_mark(self.kinds, figure.start)
 
 
-def view_of(hit: Hit) -> PageView:
-    """The hit's page, read once and kept for the next figure; its chunk where the page text is missing."""
-    return _view(hit.page_text or hit.text, hit.context, hit.tables if hit.page_text else ())
-
-
-def forget_pages() -> None:
-    """Drop what was kept of pages, after one was erased."""
-    _view.cache_clear()
-    forget_tables()
-
-
 def words_around(words: Words, figure: Figure, first: int, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     here, beyond = bisect_left(words.starts, figure.start), bisect_left(words.starts, figure.end)
     return words.texts[max(first, here - NEAR_WORDS) : here], words.texts[beyond : min(last, beyond + NEAR_WORDS)]
@@ -110,18 +93,17 @@ def digits_of(figure: Figure) -> str:
     return f"{abs(figure.value):.14e}".split("e")[0].replace(".", "").rstrip("0")
 
 
-@lru_cache(maxsize=128)  # pages of the last few questions; each is looked at once per figure
-def _view(text: str, context: str, found_tables: tuple[Table, ...]) -> PageView:
-    words, found = comparable_words(text), scale_marks(text)
+def read_figures(text: str, context: str, words: Words, tables: TablesOfPage) -> FiguresOfPage:
+    """The figures of a page. context: what stands above it in its document; words: the page's."""
+    found = scale_marks(text)
     default = next((mark for mark in reversed(scale_marks(context)) if mark.scale > 1), None)
     marks = _Marks([mark for mark in found if mark.scale > 1], [mark for mark in found if mark.scale == 1], default)
     percent_said = _PERCENT_SAID.search(text) is not None
-    tables = read_tables(found_tables)
     figures = find_figures(text)
     others = [
         figure
         for figure in _other_readings(text, figures)
-        if not (found_tables and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
+        if not (tables.views and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
     ]
     placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)
@@ -131,7 +113,7 @@ def _view(text: str, context: str, found_tables: tuple[Table, ...]) -> PageView:
     for one in placed[: len(figures)]:
         for word in {*one.before[-1:], *one.after[:1]}:
             by_neighbour[word].append(one)
-    return PageView(text, words, tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour), tables)
+    return FiguresOfPage(tuple(placed[: len(figures)]), dict(by_digits), dict(by_neighbour))
 
 
 def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, TablesOfPage], percent_said: bool) -> OnPage:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from chatbot.answer.quoting.blocks import PARAGRAPH_NUMBER, is_head, read_blocks
-from ingestion.language.sentences import is_finished
-from ingestion.language.sentences import sentences as cut
+from chatbot.evidence.blocks import PARAGRAPH_NUMBER, is_head, read_blocks
+from ingestion.language.sentences import is_finished, sentences
 
-__all__ = ["sentences"]
+__all__ = ["whole_sentences"]
 
 
-def sentences(text: str) -> list[tuple[str, str]]:
+def whole_sentences(text: str) -> list[tuple[str, str]]:
     """(whole sentence, heading above it) in order; a paragraph's number goes with none."""
     found: list[tuple[str, str]] = []
     head = ""
@@ -21,5 +20,5 @@ def sentences(text: str) -> list[tuple[str, str]]:
         else:
             prose = " ".join(block.split())
             prose = prose[number.end() :] if (number := PARAGRAPH_NUMBER.match(prose)) else prose
-            found += [(sentence, head) for sentence in cut(prose, longest=len(prose) or 1) if is_finished(sentence)]
+            found += [(sentence, head) for sentence in sentences(prose, longest=len(prose) or 1) if is_finished(sentence)]
     return found

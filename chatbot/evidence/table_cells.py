@@ -6,19 +6,19 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from chatbot.answer.checks.mentions import label_words, periods_in
-from chatbot.answer.checks.words import comparable_words
+from chatbot.evidence.mentions import label_words, periods_in
+from chatbot.evidence.once import Once
+from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
 from ingestion.language.periods import Period
 from ingestion.records import Table
 
-__all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "forget_tables", "forget_with_tables", "read_tables"]
+__all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "read_tables"]
 
 LONGEST_SHOWN = 60
 CELLS_BACK = 400  # cells that start before one and may still be open: those of a large table whose cells have several lines
@@ -50,7 +50,8 @@ class Named:
 class TableView:
     """A table's rows and columns by the words that tell them apart. heads: all words of each column's. weights: the rarer a word, the more.
 
-    around: words of caption and unit. other_periods: those of the caption. all_digits: each row's cells as `digits` gives them.
+    around: words of caption and unit. other_periods: those of the caption. all_digits: each row's cells as `digits` gives them. once: keeps what is
+    found out about the table.
     """
 
     table: Table
@@ -63,6 +64,7 @@ class TableView:
     column_periods: tuple[tuple[Period, ...], ...]
     other_periods: tuple[Period, ...]
     all_digits: tuple[tuple[str, ...], ...]
+    once: Once = field(default_factory=Once)
 
     def text(self, row: int, column: int) -> str:
         """The cell as printed, "none" where there is none."""
@@ -118,7 +120,11 @@ class TablesOfPage:
         """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of both, the nearer one alone."""
         view = self.views[place.table]
         row = view.table.rows[place.row]
-        mark = mark_beside(view.table.heads[place.column], row, _mark_in) or mark_of_table(view.table, _mark_in)
+
+        def read(text: str) -> ScaleMark | None:
+            return view.once(stated_mark, text)
+
+        mark = mark_beside(view.table.heads[place.column], row, read) or mark_of_table(view.table, read)
         return (mark, None) if mark and mark.scale > 1 else (None, mark)
 
     def per_piece(self, place: Place) -> bool:
@@ -188,22 +194,5 @@ def _named_head(head: str) -> Named:
     return _named(parts[inner], " ".join(parts[:inner]))
 
 
-_mark_in = lru_cache(maxsize=4_096)(stated_mark)
-
-
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
-
-
-_kept: list[Callable[[], None]] = [_mark_in.cache_clear]
-
-
-def forget_with_tables(forget: Callable[[], None]) -> None:
-    """Have another memory of what tables say dropped with them."""
-    _kept.append(forget)
-
-
-def forget_tables() -> None:
-    """Drop what was kept of tables, after a document was erased."""
-    for forget in _kept:
-        forget()

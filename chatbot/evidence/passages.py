@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from operator import itemgetter
 
-from chatbot.answer.quoting.blocks import BULLET, CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
+from chatbot.evidence.blocks import BULLET, CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.records import Row, Table
 
-__all__ = ["LEFT_OUT", "Passage", "orders_of", "passages", "verbatim"]
+__all__ = ["LEFT_OUT", "Passage", "orders_of", "read_passages", "verbatim"]
 
 # Stands where the page goes on, and the quotation does not.
 LEFT_OUT = "…"
@@ -59,12 +59,12 @@ class Passage:
     follows: bool = False
 
 
-def passages(hit: Hit) -> list[Passage]:
-    """The page's sentences, list items and table rows in order; rows of its tables, whose heads are known, last."""
+def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage]:
+    """A page's sentences, list items and table rows in order; rows of its tables, whose heads are known, last. body: its text without running heads."""
     found: list[Passage] = []
     heading, table, group = "", "", ""
     pending: list[str] = []
-    blocks = list(read_blocks(hit.body or hit.page_text))
+    blocks = list(read_blocks(body))
     for (block, is_row), (following, row_follows) in pairwise([*blocks, ("", False)]):
         if is_row:
             if pending and table and len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR_SAID.search(pending[0]):
@@ -84,7 +84,7 @@ def passages(hit: Hit) -> list[Passage]:
                 Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending)) for at, sentence in enumerate(_sentences(block))
             )
         pending = []
-    rows = [passage for table in hit.tables for passage in _rows_of(table, hit.page_text)]
+    rows = [passage for printed_table in tables for passage in _rows_of(printed_table, text)]
     known = {_spaceless(passage.text) for passage in rows}
     printed = "\n".join(["", *known, ""])
     beginning: dict[str, list[str]] = {}

@@ -1,0 +1,28 @@
+"""Keeps what pure functions found out about one thing, as long as that thing is kept; knows neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import ParamSpec, TypeVar
+
+__all__ = ["Once"]
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+MOST_KEPT = 1_024
+
+
+class Once:
+    """Calls a function once for the same arguments. All that is kept goes when it is full, and with its owner."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, object] = {}
+
+    def __call__(self, function: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> Found:
+        """The function's result; its arguments are hashable."""
+        key = (function, given)
+        if key not in self._found:
+            if len(self._found) >= MOST_KEPT:
+                self._found.clear()
+            self._found[key] = function(*given, **named)
+        return self._found[key]  # type: ignore[return-value]  # of this very function

@@ -1,0 +1,109 @@
+"""A page as all who quote, check and count look at it; each part is made when it is first asked for and kept with the page.
+
+Made on demand, not when a document is added: a page's parts take some 10 ms, and of a hundred pages added one is ever cited.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+from chatbot.evidence.figures import FiguresOfPage, OnPage, read_figures
+from chatbot.evidence.once import Once
+from chatbot.evidence.passages import Passage, read_passages
+from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
+from chatbot.evidence.sentences import Stems, read_stems
+from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
+from chatbot.evidence.whole_sentences import whole_sentences
+from chatbot.evidence.words import Words, comparable_words
+from chatbot.records import Hit
+from ingestion.language.sentences import sentence_spans
+from ingestion.records import Table
+
+__all__ = ["Page", "forget_pages", "page_of"]
+
+# Pages of the last few questions; each is looked at once per statement and figure.
+MOST_PAGES = 128
+
+
+class Page:
+    """text: as printed. body: without running heads and feet. named: the document's name and what stands above the page in it."""
+
+    def __init__(self, text: str, body: str, context: str, document: str, printed_tables: tuple[Table, ...]) -> None:
+        self.text, self.body, self.context, self.printed_tables = text, body, context, printed_tables
+        self.named = f"{document} {context}"
+        self.once = Once()
+
+    @cached_property
+    def words(self) -> Words:
+        """Its words as they are compared."""
+        return comparable_words(self.text)
+
+    @cached_property
+    def sentence_spans(self) -> list[tuple[int, int]]:
+        """(start, end) of its sentences."""
+        return sentence_spans(self.text)
+
+    @cached_property
+    def tables(self) -> TablesOfPage:
+        """Its tables, by their cells."""
+        return read_tables(self.printed_tables)
+
+    @cached_property
+    def passages(self) -> list[Passage]:
+        """What can be quoted of it."""
+        return read_passages(self.body, self.text, self.printed_tables)
+
+    @cached_property
+    def whole_sentences(self) -> list[tuple[str, str]]:
+        """(sentence, heading above it) of its running text."""
+        return whole_sentences(self.body)
+
+    @cached_property
+    def stems(self) -> Stems:
+        """Its words as they are searched, by sentence."""
+        return read_stems(self.text, self.named, self.sentence_spans)
+
+    @cached_property
+    def _figures(self) -> FiguresOfPage:
+        return read_figures(self.text, self.context, self.words, self.tables)
+
+    @property
+    def figures(self) -> tuple[OnPage, ...]:
+        """Its figures in order, each with the readings that its surroundings allow."""
+        return self._figures.all
+
+    @property
+    def by_digits(self) -> dict[str, list[OnPage]]:
+        """The figures, and what else may be read as one, by `digits_of`."""
+        return self._figures.by_digits
+
+    @property
+    def by_neighbour(self) -> dict[str, list[OnPage]]:
+        """The figures by the words next to them."""
+        return self._figures.by_neighbour
+
+    @cached_property
+    def _plain_lines(self) -> str:
+        return plain_lines(self.text)
+
+    def printed_in(self, answer: str, line: str) -> bool:
+        """Whether a text has a line of the page from end to end; see has_line."""
+        return self.once(has_line, answer, line, self._plain_lines)
+
+    def rows_in(self, answer: str, view: TableView) -> frozenset[int]:
+        """The positions of a table's rows that a text has as printed."""
+        return self.once(rows_printed, answer, view, self.text, self._plain_lines)
+
+
+def page_of(hit: Hit) -> Page:
+    """The hit's page, kept for the next question; its chunk where the page's text is missing."""
+    text = hit.page_text or hit.text
+    return _page(text, hit.body or hit.page_text, hit.context, hit.document, hit.tables if hit.page_text else ())
+
+
+def forget_pages() -> None:
+    """Drop all that was kept of pages, after one was erased."""
+    _page.cache_clear()
+
+
+_page = lru_cache(maxsize=MOST_PAGES)(Page)
