@@ -29,6 +29,7 @@ GROUND = {
     "patience",
     "preferences",
     "records",
+    "serialize",
     "settings",
     "terms",
     "tokens",
