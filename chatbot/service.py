@@ -20,8 +20,10 @@ from chatbot.comparing import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.store import Cases, Documents
-from chatbot.memory.conversations.store import PRIVATE, open_conversations
-from chatbot.memory.own_settings import open_own_settings
+from chatbot.memory.conversations.store import PRIVATE, Conversations
+from chatbot.memory.database import open_memories
+from chatbot.memory.earlier import take_over
+from chatbot.memory.own_settings import OwnSettings
 from chatbot.memory.remembering import Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
@@ -76,14 +78,17 @@ class Chatbot:
         self.readers = Readers()
         embedder = embedder or make_embedder(settings)
         documents = Documents(lambda version: self.library.catalog.digest_of(version), lambda: self.library.catalog.live_hashes())
-        self.cases = Cases(settings.store / "cases", embedder, documents=documents)
         # Files that were erased and that a rating may still quote.
         self._quoted = set[str]()
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
-            self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
-            self.situations = Situations(settings.store / "situations", self.library.embedder)
-            self.own = open_own_settings(settings.store / "preferences.sqlite3", settings)
+            self._memories, damaged = open_memories(settings.store)
+            # A file of memories that could not be read, and was put out of the way.
+            self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
+            self.cases = Cases(self._memories, embedder, documents=documents)
+            self.conversations = Conversations(self._memories)
+            self.situations = Situations(self._memories, self.library.embedder)
+            self.own = OwnSettings(self._memories, settings)
             self.signals = Signals(settings.store / "signals", self.library.embedder, _signal_options(settings))
             signals = SignalLayer(self.signals, options_of=self.signal_options)
             layers = (CaseLayer(self.cases), SituationLayer(self.situations), signals)
@@ -94,8 +99,9 @@ class Chatbot:
                 self.memory.sweep()
             with suppress(StoreError):
                 self.cases.sweep()
+                self._forget_quoted()
         except BaseException:
-            for opened in (getattr(self, name, None) for name in ("conversations", "situations", "own", "signals")):
+            for opened in (getattr(self, name, None) for name in ("conversations", "signals", "_memories")):
                 if opened is not None:
                     opened.close()
             self.library.close()
@@ -110,9 +116,8 @@ class Chatbot:
         """Give the store free."""
         self.readers.close()
         self.conversations.close()
-        self.situations.close()
-        self.own.close()
         self.signals.close()
+        self._memories.close()
         self.library.close()
 
     def __enter__(self) -> Chatbot:
@@ -300,7 +305,8 @@ class Chatbot:
         """Take what quotes files that are being erased out of the ratings; those that cannot be read keep no document from going, and are tried again."""
         self._quoted |= digests
         try:
-            self._forget_quoted()
+            if hasattr(self, "cases"):  # as the store is opened, it may finish an erasure that was broken off
+                self._forget_quoted()
         except StoreError as error:
             log.warning("ratings that quote erased documents: %s", error)
 

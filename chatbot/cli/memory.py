@@ -190,12 +190,11 @@ def _reembed_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
 
 def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
     health = chatbot.cases.health(OWNER)
-    line = {**dataclasses.asdict(health), "path": health.path.name}
     text = f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), {health.stale} stale"
     text += f", {health.waiting} without a vector yet."
-    unread = [f"Line {problem.line}: {problem.reason}" for problem in health.problems]
-    unread += [f"Line {problem.line} of what is shared: {problem.reason}" for problem in health.shared_problems]
-    emit(line, "\n".join([text, *unread]), as_json=options.json)
+    unread = [f"Rated answer {problem.line}: {problem.reason}" for problem in health.problems]
+    unread += [f"Shared answer {problem.line}: {problem.reason}" for problem in health.shared_problems]
+    emit(dataclasses.asdict(health), "\n".join([text, *unread]), as_json=options.json)
     return FAILED if unread else DONE
 
 

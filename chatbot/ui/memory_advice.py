@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.memory.situations.file import Situation
+from chatbot.memory.situations.rows import Situation
 from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording

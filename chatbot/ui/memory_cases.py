@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from chatbot.memory.cases.records import Case, case_id
-from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow
+from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
@@ -38,11 +38,11 @@ def draw_cases(house: House) -> None:
     cases, owner = house.chatbot.cases, session.owner()
     health = cases.health(owner)
     shared = cases.listed(owner, shared=True) if health.shared else []
-    mine = health.path.stem
+    mine = hidden(owner)
     st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
-    unread = [("", one) for one in health.problems] + [(" of the shared answers' file", one) for one in health.shared_problems]
+    unread = [("", one) for one in health.problems] + [(" of the shared answers", one) for one in health.shared_problems]
     if unread:
-        st.html(lines_html([f"Line {one.line}{of} cannot be read, and stays as it is: {one.reason}." for of, one in unread[:ROWS]]))
+        st.html(lines_html([f"Rated answer {one.line}{of} cannot be read: {one.reason}." for of, one in unread[:ROWS]]))
     if health.cases:
         wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
@@ -60,7 +60,7 @@ def health_text(health: CaseHealth) -> str:
     counted = f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, {health.negative:,} not."
     stale = [f"{health.stale:,} left out, for a document changed or went."] if health.stale else []
     waiting = [f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with each answer."] if health.waiting else []
-    unread = [f"{len(health.problems):,} line{'' if len(health.problems) == 1 else 's'} of the file cannot be read."] if health.problems else []
+    unread = [f"{len(health.problems):,} cannot be read."] if health.problems else []
     return " ".join([counted, *stale, *waiting, *unread])
 
 

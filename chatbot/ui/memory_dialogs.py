@@ -11,7 +11,7 @@ from chatbot.errors import NotFoundError, ProjectError
 from chatbot.memory.cases.records import Case
 from chatbot.memory.cases.store import KEPT_DAYS
 from chatbot.memory.signals.records import ACTIONS, Reading, Row
-from chatbot.memory.situations.file import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation
+from chatbot.memory.situations.rows import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation
 from chatbot.ui import session
 from chatbot.ui.ratings import LONGEST_WORD
 from chatbot.ui.shared import House

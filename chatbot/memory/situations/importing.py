@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.memory.import_files import LineProblem, read_whole
-from chatbot.memory.situations.file import LONGEST_RECOMMENDATION, LONGEST_SITUATION
+from chatbot.memory.situations.rows import LONGEST_RECOMMENDATION, LONGEST_SITUATION
 
 __all__ = ["ReadSituation", "SituationsRead", "read_situations"]
 
