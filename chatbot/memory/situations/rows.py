@@ -168,4 +168,4 @@ def _grouped(rows: Iterable[tuple[Any, ...]]) -> list[Situation]:
     grouped: dict[str, list[tuple[Any, ...]]] = {}
     for row in rows:
         grouped.setdefault(row[0], []).append(row)
-    return [Situation(key, *of[0][1:4], tuple(row[4] for row in of), of[0][5]) for key, of in grouped.items()]
+    return [Situation(key, of[0][1], of[0][2], of[0][3], tuple(row[4] for row in of), of[0][5]) for key, of in grouped.items()]

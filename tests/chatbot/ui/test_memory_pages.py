@@ -14,15 +14,16 @@ from streamlit.testing.v1 import AppTest
 from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
+from chatbot.memory.cases import tab as memory_cases
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.cases.rows import CaseHealth, CaseRow
 from chatbot.memory.cases.store import SHARED, Cases, hidden
 from chatbot.memory.conversations.store import PRIVATE, Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
+from chatbot.memory.situations import tab as memory_advice
 from chatbot.memory.situations.rows import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
-from chatbot.ui import memory_advice, memory_cases
 from chatbot.ui.asking import Given
 from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable

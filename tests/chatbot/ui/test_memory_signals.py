@@ -13,9 +13,9 @@ from chatbot.memory.signals.records import Health, Imported, Reading, Row, Signa
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, read_state
 from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import shared
-from chatbot.ui.memory_signals import NOTHING_FOUND, chart_rows, health_line
 from chatbot.ui.shared import House
 from chatbot.ui.text import signal_html
 from tests.pages import shown, visit
