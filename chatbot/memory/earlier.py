@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import shutil
@@ -23,6 +24,7 @@ from chatbot.memory.cases.shelf import own_case
 from chatbot.memory.cases.store import SHARED
 from chatbot.memory.conversations import tables as conversations
 from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, Tables, set_aside
+from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import rows as situations
 from chatbot.store.embedders import Embedder
 from chatbot.store.reserve import is_full
@@ -41,7 +43,7 @@ class _File:
     rows: tuple[str, ...]
 
 
-CASES = "cases"
+CASES, STATE = "cases", "signals/state.json"
 # What enters the key that a question's vector was kept under, and the bytes of that key.
 VECTOR_KEY, KEY_BYTES = b"1\0", 16
 Result = TypeVar("Result")
@@ -63,6 +65,7 @@ def take_over(database: MemoryDatabase, store: Path, embedder: Embedder) -> Path
     damaged = [_taken(database, store, file) for file in (CONVERSATIONS, SITUATIONS, PREFERENCES)]
     # Made from the situations' file, in an index that is not used any more.
     shutil.rmtree(store / "situations" / "index", ignore_errors=True)
+    _unless_full(store, STATE, lambda: _take_state(database, store / STATE))
     _unless_full(store, CASES, lambda: _take_cases(database, store / CASES, embedder))
     return next(filter(None, damaged), None)
 
@@ -168,6 +171,25 @@ def _vectors(path: Path, embedder: Embedder) -> dict[bytes, bytes]:
     except FileNotFoundError:
         return {}
     return {data[at : at + KEY_BYTES]: data[at + KEY_BYTES : at + size] for at in range(0, len(data) - size + 1, size)}
+
+
+# --- signals --------------------------------------------------------------------------------------------------------------------
+
+
+def _take_state(database: MemoryDatabase, path: Path) -> None:
+    """Whether signals are in use; what cannot be read is as if nothing had been imported."""
+    try:
+        fields = json.loads(path.read_text("utf-8"))
+        known = {name: bool(fields[name]) for name in ("imported", "on")}
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.warning("%s cannot be read: %s", path.name, error)
+        known = {}
+    database.prepare(signals.TABLES)
+    with database.write() as connection:
+        connection.executemany("insert or ignore into signal_state values (?, ?)", known.items())
+    _renamed(path, EARLIER)
 
 
 def _renamed(path: Path, why: str) -> Path:

@@ -28,7 +28,7 @@ HARMLESS = frozenset({"off", "vector", "embedder", "starting"})
 
 def open_layer(opening: Opening) -> SignalLayer:
     """The layer over the signals of a store; opens no database."""
-    signals = Signals(opening.settings.store / "signals", opening.embedder, options_in(opening.settings))
+    signals = Signals(opening.settings.store / "signals", opening.embedder, options_in(opening.settings), database=opening.database)
     return SignalLayer(signals, options_of=lambda owner: options_in(opening.settings_of(owner)))
 
 

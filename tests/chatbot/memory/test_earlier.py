@@ -21,6 +21,7 @@ from chatbot.memory.conversations.tables import TABLES
 from chatbot.memory.database import NAME, MemoryDatabase
 from chatbot.memory.earlier import take_over
 from chatbot.memory.own_settings import OwnSettings
+from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.situations.store import SituationMemory, Situations
 from chatbot.records import Answer, Exchange
 from chatbot.settings import Settings
@@ -239,3 +240,16 @@ def test_situations_are_taken_over_without_their_index(database: MemoryDatabase,
     assert [path.name for path in (tmp_path / "situations").iterdir()] == ["situations.sqlite3.earlier"]
     situations.remove("me", one.key)
     assert not list((tmp_path / "situations").iterdir()), "what is erased stands in no file"
+
+
+# --- signals ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "state"), [('{"imported": true, "on": false}', State(imported=True, on=False)), ("{", State()), ('{"imported": 1}', State())]
+)
+def test_whether_signals_are_in_use_is_taken_over(database: MemoryDatabase, tmp_path: Path, text: str, state: State) -> None:
+    (tmp_path / "signals").mkdir()
+    (tmp_path / "signals" / "state.json").write_text(text)
+    take_over(database, tmp_path, EMBEDDER)
+    assert Switch(database).read() == state and (tmp_path / "signals" / "state.json.earlier").exists()
