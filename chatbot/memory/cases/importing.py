@@ -10,30 +10,22 @@ from typing import BinaryIO
 
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, read_case
-from chatbot.memory.import_files import LineProblem, open_file
+from chatbot.memory.import_files import LineProblem, open_file, read_lines
 
 __all__ = ["cut_lines", "read_cases"]
 
 
-def read_cases(path: Path) -> tuple[list[Case], list[LineProblem]]:
+def read_cases(path: Path) -> tuple[list[Case], tuple[LineProblem, ...]]:
     """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than now, and the lines that cannot be read.
 
     Raises NotFoundError.
     """
-    cases, problems, now = list[Case](), list[LineProblem](), time.time()
+    now = time.time()
     try:
         with open_file(path) as file:
-            for number, line in enumerate(cut_lines(file), 1):
-                try:
-                    if line.strip():
-                        cases.append(_from_elsewhere(line, number - 1, now))
-                except ValueError as error:
-                    if not cases and line.lstrip().startswith(b"[") and "no JSON" in str(error):
-                        return [], [LineProblem(number, "the file is one JSON array over several lines; each case needs a line of its own")]
-                    problems.append(LineProblem(number, str(error)))
+            return read_lines(cut_lines(file), lambda line, number: _from_elsewhere(line, number - 1, now), "case")
     except OSError as error:
         raise NotFoundError(f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines.") from error
-    return cases, problems
 
 
 def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,9 @@ create table rated_shelf (shelf text primary key, changes integer not null) with
 )
 # A value that a disk turned into text is a line that cannot be read, as any other.
 LINE = "cast(line as blob)"
+ORDER = "select number, revision from rated_answer where shelf = ? order by number"
+ROWS = f"""select number, revision, {LINE}, case when fingerprint = ? then vector end from rated_answer
+    where number in (select value from json_each(?))"""
 # Who shares a case that names nobody: no owner, but not the one who looks at it either.
 SOMEBODY = "somebody"
 # How far from 1 the length of a unit row may be: what is further is no vector that an embedder made.
@@ -72,8 +76,9 @@ class Shelf:
         self._database, self._name, self._embedder, self._shared = database, name, embedder, shared
         self._lock = threading.RLock()
         self._changes = -1
-        self._read: dict[Key, Case | LineProblem] = {}
-        self._order: dict[Key, int] = {}
+        # The rows as they were read last: their keys, what each holds, and its vector.
+        self._keys: list[Key] = []
+        self._read: list[Case | LineProblem] = []
         self._bytes = 0
         nothing = np.zeros(0, np.bool_)
         self._rows = np.zeros((0, embedder.dimension), np.float32)
@@ -189,38 +194,44 @@ class Shelf:
             )
 
     def _reread(self) -> None:
-        """Read the rows that came or changed; the others are known."""
-        keys: list[Key] = self._database.read("select number, revision from rated_answer where shelf = ? order by number", (self._name,))
-        first = next((number for number, revision in keys if (number, revision) not in self._order), None)
-        given = (self._embedder.fingerprint, self._name, first)
-        statement = f"select number, revision, {LINE}, case when fingerprint = ? then vector end from rated_answer where shelf = ? and number >= ?"
-        fresh = (
-            {(number, revision): (line, vector) for number, revision, line, vector in self._database.read(statement, given)}
-            if first is not None
-            else {}
-        )
-        rows = np.zeros((len(keys), self._embedder.dimension), np.float32)
-        order = {key: at for at, key in enumerate(keys) if key in self._order or key in fresh}
-        kept = np.array([(at, self._order[key]) for key, at in order.items() if key in self._order], np.int64).reshape(-1, 2)
-        rows[kept[:, 0]] = self._rows[kept[:, 1]]
-        for key, at in order.items():
-            if key not in self._order:
-                line, vector = fresh[key]
-                self._read[key] = self._case(line, at)
-                self._bytes += len(line)
-                if isinstance(vector, bytes) and len(vector) == rows[at].nbytes:
-                    rows[at] = np.frombuffer(vector, np.float32)
-        self._read = {key: self._read[key] for key in order}
-        self._order, self._rows = order, rows
+        """Read the rows that came or changed; the others are known, and those before the first change stay where they are."""
+        keys = [(int(number), int(revision)) for number, revision in self._database.read(ORDER, (self._name,))]
+        pairs = enumerate(zip(self._keys, keys, strict=False))
+        same = next((at for at, (old, new) in pairs if old != new), min(len(self._keys), len(keys)))
+        known = {key: at for at, key in enumerate(self._keys[same:], same)}
+        lacking = [number for number, revision in keys[same:] if (number, revision) not in known]
+        found = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking))) if lacking else []
+        fresh = {(number, revision): (line, vector) for number, revision, line, vector in found}
+        keys[same:] = [key for key in keys[same:] if key in known or key in fresh]
+        read, rows = self._read[:same], np.zeros((len(keys), self._embedder.dimension), np.float32)
+        rows[:same] = self._rows[:same]
+        for at, key in enumerate(keys[same:], same):
+            if key in known:
+                read.append(_placed(self._read[known[key]], at))
+                rows[at] = self._rows[known[key]]
+                continue
+            line, vector = fresh[key]
+            read.append(self._case(line, at))
+            self._bytes += len(line)
+            if isinstance(vector, bytes) and len(vector) == rows[at].nbytes:
+                rows[at] = np.frombuffer(vector, np.float32)
+        self._keys, self._read, self._rows = keys, read, rows
 
     def _look(self) -> ShelfView:
-        there = [(key, at, one) for (key, at), one in zip(self._order.items(), self._read.values(), strict=True)]
-        placed = [(key, at, one if one.line_index == at else replace(one, line_index=at)) for key, at, one in there if isinstance(one, Case)]
-        problems = tuple(replace(one, line=at + 1) for _, at, one in there if isinstance(one, LineProblem))
-        keys, cases = tuple(key for key, _, _ in placed), tuple(case for _, _, case in placed)
-        rows = self._rows if len(cases) == len(self._rows) else self._rows[[at for _, at, _ in placed]]
+        places = [at for at, one in enumerate(self._read) if isinstance(one, Case)]
+        cases = tuple(one for one in self._read if isinstance(one, Case))
+        problems = tuple(one for one in self._read if isinstance(one, LineProblem))
+        rows = self._rows[places] if problems else self._rows
         with np.errstate(over="ignore", invalid="ignore"):
             embedded = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
         rows[~embedded] = 0
         positive = np.array([case.reward == 1 for case in cases], np.bool_)
-        return ShelfView(cases, keys, problems, {case.id: at for at, case in enumerate(cases)}, rows, embedded, positive)
+        ids = {case.id: at for at, case in enumerate(cases)}
+        return ShelfView(cases, tuple(self._keys[at] for at in places), problems, ids, rows, embedded, positive)
+
+
+def _placed(one: Case | LineProblem, at: int) -> Case | LineProblem:
+    """What a row holds, at its place, from 0, among those of its shelf."""
+    if isinstance(one, LineProblem):
+        return replace(one, line=at + 1)
+    return one if one.line_index == at else replace(one, line_index=at)

@@ -216,7 +216,7 @@ class Cases:
         shelf.put(new)
         self._follow(owner)
         shelf.embed(progress=progress)
-        return ImportedLines(len(new), len(found) - len(new), tuple(problems))
+        return ImportedLines(len(new), len(found) - len(new), problems)
 
     def forget(self, digests: Collection[str]) -> None:
         """Erase every case of every owner that rests on one of these files (SHA-256), deleted and shared ones too. Raises StoreError."""

@@ -73,17 +73,17 @@ class Situations:
 
         Raises NotFoundError, UsageError where it cannot be read at all, StoreError.
         """
-        read = read_situations(path)
+        entries, problems = read_situations(path)
         made = [
             new_situation(owner, one.scope, (one.situation, text), one.at - at / 1_000)
-            for one in read.entries
+            for one in entries
             for at, text in enumerate(one.recommendations)
         ]
         known = self._rows.get({one.key for one in made})
         told = {(key, text) for key, one in known.items() for text in one.recommendations}
         self._kept(made, progress)
         new = {(one.key, *one.recommendations) for one in made} - told
-        return ImportedLines(len({key for key, *_ in new}), len({one.key for one in made}) - len({key for key, *_ in new}), read.problems)
+        return ImportedLines(len({key for key, *_ in new}), len({one.key for one in made}) - len({key for key, *_ in new}), problems)
 
     def edit(self, owner: str, key: str, recommendations: Sequence[str], *, situation: str, scope: str) -> str:
         """Correct a situation: what is advised, the newest first, its text and its scope; its key, which is another where the text or the scope is.
