@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.asking.question import Ask  # noqa: E402
-from chatbot.memory.conversations.answer_records import answer_fields  # noqa: E402
 from chatbot.records import Answer, Recall  # noqa: E402
+from chatbot.serialize import answer_record  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import Settings  # noqa: E402
 from chatbot.store.library import Upload  # noqa: E402
@@ -63,7 +63,7 @@ def measure(chatbot: Chatbot, given: argparse.Namespace, peer: Path) -> None:
     others = [talks.begin(OWNER) for _ in range(given.conversations)]
     for other in others:
         fill(chatbot, other, 20, answer)
-    peer.write_text(json.dumps([{"user": "q", "answer": answer_fields(answer)} for _ in range(given.exchanges)]))
+    peer.write_text(json.dumps([{"user": "q", "answer": answer_record(answer)} for _ in range(given.exchanges)]))
     whole = timed(lambda: json.loads(peer.read_text()))
     exchanges, conversations = f"{given.exchanges:,} exchanges", f"{given.conversations:,} conversations"
     remember(chatbot, long)

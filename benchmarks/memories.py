@@ -40,6 +40,7 @@ from benchmarks.intervals import percentile, share_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.memory.cases.records import Case, case_line  # noqa: E402
 from chatbot.memory.cases.store import Cases, Documents, Wanted  # noqa: E402
+from chatbot.memory.database import MemoryDatabase  # noqa: E402
 from chatbot.memory.situations.store import Situations  # noqa: E402
 from chatbot.search.closer import look_closer  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
@@ -102,8 +103,8 @@ def _measured(folder: Path, size: int, embedder: Embedder, sample: int) -> list[
     )
     given.write_bytes(b"".join(lines))
     live = set(digests)
-    Cases(folder / "cases", ChanceEmbedder(embedder)).import_file("me", given)
-    opened = Cases(folder / "cases", embedder, documents=Documents(live=lambda: live))
+    Cases(MemoryDatabase(folder / "made.sqlite3"), ChanceEmbedder(embedder)).import_file("me", given)
+    opened = Cases(MemoryDatabase(folder / "made.sqlite3"), embedder, documents=Documents(live=lambda: live))
     load = _seconds(lambda: opened.health("me"))
     question, wanted = "What was the deficit of the state in 2021?", Wanted(least=-1.0)
     vector = embedder.embed([question])[0]
@@ -166,7 +167,7 @@ def situations(
         windows_of = [[window for page in some for window in embedder.split(page)[:-1]] for some in (pages[::2], pages[1::2])]
         topics = {_half(window): window for window in windows_of[0]}
         kinds = {"a topic": [*topics], "a window": windows_of[0], "a paragraph": [text for text, _ in load_planted()]}
-        memory = Situations(Path(folder) / "situations", embedder)
+        memory = Situations(MemoryDatabase(Path(folder) / "made.sqlite3"), embedder)
         for kind, texts in kinds.items():
             if only not in ("", kind):
                 continue
@@ -178,7 +179,6 @@ def situations(
                 else:
                     asked = [_within(text, other, count, embedder, chance) for text in chosen]
                 lines += [[kind, count, strategy, *_found(memory, kind, asked, strategy)] for strategy in strategies]
-        memory.close()
     return markdown_table(["planted", "windows", "strategy", "comes first", "among three", "first, with its window", "ms"], lines)
 
 

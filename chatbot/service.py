@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from chatbot.answer.compared.entries import read_entry
 from chatbot.asking.answering import Answering
@@ -19,15 +19,15 @@ from chatbot.asking.question import Ask, checked
 from chatbot.comparing import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
-from chatbot.memory.cases.store import Cases, Documents
-from chatbot.memory.conversations.store import PRIVATE, open_conversations
-from chatbot.memory.own_settings import open_own_settings
+from chatbot.memory.conversations.store import PRIVATE, Conversations
+from chatbot.memory.database import open_memories
+from chatbot.memory.earlier import take_over
+from chatbot.memory.layers import MemoryLayer, Opening, open_layers
+from chatbot.memory.own_settings import OwnSettings
 from chatbot.memory.remembering import Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
-from chatbot.memory.signals.store import Signals
 from chatbot.memory.situations.layer import SituationLayer
-from chatbot.memory.situations.store import Situations
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
 from chatbot.search.finding import Find, Finder
 from chatbot.search.rewrite import standalone_query
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["Chatbot"]
 
 log = logging.getLogger(__name__)
+
+Layer = TypeVar("Layer")
 
 # Seconds between two looks through the ratings that were deleted, each of which reads all of their files.
 SWEEP_SECONDS = 3_600
@@ -75,18 +77,19 @@ class Chatbot:
         self.settings = settings
         self.readers = Readers()
         embedder = embedder or make_embedder(settings)
-        documents = Documents(lambda version: self.library.catalog.digest_of(version), lambda: self.library.catalog.live_hashes())
-        self.cases = Cases(settings.store / "cases", embedder, documents=documents)
         # Files that were erased and that a rating may still quote.
         self._quoted = set[str]()
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
-            self.conversations, self.set_aside = open_conversations(settings.store / "conversations.sqlite3")
-            self.situations = Situations(settings.store / "situations", self.library.embedder)
-            self.own = open_own_settings(settings.store / "preferences.sqlite3", settings)
-            self.signals = Signals(settings.store / "signals", self.library.embedder, _signal_options(settings))
-            signals = SignalLayer(self.signals, options_of=self.signal_options)
-            layers = (CaseLayer(self.cases), SituationLayer(self.situations), signals)
+            self._memories, damaged = open_memories(settings.store)
+            # A file of memories that could not be read, and was put out of the way.
+            self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
+            self.conversations, self.own = Conversations(self._memories), OwnSettings(self._memories, settings)
+            layers = open_layers(Opening(self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings))
+            self.cases = _opened(CaseLayer, layers).cases
+            self.situations = _opened(SituationLayer, layers).situations
+            self._signal_layer = _opened(SignalLayer, layers)
+            self.signals = self._signal_layer.signals
             self.memory = Remembering(
                 settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
             )
@@ -94,8 +97,9 @@ class Chatbot:
                 self.memory.sweep()
             with suppress(StoreError):
                 self.cases.sweep()
+                self._forget_quoted()
         except BaseException:
-            for opened in (getattr(self, name, None) for name in ("conversations", "situations", "own", "signals")):
+            for opened in (getattr(self, name, None) for name in ("conversations", "signals", "_memories")):
                 if opened is not None:
                     opened.close()
             self.library.close()
@@ -110,9 +114,8 @@ class Chatbot:
         """Give the store free."""
         self.readers.close()
         self.conversations.close()
-        self.situations.close()
-        self.own.close()
         self.signals.close()
+        self._memories.close()
         self.library.close()
 
     def __enter__(self) -> Chatbot:
@@ -292,7 +295,7 @@ class Chatbot:
 
     def signal_options(self, owner: str) -> Options:
         """What holds for an owner where news signals are recalled."""
-        return _signal_options(self.own.settings(owner))
+        return self._signal_layer.options_of(owner)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
 
@@ -300,7 +303,8 @@ class Chatbot:
         """Take what quotes files that are being erased out of the ratings; those that cannot be read keep no document from going, and are tried again."""
         self._quoted |= digests
         try:
-            self._forget_quoted()
+            if hasattr(self, "cases"):  # as the store is opened, it may finish an erasure that was broken off
+                self._forget_quoted()
         except StoreError as error:
             log.warning("ratings that quote erased documents: %s", error)
 
@@ -311,5 +315,6 @@ class Chatbot:
         self._quoted -= digests
 
 
-def _signal_options(settings: Settings) -> Options:
-    return Options(settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes)
+def _opened(kind: type[Layer], layers: Sequence[MemoryLayer]) -> Layer:
+    """The layer of a kind, of those that were opened."""
+    return next(layer for layer in layers if isinstance(layer, kind))

@@ -27,6 +27,7 @@ GROUND = {
     "patience",
     "preferences",
     "records",
+    "serialize",
     "settings",
     "tokens",
 }
@@ -72,6 +73,10 @@ FORBIDDEN = {
 }
 
 
+# A memory's folder holds its part of two shells: its tab on the Memory page, and its commands. They are theirs, and no other module of a memory may import them.
+SHELL_PARTS = re.compile(r"chatbot\.memory\.\w+\.(?P<part>tab|commands)")
+
+
 def house() -> list[Path]:
     """The files of the product itself."""
     return [path for path in (ROOT / "app.py", *ROOT.glob("chatbot/**/*.py"), *ROOT.glob("ingestion/**/*.py")) if path.exists()]
@@ -106,6 +111,8 @@ def module_of(path: Path) -> str:
 
 def room_of(module: str) -> str | None:
     """The room of one of our modules; None for anything from elsewhere. An unknown room is its own name, which no arrow reaches."""
+    if part := SHELL_PARTS.fullmatch(module):
+        return {"tab": "ui", "commands": "cli"}[part["part"]]
     top, _, rest = module.partition(".")
     if top in {"app", "ingestion"}:
         return top
@@ -122,7 +129,8 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            yield from ((node.lineno, f"chatbot.{alias.name}" if module == "chatbot" else module) for alias in node.names)
+            whole = [f"{module}.{alias.name}" for alias in node.names]
+            yield from ((node.lineno, one if module == "chatbot" or SHELL_PARTS.fullmatch(one) else module) for one in whole)
 
 
 def test_every_module_stands_in_a_known_room() -> None:
@@ -156,7 +164,7 @@ def test_folders_of_a_room_do_not_import_one_another_in_circles() -> None:
     TopologicalSorter(needs).prepare()  # raises CycleError
 
 
-def test_streamlit_stays_in_the_user_interface() -> None:
+def test_streamlit_stays_in_the_user_interface_and_the_tabs_of_the_memories() -> None:
     wrong = [
         f"{name(path)}:{line}"
         for path in house()

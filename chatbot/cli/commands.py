@@ -11,7 +11,7 @@ from typing import Any
 
 from chatbot.cli import audit, comparing, conversations, documents, questions
 from chatbot.cli import memory as memories
-from chatbot.cli.exits import FAILED, MOST_PAGES, UNUSABLE, USAGE, is_page_count
+from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import load_settings
@@ -20,7 +20,6 @@ from ingestion.unseen import visible
 __all__ = ["MODES", "STRATEGIES", "main"]
 
 MODES = ("hybrid", "vector", "keyword")
-STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,18 +115,13 @@ def _add_conversations(commands: Any) -> None:
 
 def _add_memory(commands: Any) -> None:
     kept = _command(commands, "memory", memories.memory, "show and change what is remembered: rated answers, situations with advice, news signals")
-    kept.add_argument("memory", choices=memories.MEMORIES)
-    kept.add_argument("action", choices=list(memories.ACTIONS))
-    kept.add_argument(
-        "texts", nargs="*", metavar="TEXT", help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in memories.ACTIONS.items() if t)
-    )
+    actions = memories.actions()
+    kept.add_argument("memory", choices=tuple(memories.commands_by_memory()))
+    kept.add_argument("action", choices=list(actions))
+    kept.add_argument("texts", nargs="*", metavar="TEXT", help="what the action takes: " + ", ".join(f"{a} {t}" for a, t in actions.items() if t))
     kept.add_argument("-k", type=_row_count, help="how many at most (default 10; of rated answers `list` shows all)")
-    kept.add_argument("--scope", help="the name, symbol or topic that a situation belongs to; `list` and `search` keep to it")
-    kept.add_argument("--strategy", choices=STRATEGIES, help="how the pieces of a long situation are searched (default per_chunk)")
-    kept.add_argument("--not-helpful", action="store_true", default=None, help="add the answer as one to avoid")
-    kept.add_argument("--source", help="whom the news that is added is from")
-    kept.add_argument("--date", metavar="TIME", help="when the news that is added was published; for `signals search`: as of when (UTC, default now)")
-    kept.add_argument("--link", help="the address of the news that is added")
+    for name, option in memories.options_by_name().items():
+        kept.add_argument(f"--{name.replace('_', '-')}", dest=name, default=None, **option.keywords)
 
 
 def _add_compress(commands: Any) -> None:

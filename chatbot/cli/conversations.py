@@ -26,19 +26,23 @@ OWNER = "local"
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
     """List the conversations, show or export one, or change it."""
     from chatbot.memory.conversations.store import Conversations
+    from chatbot.memory.database import open_memories
+    from chatbot.memory.earlier import take_over_conversations
     from chatbot.store.lock import StoreLock
 
     if options.id is None and (options.export or options.rename is not None or options.delete or options.restore):
         raise UsageError("Which conversation?", hint="Name its id; `python -m chatbot conversations` lists them.")
     lock = StoreLock(settings.store / "store.lock")
     try:
-        kept = Conversations(settings.store / "conversations.sqlite3")
+        memories, _ = open_memories(settings.store)
         try:
+            take_over_conversations(memories, settings.store)
+            kept = Conversations(memories)
             with suppress(StoreError):  # on a full disk they can be read all the same
                 kept.sweep(settings.retention_days)
             return _run(options, kept)
         finally:
-            kept.close()
+            memories.close()
     finally:
         lock.close(settled=not lock.left_behind)
 

@@ -11,11 +11,13 @@ from chatbot.settings import Settings
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
 
-__all__ = ["DONE", "FAILED", "MOST_PAGES", "UNUSABLE", "USAGE", "is_page_count", "open_chatbot"]
+__all__ = ["DONE", "FAILED", "MOST_PAGES", "STRATEGIES", "UNUSABLE", "USAGE", "is_page_count", "open_chatbot"]
 
 DONE, FAILED, USAGE, UNUSABLE = 0, 1, 2, 3
 # Pages that one search may be asked for; retrieval.MOST_HITS, which this module must not load before it is needed.
 MOST_PAGES = 10_000
+# How the pieces of a long query are combined, as fusion.STRATEGIES.
+STRATEGIES = ("average", "weighted", "per_chunk", "rrf", "union", "intersection")
 
 
 def is_page_count(value: object) -> bool:

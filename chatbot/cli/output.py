@@ -13,9 +13,9 @@ from chatbot.errors import ProjectError
 from ingestion.unseen import one_line, visible
 
 if TYPE_CHECKING:
-    from chatbot.records import Answer, Compression, Hit, Notice, Understanding
+    from chatbot.records import Answer, Hit, Notice
 
-__all__ = ["answer_line", "answer_text", "complain", "emit", "hit_line", "hit_text", "note", "place_text", "progress_bars"]
+__all__ = ["answer_text", "complain", "emit", "hit_text", "note", "place_text", "progress_bars"]
 
 
 def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
@@ -61,21 +61,6 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
             bar.close()
 
 
-def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
-    return {
-        "rank": rank,
-        "document": hit.document,
-        "page": hit.page,
-        "page_label": hit.page_label,
-        "score": hit.score,
-        "extraction_method": hit.extraction_method,
-        "chunk_id": hit.chunk_id,
-        "text": hit.text,
-        "scores": dict(hit.scores),
-        **({} if hit.chunk_match is None else {"chunk_match": hit.chunk_match}),
-    }
-
-
 def hit_text(rank: int, hit: Hit) -> str:
     words = " ".join(hit.text.split())
     return f"{rank}. {place_text(hit.document, hit.page, hit.page_label)} ({hit.score:.2f})\n   {words[:300]}"
@@ -85,56 +70,6 @@ def place_text(document: str, page: int | None, label: str | None) -> str:
     """A page by the name of its document, on one line; nothing in it looks like a citation's key."""
     printed = f" (printed {label})" if label and label != str(page) else ""
     return escape_keys(one_line(f"{document}, page {page}{printed}"))
-
-
-def answer_line(answer: Answer) -> dict[str, Any]:
-    citations = [
-        {
-            field: getattr(citation, field)
-            for field in ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs")
-        }
-        for citation in answer.citations
-    ]
-    numbers = [
-        {field: getattr(number, field) for field in ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")}
-        for number in answer.numbers
-    ]
-    statements = [{"text": one.text, "status": one.status, "citation": one.citation} for one in answer.statements]
-    return {
-        "answer": answer.text,
-        "answered": answer.answered,
-        "reason": answer.reason,
-        "nearest": [{"document": page.document, "page": page.page, "page_label": page.page_label} for page in answer.nearest],
-        "citations": citations,
-        "numbers": numbers,
-        "statements": statements,
-        "notes": [{"layer": note.layer, "source": note.source, "text": note.text} for note in answer.notes]
-        + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
-        "search_query": answer.search_query,
-        "understanding": _understanding_line(answer.understanding),
-        "superseded": list(answer.superseded),
-        "model": answer.model,
-        "conversation": answer.conversation,
-        "exchange": answer.exchange,
-        "compression": _compression_line(answer.compression),
-        "seconds": answer.seconds,
-        **({"error": answer.error} if answer.error else {}),
-    }
-
-
-def _compression_line(compression: Compression | None) -> dict[str, Any] | None:
-    if compression is None:
-        return None
-    fields = ("original_tokens", "compressed_tokens", "chunks_compressed")
-    return {**{field: getattr(compression, field) for field in fields}, "kept_exchanges": sorted(compression.kept)}
-
-
-def _understanding_line(understanding: Understanding | None) -> dict[str, Any] | None:
-    if understanding is None:
-        return None
-    return {
-        field: getattr(understanding, field) for field in ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
-    }
 
 
 def answer_text(answer: Answer) -> str:

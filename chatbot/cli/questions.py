@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from chatbot.cli.audit import write_audit
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
-from chatbot.cli.output import answer_line, answer_text, emit, hit_line, hit_text, note, progress_bars
+from chatbot.cli.output import answer_text, emit, hit_text, note, progress_bars
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
+from chatbot.serialize import answer_line, hit_line
 from chatbot.settings import Settings
 
 if TYPE_CHECKING:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from chatbot.errors import NotFoundError, UsageError
 
-__all__ = ["ImportedLines", "LineProblem", "Progress", "open_file", "read_whole"]
+__all__ = ["NO_JSON", "ImportedLines", "LineProblem", "Progress", "open_file", "read_lines", "read_whole"]
 
+Item = TypeVar("Item")
+# How it begins why a line that is no JSON cannot be read.
+NO_JSON = "it is no JSON"
 # Told how many of how many are prepared.
 Progress = Callable[[int, int], None]
 
@@ -33,6 +36,24 @@ class ImportedLines:
     added: int
     known: int
     problems: tuple[LineProblem, ...] = ()
+
+
+def read_lines(lines: Iterable[bytes], read: Callable[[bytes, int], Item], noun: str) -> tuple[list[Item], tuple[LineProblem, ...]]:
+    """(what the lines hold, those that cannot be read); empty ones are passed over. noun: what a line is.
+
+    read(line, its number from 1): raises ValueError, which says why, beginning with NO_JSON where it is none.
+    """
+    found: list[Item] = []
+    problems: list[LineProblem] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                found.append(read(line, number))
+        except ValueError as error:
+            if not found and line.lstrip().startswith(b"[") and str(error).startswith(NO_JSON):
+                return [], (LineProblem(number, f"the file is one JSON array over several lines; each {noun} needs a line of its own"),)
+            problems.append(LineProblem(number, str(error)))
+    return found, tuple(problems)
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -1,22 +1,19 @@
-"""What every memory is to the chatbot: asked before an answer, it gives notes; knows none of them."""
+"""The memories there are, each with its folder, and what every one of them is to the chatbot: asked before an answer, it gives notes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
 
+from chatbot.memory.database import MemoryDatabase
 from chatbot.records import Note, Recall
+from chatbot.settings import Settings
+from chatbot.store.catalog import Catalog
+from chatbot.store.embedders import Embedder
 
-__all__ = ["LABELS", "MemoryLayer", "counted"]
-
-# What readers are told a memory is, by its name.
-LABELS = {
-    "history": "Earlier in this conversation",
-    "summary": "Summary of this conversation",
-    "cases": "Rated answers",
-    "situations": "Advice",
-    "signals": "News signals",
-}
+__all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "counted", "label_of", "layers_with", "open_layers"]
 
 
 class MemoryLayer(Protocol):
@@ -30,6 +27,84 @@ class MemoryLayer(Protocol):
         recall.tell gets what the user should know of them. A failure is told there or raised, and never passed over.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a layer is opened with. settings_of: those of an owner."""
+
+    database: MemoryDatabase
+    settings: Settings
+    embedder: Embedder
+    catalog: Catalog
+    settings_of: Callable[[str], Settings]
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A memory by its name, its package and what readers are told it is. What is named beside that is a module of the package:
+
+    switch: of its switch in a conversation's menu, as (label, help); then `layer` has open_layer(opening: Opening) -> MemoryLayer.
+    tab: of its tab on the Memory page; then `tab` has draw(house). commands: for `memory NAME …`; then `commands` has COMMANDS.
+    """
+
+    name: str
+    package: str
+    label: str
+    switch: tuple[str, str] | None = None
+    tab: str = ""
+    commands: bool = False
+
+    def part(self, name: str) -> Any:
+        """A module of its package. The tabs load Streamlit, so each is loaded by whoever needs it."""
+        return import_module(f"{self.package}.{name}")
+
+
+# In the order of tabs and notes. A layer more is a folder more, and a line here.
+REGISTERED: tuple[Registered, ...] = (
+    Registered("history", "chatbot.memory.conversations", "Earlier in this conversation"),
+    Registered("summary", "chatbot.memory.conversations", "Summary of this conversation"),
+    Registered(
+        "cases",
+        "chatbot.memory.cases",
+        "Rated answers",
+        ("Use my ratings", "Answers you rated guide those to similar questions here. Rating stays possible without."),
+        "Rated answers",
+        commands=True,
+    ),
+    Registered(
+        "situations",
+        "chatbot.memory.situations",
+        "Advice",
+        ("Use my advice", "What you advised in a situation is recalled when a question describes it, and “when … then …” is noted."),
+        "Advice",
+        commands=True,
+    ),
+    Registered(
+        "signals",
+        "chatbot.memory.signals",
+        "News signals",
+        ("Use news signals", "Signals like a question are recalled beside the documents, where news was imported."),
+        "News signals",
+        commands=True,
+    ),
+    Registered("compression", "chatbot.memory.compression", "Shortened conversation", tab="Long conversations"),
+)
+
+
+def layers_with(part: str) -> list[Registered]:
+    """The layers that have one. part: "switch" | "tab" | "commands"."""
+    return [one for one in REGISTERED if getattr(one, part)]
+
+
+def label_of(name: str) -> str:
+    """What readers are told a memory is; its name where it is none."""
+    return next((one.label for one in REGISTERED if one.name == name), name)
+
+
+def open_layers(opening: Opening) -> tuple[MemoryLayer, ...]:
+    """The layers that conversations can use or do without, each opened. Raises StoreError."""
+    return tuple(one.part("layer").open_layer(opening) for one in layers_with("switch"))
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,39 +5,38 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from chatbot.endpoints import endpoint_url
 from chatbot.errors import ModelError, SettingsError, StoreError
+from chatbot.memory.database import MemoryDatabase, Tables
 from chatbot.models import LLM, OpenAIModel, Reply
 from chatbot.preferences import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 from chatbot.settings import Settings
-from chatbot.store.database import Database, NewerStoreError
 
-__all__ = ["OwnModel", "OwnSettings", "open_own_settings"]
+__all__ = ["TABLES", "OwnModel", "OwnSettings"]
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
-SCHEMA = """create table preference (owner text not null, name text not null, value text not null, primary key (owner, name)) without rowid;
-"""
+TABLES = Tables(
+    "preferences",
+    ("create table preference (owner text not null, name text not null, value text not null, primary key (owner, name)) without rowid;\n",),
+)
 MODEL_NAMES = ("answers", "chat_model", "base_url")
 # Owners whose keys and models are held at once; who comes after so many others gives the key again.
 MOST_KEYS, MOST_MODELS = 1_000, 100
 
 
-class OwnSettings(Database):
+class OwnSettings:
     """Preferences by owner. Safe from several threads."""
 
-    def __init__(self, path: Path, settings: Settings) -> None:
+    def __init__(self, database: MemoryDatabase, settings: Settings) -> None:
         """settings: the server's, which hold for what nobody changed. Raises StoreError."""
-        super().__init__(path, SCHEMA, VERSION)
-        self._settings, self._lock = settings, threading.Lock()
+        database.prepare(TABLES)
+        self._database, self._settings, self._lock = database, settings, threading.Lock()
         self._keys: OrderedDict[str, tuple[str, str]] = OrderedDict()  # owner to endpoint and key
         self._models: OrderedDict[str, tuple[Settings, OwnModel]] = OrderedDict()
 
@@ -55,7 +54,7 @@ class OwnSettings(Database):
     def chosen(self, owner: str) -> dict[str, Value]:
         """What an owner changed, by name: preferences, and of the model "answers" (of MODEL_CHOICES), "chat_model", "base_url". Raises StoreError."""
         found: dict[str, Value] = {}
-        for name, text in self._read("select name, value from preference where owner = ?", (owner,)):
+        for name, text in self._database.read("select name, value from preference where owner = ?", (owner,)):
             with suppress(ValueError, TypeError):  # a damaged value counts as none
                 value = json.loads(text)
                 if isinstance(value, bool | int | float | str):
@@ -128,7 +127,7 @@ class OwnSettings(Database):
 
     def reset(self, owner: str, name: str | None = None) -> None:
         """Leave a preference to the server again; with None all of them, model and key among them. Raises StoreError."""
-        with self._write() as connection:
+        with self._database.write() as connection:
             connection.execute("delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name))
         if name is None:
             self.remove_key(owner)
@@ -138,7 +137,7 @@ class OwnSettings(Database):
     def _keep(self, owner: str, values: Mapping[str, Value], drop: Sequence[str] = ()) -> None:
         assert values.keys() <= {*BY_NAME, *MODEL_NAMES}
         rows = [(owner, name, json.dumps(value)) for name, value in values.items() if name not in drop]
-        with self._write() as connection:
+        with self._database.write() as connection:
             connection.executemany("insert into preference values (?, ?, ?) on conflict(owner, name) do update set value = excluded.value", rows)
             connection.executemany("delete from preference where owner = ? and name = ?", [(owner, name) for name in drop])
 
@@ -176,20 +175,3 @@ def _worded(reply: Reply) -> Generator[str, None, str]:
     finally:
         reply.close()
     return reply.finish
-
-
-def open_own_settings(path: Path, settings: Settings) -> OwnSettings:
-    """The preferences; a damaged file is set aside, for they can be chosen again and documents can be asked all the same. Raises StoreError."""
-    try:
-        return OwnSettings(path, settings)
-    except NewerStoreError:
-        raise
-    except StoreError as error:
-        if "damaged" not in error.message:
-            raise
-        aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-        for part in ("-wal", "-shm", ""):
-            with suppress(FileNotFoundError):
-                path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
-        log.warning("%s It was set aside as %s.", error.message, aside.name)
-        return OwnSettings(path, settings)

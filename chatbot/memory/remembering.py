@@ -19,7 +19,7 @@ from chatbot.memory.conversations.going_back import asks_again, goes_back
 from chatbot.memory.conversations.history import CALLED, HistoryLayer
 from chatbot.memory.conversations.store import ConversationRow, Conversations, Said
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
-from chatbot.memory.layers import LABELS, MemoryLayer
+from chatbot.memory.layers import MemoryLayer, label_of
 from chatbot.models import LLM
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
@@ -149,7 +149,7 @@ class Remembering:
             try:
                 notes += layer.recall(recall, NOTES_EACH)
             except ProjectError as error:
-                notices.append(Notice(f"Answered without {LABELS.get(layer.name, layer.name).lower()}: {error.message}", error.hint))
+                notices.append(Notice(f"Answered without {label_of(layer.name).lower()}: {error.message}", error.hint))
         return tuple(notes), tuple(notices)
 
     def _vectors(self, recall: Recall) -> Mapping[tuple[str, int], NDArray[np.float32]]:

@@ -10,7 +10,7 @@ import streamlit as st
 from chatbot.asking.lending import MEMORY
 from chatbot.endpoints import endpoint_host
 from chatbot.errors import StoreError
-from chatbot.memory.layers import LABELS
+from chatbot.memory.layers import label_of
 from chatbot.records import Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import panel, session
@@ -54,7 +54,7 @@ def draw_account(given: Given, house: House) -> None:
     with st.expander("How this was answered", key=f"how-{given.number}"):
         st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, house.settings)))
         if answer.notes:
-            notes = [(LABELS.get(note.layer, note.layer), short(note.source, 120), note.text) for note in answer.notes]
+            notes = [(label_of(note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
             st.html(scores_html(answer.considered, lambda version: _length(version, house)))

@@ -182,8 +182,8 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
 def _draw_notes(row: ConversationRow | None, house: House) -> None:
     """What must be known of the conversation itself."""
     if house.chatbot.set_aside is not None:
-        text = f"The conversations kept until now could not be read. They were set aside as {house.chatbot.set_aside.name}, and new ones are kept."
-        st.html(notice_html(text, "A backup of conversations.sqlite3 brings them back: stop the server, and put it in its place."))
+        text = f"What was remembered until now could not be read whole. It was set aside as {house.chatbot.set_aside.name}, and what comes is kept."
+        st.html(notice_html(text, "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."))
     shown, problem = session.conversation(), session.told()
     if problem is not None:
         st.toast(plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:")  # one may read far from where the notice stands

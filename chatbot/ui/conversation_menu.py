@@ -8,11 +8,9 @@ from functools import partial
 import streamlit as st
 
 from chatbot.errors import NotFoundError, StoreError
-from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.conversations.export import export_conversation, file_name
 from chatbot.memory.conversations.store import ConversationRow
-from chatbot.memory.signals.layer import SignalLayer
-from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
 from chatbot.ui import session
 from chatbot.ui.downloads import Download, draw_download
@@ -22,13 +20,6 @@ from chatbot.ui.text import plain_markdown, short
 __all__ = ["draw_menu", "export", "title_text"]
 
 FILES = (("markdown", "Export as Markdown", "text/markdown"), ("json", "Export as JSON", "application/json"))
-
-# Memories that a conversation can do without: their names, the labels of their switches and what these do.
-MEMORIES = (
-    (CaseLayer.name, "Use my ratings", "Answers you rated guide those to similar questions here. Rating stays possible without."),
-    (SituationLayer.name, "Use my advice", "What you advised in a situation is recalled when a question describes it, and “when … then …” is noted."),
-    (SignalLayer.name, "Use news signals", "Signals like a question are recalled beside the documents, where news was imported."),
-)
 
 
 def title_text(row: ConversationRow, most: int = 60) -> str:
@@ -87,9 +78,10 @@ def _draw_switches(row: ConversationRow, house: House, end: str) -> None:
         on_change=_choose,
         args=switches,
     )
-    for memory, label, told in MEMORIES:
-        key = f"{memory}-{end}"
-        st.toggle(label, memory not in row.off, key=key, help=told, on_change=_switch, args=(row, house, memory, key))
+    for layer in layers_with("switch"):
+        label, told = layer.switch or ("", "")
+        key = f"{layer.name}-{end}"
+        st.toggle(label, layer.name not in row.off, key=key, help=told, on_change=_switch, args=(row, house, layer.name, key))
 
 
 def _switch(row: ConversationRow, house: House, memory: str, key: str) -> None:

@@ -1,4 +1,4 @@
-"""The Memory page: a tab for each memory, and what all have in common; each tab is drawn in a module of its own."""
+"""The Memory page: a tab for each memory, and what all have in common; each tab is drawn in its memory's own folder."""
 
 from __future__ import annotations
 
@@ -7,22 +7,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from chatbot.errors import ProjectError
+from chatbot.memory.layers import layers_with
 from chatbot.ui import session
-from chatbot.ui.memory_advice import draw_advice
-from chatbot.ui.memory_cases import draw_cases
-from chatbot.ui.memory_conversations import draw_shortened_conversations
 from chatbot.ui.memory_dialogs import show_dialog
-from chatbot.ui.memory_signals import draw_signals
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, quiet_html
 
-# Each memory with what draws it, in the order of the tabs.
-TABS: tuple[tuple[str, Callable[[House], None]], ...] = (
-    ("Rated answers", draw_cases),
-    ("Advice", draw_advice),
-    ("News signals", draw_signals),
-    ("Long conversations", draw_shortened_conversations),
-)
 WHOSE = (
     "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but for what you share. "
     "Each conversation's menu switches it off there."
@@ -36,11 +26,12 @@ def show(house: House) -> None:
     problem = session.told()
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
-    tabs = st.tabs([label for label, _ in TABS], key="memory-tab", on_change="rerun")
-    for tab, (_, draw) in zip(tabs, TABS, strict=True):
+    layers = layers_with("tab")
+    tabs = st.tabs([one.tab for one in layers], key="memory-tab", on_change="rerun")
+    for tab, layer in zip(tabs, layers, strict=True):
         if tab.open:
             with tab:
-                _draw(draw, house)
+                _draw(layer.part("tab").draw, house)
     show_dialog(house)
 
 

@@ -17,8 +17,9 @@ from chatbot.audit.reading import read_file
 from chatbot.audit.verifying import Evidence, verify
 from chatbot.cli.commands import main
 from chatbot.comparing import Place
-from chatbot.memory.conversations.answer_records import answer_fields, pack_answer, unpack_answer
+from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
 from chatbot.records import ADDED, NOT_FOUND, Answer
+from chatbot.serialize import answer_record
 from chatbot.service import Chatbot
 from tests.provider import Behaviour, Body, Provider, Refuse, first_key
 from tests.stores import Make
@@ -201,7 +202,7 @@ def test_a_comparison_never_shows_it(make: Make) -> None:
 def test_an_answer_that_was_kept_before_is_read(make: Make) -> None:
     answer, _, _ = answered(make, MIXED)
     assert unpack_answer(pack_answer(answer, {}))[0].statements == answer.statements
-    older = answer_fields(answer)
+    older = answer_record(answer)
     del older["statements"]
     from pydantic import TypeAdapter
 

@@ -6,15 +6,22 @@ import time
 from collections.abc import Sequence
 
 from chatbot.memory.cases.recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
-from chatbot.memory.cases.store import Cases, Wanted
+from chatbot.memory.cases.store import Cases, Documents, Wanted
+from chatbot.memory.layers import Opening
 from chatbot.records import Note, Notice, Recall
 from ingestion.instructions import find_instructions
 from ingestion.unseen import one_line
 
-__all__ = ["CaseLayer"]
+__all__ = ["CaseLayer", "open_layer"]
 
 # What a note may take of a question, of an answer and of what its reader said about it.
 QUESTION_CHARACTERS, ANSWER_CHARACTERS, WORD_CHARACTERS = 300, 700, 200
+
+
+def open_layer(opening: Opening) -> CaseLayer:
+    """The layer over the cases of a store. Raises StoreError."""
+    catalog = opening.catalog
+    return CaseLayer(Cases(opening.database, opening.embedder, documents=Documents(catalog.digest_of, catalog.live_hashes)))
 
 
 class CaseLayer:
@@ -23,14 +30,14 @@ class CaseLayer:
     name = "cases"
 
     def __init__(self, cases: Cases) -> None:
-        self._cases = cases
+        self.cases = cases
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall. Nothing is embedded: without a vector there are no notes. Raises StoreError."""
         if recall.vector is None or n < 1:
             return []
-        good = self._cases.recall(recall.owner, recall.vector, Wanted(MOST_POSITIVE, reward=1))
-        bad = self._cases.recall(recall.owner, recall.vector, Wanted(MOST_NEGATIVE, reward=0))
+        good = self.cases.recall(recall.owner, recall.vector, Wanted(MOST_POSITIVE, reward=1))
+        bad = self.cases.recall(recall.owner, recall.vector, Wanted(MOST_NEGATIVE, reward=0))
         notes = [self._note(one) for some in share_notes(good, bad, n) for one in some]
         for note in notes:
             if find_instructions(note.text):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatbot.errors import UsageError
+from chatbot.memory.import_files import NO_JSON
 from chatbot.tokens import encodable
 
 __all__ = [
@@ -153,7 +154,7 @@ def _record(line: bytes) -> Mapping[str, Any]:
     except UnicodeDecodeError:
         raise ValueError("it is no UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON ({error.msg}, column {error.colno})") from None
+        raise ValueError(f"{NO_JSON} ({error.msg}, column {error.colno})") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except ValueError:

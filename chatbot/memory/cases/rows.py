@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from dataclasses import dataclass
-from pathlib import Path
 
 from chatbot.memory.cases.records import Case
 from chatbot.memory.import_files import LineProblem
@@ -53,15 +52,13 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class CaseHealth:
-    """How an owner's cases fare. superseded: cases with a newer verdict on the same question. waiting: cases without a vector yet, which are not recalled.
-    shared: of all owners; problems: lines of the owner's file, shared_problems: of the file of what is shared, that cannot be read."""
+    """How an owner's cases fare. waiting: cases without a vector yet, which are not recalled. shared: of all owners; problems: of the owner's, shared_problems:
+    of what is shared, that cannot be read."""
 
-    path: Path
     cases: int
     positive: int
     negative: int
     stale: int
-    superseded: int
     waiting: int
     shared: int
     problems: tuple[LineProblem, ...]

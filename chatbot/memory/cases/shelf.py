@@ -1,92 +1,110 @@
-"""The cases of one file with their vectors, read once and again only where the file has changed; knows one file, not whose it is."""
+"""The cases of one owner with their vectors, as rows of the memories' file, read again only where they have changed; knows one shelf, not whose it is."""
 
 from __future__ import annotations
 
-import hashlib
+import json
+import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
-from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import NotFoundError, UsageError
-from chatbot.memory.cases.locked_files import LockedFile
-from chatbot.memory.cases.records import LONGEST_LINE, Case, case_id, case_line, edited_line, read_case
-from chatbot.memory.cases.vectors import BATCH, VectorFile, question_vectors, vector_key
-from chatbot.memory.import_files import LineProblem, open_file
+from chatbot.errors import NotFoundError
+from chatbot.memory.cases.records import Case, case_id, case_line, edited_line, read_case
+from chatbot.memory.cases.vectors import BATCH, question_vectors
+from chatbot.memory.database import MemoryDatabase, Tables
+from chatbot.memory.import_files import LineProblem
 from chatbot.store.embedders import Embedder
 
-__all__ = ["Shelf", "ShelfView", "read_cases"]
+__all__ = ["TABLES", "Shelf", "ShelfView", "own_case"]
 
-NOTHING = (0, 0, 0)
-# Who shares a line that names nobody: no owner, but not the one who looks at it either.
+# A row is a case as its line of JSON. Whatever changes one gives it another revision, and counts on its shelf: what was read once is known by both.
+TABLES = Tables(
+    "cases",
+    (
+        """create table rated_answer (number integer primary key autoincrement, shelf text not null, id text not null, line blob not null,
+    revision integer not null default 0, fingerprint text, vector blob, unique (shelf, id));
+create index rated_answer_of on rated_answer(shelf, number, revision);
+create table rated_shelf (shelf text primary key, changes integer not null) without rowid;
+"""
+        + "".join(
+            f"create trigger rated_{event} after {event} on rated_answer begin insert into rated_shelf values ({row}.shelf, 1)"
+            " on conflict (shelf) do update set changes = changes + 1; end;\n"
+            for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
+        ),
+    ),
+)
+# A value that a disk turned into text is a line that cannot be read, as any other.
+LINE = "cast(line as blob)"
+ORDER = "select number, revision from rated_answer where shelf = ? order by number"
+ROWS = f"""select number, revision, {LINE}, case when fingerprint = ? then vector end from rated_answer
+    where number in (select value from json_each(?))"""
+# Who shares a case that names nobody: no owner, but not the one who looks at it either.
 SOMEBODY = "somebody"
+# How far from 1 the length of a unit row may be: what is further is no vector that an embedder made.
+UNIT = 1e-2
+# A row of the table by its number, and which revision of it.
+Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ShelfView:
-    """What a file held at a time. cases: the newest of each question, in the file's order; lines: of all cases; superseded: cases that a newer one took the
-    place of. ids: id -> place among the cases. rows: (cases, dimension) unit vectors; embedded: (cases,) which have one; positive: (cases,)."""
+    """What a shelf held at a time. cases: one of each question, in the order they came, each with the key of its row; problems: rows that cannot be read.
+    ids: id -> place among the cases. rows: (cases, dimension) unit vectors; embedded: (cases,) which have one; positive: (cases,)."""
 
     cases: tuple[Case, ...]
+    keys: tuple[Key, ...]
     problems: tuple[LineProblem, ...]
-    lines: int
     ids: Mapping[str, int]
     rows: NDArray[np.float32]
     embedded: NDArray[np.bool_]
     positive: NDArray[np.bool_]
 
-    @property
-    def superseded(self) -> int:
-        return self.lines - len(self.cases)
+
+def own_case(case: Case, *, shared: bool) -> Case:
+    """The case as its shelf has it: among what is shared it is somebody's, in one's own nobody is named, whatever a line says."""
+    by = (case.by or SOMEBODY) if shared else ""
+    return case if by == case.by else replace(case, by=by, id=case_id(case.question, by, case.asked_of))
 
 
 class Shelf:
-    """One file of cases. Safe from several threads, and beside other processes that use it."""
+    """The cases under one name. Safe from several threads, and beside other processes that use it."""
 
-    def __init__(self, path: Path, embedder: Embedder, *, shared: bool = False) -> None:
-        """shared: whether its cases are somebody's who shares them; in one's own file nobody is named, whatever a line says."""
-        self._shared = shared
-        self._embedder, self._file, self._vectors = embedder, LockedFile(path, what="the cases"), VectorFile(path, embedder)
+    def __init__(self, database: MemoryDatabase, name: str, embedder: Embedder, *, shared: bool = False) -> None:
+        self._database, self._name, self._embedder, self._shared = database, name, embedder, shared
         self._lock = threading.RLock()
-        self._stamps = (NOTHING, NOTHING)
-        self._live: dict[str, Case] = {}
-        self._problems: list[LineProblem] = []
-        # Lines that were read, those of them that are cases, and the bytes of all with their SHA-256.
-        self._lines = self._read = self._end = 0
-        self._digest = b""
+        self._changes = -1
+        # The rows as they were read last: their keys, what each holds, and its vector.
+        self._keys: list[Key] = []
+        self._read: list[Case | LineProblem] = []
+        self._bytes = 0
         nothing = np.zeros(0, np.bool_)
-        self._view = ShelfView((), (), 0, {}, np.zeros((0, embedder.dimension), np.float32), nothing, nothing)
-
-    @property
-    def path(self) -> Path:
-        return self._file.path
+        self._rows = np.zeros((0, embedder.dimension), np.float32)
+        self._view = ShelfView((), (), (), {}, self._rows, nothing, nothing)
 
     @property
     def size(self) -> int:
         """Bytes that it keeps ready, about: of the lines, and of the vectors."""
-        return self._end + int(self._view.rows.nbytes)
+        return self._bytes + int(self._rows.nbytes)
 
     def view(self) -> ShelfView:
-        """What the files hold now. Raises StoreError."""
+        """What the shelf holds now. Raises StoreError."""
         with self._lock:
-            stamps = self._file.stamp(), self._vectors.stamp()
-            if stamps != self._stamps:
-                if stamps[0] != self._stamps[0]:
-                    self._reread()
-                self._view, self._stamps = self._look(), stamps
+            counted = self._database.read("select changes from rated_shelf where shelf = ?", (self._name,))
+            changes = int(counted[0][0]) if counted else 0
+            if changes != self._changes:
+                self._reread()
+                self._view, self._changes = self._look(), changes
             return self._view
 
-    def append(self, cases: Sequence[Case]) -> None:
-        """Keep cases at the end, without their vectors. Raises StoreError, UsageError."""
-        lines = b"".join(map(case_line, cases))
-        if lines:
-            self._file.append(lines)
+    def put(self, cases: Sequence[Case]) -> None:
+        """Keep cases, each in the place of what stands on its question. Raises StoreError, UsageError."""
+        lines = [(case, case_line(case)) for case in cases]
+        with self._database.write() as connection:
+            for case, line in lines:
+                self._put(connection, case, line)
 
     def embed(self, *, only: str = "", most: int | None = None, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
         """Make and keep the vectors that are missing; how many are missing still. only: of the case with this id; most: of so many cases, the newest first.
@@ -94,150 +112,126 @@ class Shelf:
         Raises ModelError, StoreError.
         """
         view = self.view()
-        missing = [view.cases[at] for at in np.flatnonzero(~view.embedded)[::-1].tolist()]
-        part = [case.question for case in missing if only in ("", case.id)][:most]
+        missing: list[int] = np.flatnonzero(~view.embedded)[::-1].tolist()
+        part = [at for at in missing if only in ("", view.cases[at].id)][:most]
         for start in range(0, len(part), BATCH):  # kept as they are made, so that what was made outlives a stop
             some = part[start : start + BATCH]
-            self.keep_vectors(some, question_vectors(self._embedder, some))
+            rows = question_vectors(self._embedder, [view.cases[at].question for at in some])
+            self._keep_vectors([view.keys[at] for at in some], rows)
             progress(start + len(some), len(part))
         return len(missing) - len(part)
 
-    def keep_vectors(self, questions: Sequence[str], rows: NDArray[np.float32]) -> None:
-        """Keep the vectors of questions: unit rows of shape (n, dimension). Raises StoreError."""
-        self._vectors.append([vector_key(question) for question in questions], rows)
-
     def change(self, key: str, change: Callable[[Case], Case]) -> Case:
-        """Put change(the newest case with this id) in its place, in one step: what others write meanwhile is seen or waits. Older verdicts on its question go,
-        and so does what stands on the question that it has then. Raises NotFoundError, StoreError, UsageError, and what `change` raises."""
-        made: list[Case] = []
-
-        def written(held: bytes) -> bytes:
-            lines = [(line, self._read_line(line, at)) for at, line in enumerate(BytesIO(held))]
-            last = max((at for at, (_, case) in enumerate(lines) if case and case.id == key), default=-1)
-            old = lines[last][1] if last >= 0 else None
-            if old is None:
-                raise NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+        """Put change(the case with this id) in its place, in one step: what others write meanwhile is seen or waits. What stands on the question that it has
+        then goes. Raises NotFoundError, StoreError, UsageError, and what `change` raises."""
+        with self._database.write() as connection:
+            number, old, line = self._found(connection, key)
             new = change(old)
-            gone = {key, new.id}
-            kept = [
-                edited_line(line, new) if at == last else line
-                for at, (line, case) in enumerate(lines)
-                if at == last or not case or case.id not in gone
-            ]
-            made[:] = [new]
-            return b"".join(kept)
+            if new.id != key:
+                connection.execute("delete from rated_answer where shelf = ? and id = ?", (self._name, new.id))
+            vectors = "" if new.question == old.question else ", fingerprint = null, vector = null"
+            connection.execute(
+                f"update rated_answer set id = ?, line = ?, revision = revision + 1{vectors} where number = ?",
+                (new.id, edited_line(line, new), number),
+            )
+        self._database.compact()
+        return new
 
-        self._file.rewrite(written)
-        self._forget_vectors()
-        return made[0]
+    def move(self, key: str, to: Shelf, change: Callable[[Case], Case]) -> Case:
+        """Put change(the case with this id) on another shelf, and take it from this one, in one step. Raises as `change` does."""
+        with self._database.write() as connection:
+            number, old, _ = self._found(connection, key)
+            new = change(old)
+            to._put(connection, new, case_line(new), of=number)
+            connection.execute("delete from rated_answer where number = ?", (number,))
+        return new
 
     def remove(self, is_gone: Callable[[Case], bool]) -> list[Case]:
-        """Take out all cases of the kind, older verdicts on their questions too; the newest of each question that was taken out.
-
-        The file is written anew in one step: what is deleted is gone from it, its older verdicts too, which an appended mark would bring back for every
-        program that does not know the mark. Lines that cannot be read stay as they are. Raises StoreError.
-        """
-        gone: dict[str, Case] = {}
-
-        def written(held: bytes) -> bytes:
-            lines = [(line, self._read_line(line, at)) for at, line in enumerate(BytesIO(held))]
-            gone.update({case.id: case for _, case in lines if case and is_gone(case)})
-            return b"".join(line for line, case in lines if not case or case.id not in gone)
-
-        if self._file.stamp() != NOTHING:
-            self._file.rewrite(written)
-            if gone:
-                self._forget_vectors()
-        return list(gone.values())
+        """Erase all cases of the kind; those that were there. Raises StoreError."""
+        gone: list[Case] = []
+        with self._database.write() as connection:
+            for number, line in connection.execute(f"select number, {LINE} from rated_answer where shelf = ?", (self._name,)).fetchall():
+                case = self._case(line, 0)
+                if isinstance(case, Case) and is_gone(case):
+                    gone.append(case)
+                    connection.execute("delete from rated_answer where number = ?", (number,))
+        if gone:
+            self._database.compact()
+        return gone
 
     # --- inside -------------------------------------------------------------------------------------------------------------
 
-    def _own(self, case: Case) -> Case:
-        by = (case.by or SOMEBODY) if self._shared else ""
-        return case if by == case.by else replace(case, by=by, id=case_id(case.question, by, case.asked_of))
-
-    def _read_line(self, line: bytes, line_index: int) -> Case | None:
-        """The case on a line, None where it is none."""
+    def _case(self, line: bytes, place: int) -> Case | LineProblem:
         try:
-            return self._own(read_case(line, line_index))
-        except ValueError:
-            return None
+            return own_case(read_case(line, place), shared=self._shared)
+        except ValueError as error:
+            return LineProblem(place + 1, str(error))
 
-    def _forget_vectors(self) -> None:
-        self._vectors.keep_only(lambda: {vector_key(case.question) for case in self.view().cases})
+    def _found(self, connection: sqlite3.Connection, key: str) -> tuple[int, Case, bytes]:
+        for number, line in connection.execute(f"select number, {LINE} from rated_answer where shelf = ? and id = ?", (self._name, key)):
+            case = self._case(line, 0)
+            if isinstance(case, Case):
+                return number, case, line
+        raise NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+
+    def _put(self, connection: sqlite3.Connection, case: Case, line: bytes, *, of: int = 0) -> None:
+        """of: the number of the row whose vector it has; 0 for what stands on its question, if that is written alike."""
+        own = case_id(case.question, case.by, case.asked_of)
+        where, given = ("number = ?", (of,)) if of else ("shelf = ? and id = ?", (self._name, own))
+        before = connection.execute(f"select {LINE}, fingerprint, vector from rated_answer where {where}", given).fetchone()
+        old = self._case(before[0], 0) if before else None
+        vector = before[1:] if isinstance(old, Case) and old.question == case.question else (None, None)
+        connection.execute(
+            "insert or replace into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, ?, ?, ?)", (self._name, own, line, *vector)
+        )
+
+    def _keep_vectors(self, keys: Sequence[Key], rows: NDArray[np.float32]) -> None:
+        """Keep the unit vectors (n, dimension) of rows that nobody changed meanwhile."""
+        given = [(self._embedder.fingerprint, np.asarray(row, np.float32).tobytes(), *key) for key, row in zip(keys, rows, strict=True)]
+        with self._database.write() as connection:
+            connection.executemany(
+                "update rated_answer set fingerprint = ?, vector = ?, revision = revision + 1 where number = ? and revision = ?", given
+            )
 
     def _reread(self) -> None:
-        """Read what was added, or everything where more than that has changed."""
-        held, start = self._file.read(), self._end
-        # What was read last must still be there, and have ended with a line.
-        if not (start and held[start - 1 : start] == b"\n" and hashlib.sha256(memoryview(held)[:start]).digest() == self._digest):
-            start = 0
-            self._live, self._problems, self._lines, self._read = {}, [], 0, 0
-        self._take(held[start:])
-        self._end, self._digest = len(held), hashlib.sha256(held).digest()
-
-    def _take(self, data: bytes) -> None:
-        for line in BytesIO(data):
-            self._lines += 1
-            if not line.strip():
+        """Read the rows that came or changed; the others are known, and those before the first change stay where they are."""
+        keys = [(int(number), int(revision)) for number, revision in self._database.read(ORDER, (self._name,))]
+        pairs = enumerate(zip(self._keys, keys, strict=False))
+        same = next((at for at, (old, new) in pairs if old != new), min(len(self._keys), len(keys)))
+        known = {key: at for at, key in enumerate(self._keys[same:], same)}
+        lacking = [number for number, revision in keys[same:] if (number, revision) not in known]
+        found = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking))) if lacking else []
+        fresh = {(number, revision): (line, vector) for number, revision, line, vector in found}
+        keys[same:] = [key for key in keys[same:] if key in known or key in fresh]
+        read, rows = self._read[:same], np.zeros((len(keys), self._embedder.dimension), np.float32)
+        rows[:same] = self._rows[:same]
+        for at, key in enumerate(keys[same:], same):
+            if key in known:
+                read.append(_placed(self._read[known[key]], at))
+                rows[at] = self._rows[known[key]]
                 continue
-            try:
-                case = self._own(read_case(line, self._lines - 1))
-            except ValueError as error:
-                cut = "" if line.endswith(b"\n") else "the file ends within it: "
-                self._problems.append(LineProblem(self._lines, cut + str(error)))
-                continue
-            self._read += 1
-            self._live.pop(case.id, None)
-            self._live[case.id] = case
+            line, vector = fresh[key]
+            read.append(self._case(line, at))
+            self._bytes += len(line)
+            if isinstance(vector, bytes) and len(vector) == rows[at].nbytes:
+                rows[at] = np.frombuffer(vector, np.float32)
+        self._keys, self._read, self._rows = keys, read, rows
 
     def _look(self) -> ShelfView:
-        keys, stored = self._vectors.load()
-        cases = tuple(self._live.values())
-        at = np.array([keys.get(vector_key(case.question), -1) for case in cases], np.int64)
-        embedded = at >= 0
-        rows = stored[np.maximum(at, 0)] if len(stored) else np.zeros((len(cases), self._embedder.dimension), np.float32)
+        places = [at for at, one in enumerate(self._read) if isinstance(one, Case)]
+        cases = tuple(one for one in self._read if isinstance(one, Case))
+        problems = tuple(one for one in self._read if isinstance(one, LineProblem))
+        rows = self._rows[places] if problems else self._rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            embedded = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
         rows[~embedded] = 0
         positive = np.array([case.reward == 1 for case in cases], np.bool_)
-        ids = {key: at for at, key in enumerate(self._live)}
-        return ShelfView(cases, tuple(self._problems), self._read, ids, rows, embedded, positive)
+        ids = {case.id: at for at, case in enumerate(cases)}
+        return ShelfView(cases, tuple(self._keys[at] for at in places), problems, ids, rows, embedded, positive)
 
 
-def read_cases(path: Path) -> tuple[list[Case], list[LineProblem]]:
-    """The cases of a JSONL file from elsewhere, which never count as verified or shared, nor as newer than now, and the lines that cannot be read.
-
-    Raises NotFoundError.
-    """
-    cases, problems, now = list[Case](), list[LineProblem](), time.time()
-    try:
-        with open_file(path) as file:
-            for number, line in enumerate(_cut_lines(file), 1):
-                try:
-                    if line.strip():
-                        cases.append(_from_elsewhere(line, number - 1, now))
-                except ValueError as error:
-                    if not cases and line.lstrip().startswith(b"[") and "no JSON" in str(error):
-                        return [], [LineProblem(number, "the file is one JSON array over several lines; each case needs a line of its own")]
-                    problems.append(LineProblem(number, str(error)))
-    except OSError as error:
-        raise NotFoundError(f"{path.name} cannot be read: {error.strerror}.", hint="Give a file of JSON lines.") from error
-    return cases, problems
-
-
-def _from_elsewhere(line: bytes, line_index: int, now: float) -> Case:
-    """Raises ValueError also for a case that would be too long as it is written here."""
-    case = read_case(line, line_index)
-    case = replace(case, verified=False, by="", at=min(case.at, now), id=case_id(case.question, asked_of=case.asked_of))
-    try:
-        case_line(case)
-    except UsageError as error:
-        raise ValueError(error.message) from error
-    return case
-
-
-def _cut_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines; one that is longer than a case may be is cut off behind that, so that it is never held whole."""
-    while line := file.readline(LONGEST_LINE + 1):
-        yield line
-        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            line = file.readline(LONGEST_LINE + 1)
+def _placed(one: Case | LineProblem, at: int) -> Case | LineProblem:
+    """What a row holds, at its place, from 0, among those of its shelf."""
+    if isinstance(one, LineProblem):
+        return replace(one, line=at + 1)
+    return one if one.line_index == at else replace(one, line_index=at)

@@ -17,24 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
+from chatbot.memory.cases.importing import read_cases
 from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
 from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
 from chatbot.memory.cases.rows import NEAREST, NO_DOCUMENTS, CaseHealth, CaseRow, Documents, Wanted
 from chatbot.memory.cases.sameness import same_matter
-from chatbot.memory.cases.shelf import Shelf, ShelfView, read_cases
+from chatbot.memory.cases.shelf import TABLES, Shelf, ShelfView
 from chatbot.memory.cases.vectors import question_vectors
 from chatbot.memory.conversations.answer_records import cited_text
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.import_files import ImportedLines, Progress
 from chatbot.records import Answer
 from chatbot.store.embedders import Embedder
 
-__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "is_sound"]
+__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "hidden", "is_sound"]
 
 log = logging.getLogger(__name__)
 
-# Files of cases that are kept ready, and bytes of all of them: a thousand cases take 1.5 MB. The one that was asked for last always is.
+# Shelves of cases that are kept ready, and bytes of all of them: a thousand cases take 1.5 MB. The one that was asked for last always is.
 MOST_SHELVES, MOST_BYTES = 50, 500_000_000
-SHARED, DELETED = "shared.jsonl", ".deleted.jsonl"
+SHARED, DELETED = "shared", ".deleted"
 # How long a case that was deleted can be restored.
 KEPT_DAYS = 7
 DAY = 86_400
@@ -47,10 +49,12 @@ Vector = NDArray[np.float32]
 
 
 class Cases:
-    """The cases of all owners in a folder: a file each, named by a hash, and one for what is shared. Safe from several threads and processes."""
+    """The cases of all owners: a shelf each, named by a hash, and one for what is shared. Safe from several threads and processes."""
 
-    def __init__(self, folder: Path, embedder: Embedder, *, documents: Documents = NO_DOCUMENTS) -> None:
-        self._folder, self._embedder, self._documents = folder, embedder, documents
+    def __init__(self, database: MemoryDatabase, embedder: Embedder, *, documents: Documents = NO_DOCUMENTS) -> None:
+        """Raises StoreError where the tables cannot be made."""
+        database.prepare(TABLES)
+        self._database, self._embedder, self._documents = database, embedder, documents
         self.thresholds = thresholds_of(embedder.fingerprint)
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
         self._lock = threading.Lock()
@@ -139,7 +143,7 @@ class Cases:
         """Keep a case, now where it has no time. Where its vector cannot be made it waits for one. Raises StoreError, UsageError."""
         dated = replace(case, at=case.at or round(time.time(), 6), by="", id=case_id(case.question, asked_of=case.asked_of), deleted_at=0.0)
         shelf = self._shelf(owner)
-        shelf.append([dated])
+        shelf.put([dated])
         _embed(shelf, dated.id)
         self._follow(owner)
         return dated
@@ -160,11 +164,8 @@ class Cases:
         return new
 
     def delete(self, owner: str, key: str) -> None:
-        """Take a case out, and all older verdicts on its question; the newest can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
-        kept = self._own(owner, key)
-        self._deleted(owner).append([replace(kept, deleted_at=time.time())])
-        if not self._shelf(owner).remove(lambda case: case.id == key):
-            raise _unknown(key)
+        """Take a case out; it can be restored for KEPT_DAYS. Raises NotFoundError, StoreError."""
+        self._shelf(owner).move(key, self._deleted(owner), lambda case: replace(case, deleted_at=time.time()))
         self._follow(owner)
 
     def deleted(self, owner: str) -> list[Case]:
@@ -174,14 +175,15 @@ class Cases:
 
     def restore(self, owner: str, key: str) -> Case:
         """Bring a deleted case back; it is not shared again. Raises NotFoundError, StoreError, and UsageError where its question was rated anew since."""
-        case = next((case for case in self._kept(owner) if case.id == key), None)
-        if case is None:
+        if not any(case.id == key for case in self._kept(owner)):
             raise NotFoundError(f"You deleted no case {key[:40]!r}.", hint=f"What was deleted can be restored for {KEPT_DAYS} days.")
-        if key in self._shelf(owner).view().ids:
-            raise UsageError("This question was rated anew since.", hint="Delete that rating first.")
-        back = self.add(owner, case)
-        self._deleted(owner).remove(lambda one: one.id == key)
-        return back
+
+        def restored(case: Case) -> Case:
+            if key in self._shelf(owner).view().ids:
+                raise UsageError("This question was rated anew since.", hint="Delete that rating first.")
+            return replace(case, deleted_at=0.0)
+
+        return self._deleted(owner).move(key, self._shelf(owner), restored)
 
     def share(self, owner: str, key: str) -> Case:
         """Let everybody have a case; it stays the owner's own too, and what is shared follows it from then on.
@@ -198,7 +200,7 @@ class Cases:
 
     def unshare(self, owner: str, key: str) -> None:
         """Take back what this owner shares. Raises NotFoundError, StoreError."""
-        if not self._shared().remove(lambda case: case.id == key and case.by == _hidden(owner)):
+        if not self._shared().remove(lambda case: case.id == key and case.by == hidden(owner)):
             raise NotFoundError(f"You share no case {key[:40]!r}.", hint="List the shared ones.")
 
     def import_file(self, owner: str, path: Path, *, progress: Progress = lambda done, total: None) -> ImportedLines:
@@ -211,26 +213,23 @@ class Cases:
         found, problems = read_cases(path)
         there = {case.id: case.at for case in shelf.view().cases}
         new = [case for case in _newest(found) if case.id not in there or case.at > there[case.id]]
-        shelf.append(new)
+        shelf.put(new)
         self._follow(owner)
         shelf.embed(progress=progress)
-        return ImportedLines(len(new), len(found) - len(new), tuple(problems))
+        return ImportedLines(len(new), len(found) - len(new), problems)
 
     def forget(self, digests: Collection[str]) -> None:
         """Erase every case of every owner that rests on one of these files (SHA-256), deleted and shared ones too. Raises StoreError."""
         wanted = frozenset(digests)
-        for path in sorted(self._folder.glob("*.jsonl")) if wanted else []:
-            self._shelf_at(path.name).remove(lambda case: not wanted.isdisjoint(case.document_ids))
+        self._erase(self._names() if wanted else [], lambda case: not wanted.isdisjoint(case.document_ids))
 
     def sweep(self, *, every: float = 0.0) -> None:
         """Erase what was deleted longer ago than KEPT_DAYS; nothing where that was done less than `every` seconds ago. Raises StoreError."""
         if self._swept and time.monotonic() - self._swept < every:
             return
         self._swept, since = time.monotonic(), time.time() - KEPT_DAYS * DAY
-        for path in sorted(self._folder.glob(f"*{DELETED}")):
-            shelf = self._shelf_at(path.name)
-            if any(case.deleted_at <= since for case in shelf.view().cases):
-                shelf.remove(lambda case: case.deleted_at <= since)
+        names = [name for name in self._names() if name.endswith(DELETED)]
+        self._erase(names, lambda case: case.deleted_at <= since)
 
     def catch_up(self, owner: str, *, most: int | None = CATCH_UP) -> int:
         """Make the vectors of cases that have none, which came from elsewhere or while the embedder failed; how many are waiting still. most: None for all.
@@ -255,17 +254,15 @@ class Cases:
 
     def health(self, owner: str) -> CaseHealth:
         """How the owner's cases fare. Raises StoreError where they cannot be read at all."""
-        shelf, stale = self._shelf(owner), self._staleness()
-        view, shared = shelf.view(), self._shared().view()
+        stale = self._staleness()
+        view, shared = self._shelf(owner).view(), self._shared().view()
         positive, count = int(view.positive.sum()), len(view.cases)
         waiting = count - int(view.embedded.sum())
         return CaseHealth(
-            shelf.path,
             count,
             positive,
             count - positive,
             sum(map(stale, view.cases)),
-            view.superseded,
             waiting,
             len(shared.cases),
             view.problems,
@@ -289,15 +286,15 @@ class Cases:
         return case_id(case.question, asked_of=case.asked_of) in self._shelf(owner).view().ids
 
     def _publish(self, owner: str, own: Case) -> Case:
-        by, shelf = _hidden(owner), self._shared()
+        by, shelf = hidden(owner), self._shared()
         shared = replace(own, by=by, id=case_id(own.question, by, own.asked_of))
-        shelf.append([shared])
+        shelf.put([shared])
         _embed(shelf, shared.id)
         return shared
 
     def _follow(self, owner: str) -> None:
         """Let what this owner shares say what the owner's cases say now: one that was rated anew is shared anew, one that is gone, or not checked, no more."""
-        by, view = _hidden(owner), self._shelf(owner).view()
+        by, view = hidden(owner), self._shelf(owner).view()
         gone = set[str]()
         for case in [case for case in self._shared().view().cases if case.by == by]:
             at = view.ids.get(case_id(case.question, asked_of=case.asked_of))
@@ -309,21 +306,29 @@ class Cases:
         if gone:
             self._shared().remove(lambda case: case.id in gone)
 
+    def _names(self) -> list[str]:
+        return [str(name) for (name,) in self._database.read("select distinct shelf from rated_answer order by shelf")]
+
+    def _erase(self, names: Sequence[str], is_gone: Callable[[Case], bool]) -> None:
+        """Erase cases for good."""
+        if [case for name in names for case in self._shelf_at(name).remove(is_gone)]:
+            self._database.erased()
+
     def _views(self, owner: str) -> list[ShelfView]:
         return [self._shelf(owner).view(), self._shared().view()]
 
     def _shelf(self, owner: str) -> Shelf:
-        return self._shelf_at(f"{_hidden(owner)}.jsonl")
+        return self._shelf_at(hidden(owner))
 
     def _deleted(self, owner: str) -> Shelf:
-        return self._shelf_at(f"{_hidden(owner)}{DELETED}")
+        return self._shelf_at(f"{hidden(owner)}{DELETED}")
 
     def _shared(self) -> Shelf:
         return self._shelf_at(SHARED)
 
     def _shelf_at(self, name: str) -> Shelf:
         with self._lock:
-            shelf = self._shelves.pop(name, None) or Shelf(self._folder / name, self._embedder, shared=name == SHARED)
+            shelf = self._shelves.pop(name, None) or Shelf(self._database, name, self._embedder, shared=name == SHARED)
             self._shelves[name] = shelf
             held = sum(one.size for one in self._shelves.values())
             while len(self._shelves) > 1 and (len(self._shelves) > MOST_SHELVES or held > MOST_BYTES):
@@ -336,8 +341,8 @@ class Cases:
         return lambda case: bool(case.document_ids) and not all(digest in live() for digest in case.document_ids)
 
 
-def _hidden(owner: str) -> str:
-    """What stands for an owner in names of files and in what is shared: 32 hexadecimal digits that do not tell who it is."""
+def hidden(owner: str) -> str:
+    """What stands for an owner in names of shelves and in what is shared: 32 hexadecimal digits that do not tell who it is."""
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
 
 

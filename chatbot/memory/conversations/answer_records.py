@@ -6,16 +6,17 @@ import json
 import re
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chatbot.records import Answer, Hit
+from chatbot.serialize import answer_record
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["CITED", "answer_fields", "cited_text", "pack_answer", "page_named", "unpack_answer", "with_versions", "without_versions"]
+__all__ = ["CITED", "cited_text", "pack_answer", "page_named", "unpack_answer", "with_versions", "without_versions"]
 
 # As answers show them: one or more keys in square brackets.
 KEYS = re.compile(r"\[(S\d{1,4}(?:[,; ]{1,3}S\d{1,4}){0,20})\]")
@@ -29,16 +30,8 @@ LONGEST_RECORD = 50_000_000
 
 def pack_answer(answer: Answer, files: Mapping[int, str]) -> bytes:
     """The answer as compressed JSON. Of hits, all but the page's text and tables. files: SHA-256 of the file of each version it speaks of."""
-    record = {"answer": answer_fields(answer), "files": {str(version): digest for version, digest in files.items()}}
+    record = {"answer": answer_record(answer), "files": {str(version): digest for version, digest in files.items()}}
     return zlib.compress(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), 6)
-
-
-def answer_fields(answer: Answer) -> dict[str, Any]:
-    """The answer as plain lists and dictionaries, for JSON. Of hits, all but the page's text and tables."""
-    prompt = answer.prompt
-    if prompt is not None:
-        prompt = replace(prompt, sources={key: _light(hit) for key, hit in prompt.sources.items()})
-    return asdict(replace(answer, considered=tuple(map(_light, answer.considered)), prompt=prompt))
 
 
 def unpack_answer(data: bytes) -> tuple[Answer, dict[int, str]]:
@@ -59,10 +52,6 @@ def _adapter() -> TypeAdapter[Answer]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Answer)
-
-
-def _light(hit: Hit) -> Hit:
-    return replace(hit, page_text="", body="", tables=(), scores=dict(hit.scores))
 
 
 def without_versions(answer: Answer, versions: Collection[int]) -> Answer:

@@ -7,9 +7,9 @@ import re
 import time
 from collections.abc import Sequence
 
-from chatbot.memory.conversations.answer_records import answer_fields
 from chatbot.memory.conversations.store import ConversationRow, Said
 from chatbot.records import Answer, Citation, NumberCheck
+from chatbot.serialize import answer_record
 
 __all__ = ["FORMATS", "export_conversation", "file_name"]
 
@@ -48,7 +48,7 @@ def _json(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer |
             "state": one.state,
             "question": one.user,
             "answer": one.assistant,
-            "details": answer_fields(answer) if answer else None,
+            "details": answer_record(answer) if answer else None,
         }
         for one, answer in zip(said, answers, strict=True)
     ]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +15,12 @@ from numpy.typing import NDArray
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.conversations.answer_records import cited_text, pack_answer, unpack_answer, without_versions
-from chatbot.memory.conversations.file import ConversationFile, DamagedError
+from chatbot.memory.conversations.tables import TABLES
+from chatbot.memory.database import MemoryDatabase
 from chatbot.records import Answer, Exchange
 from chatbot.tokens import encodable
 
-__all__ = ["KEPT_DAYS", "PRIVATE", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary", "open_conversations"]
-
-log = logging.getLogger(__name__)
+__all__ = ["KEPT_DAYS", "PRIVATE", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary"]
 
 # Exchanges that a conversation's sliding window keeps live.
 WINDOW = 10
@@ -114,16 +111,16 @@ class Summary:
 class Conversations:
     """All conversations of a store, private ones in memory. Reads and writes from any thread; everything is asked for by its owner."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises StoreError where the file cannot be used."""
-        self._disk = ConversationFile(path)
-        self._memory = ConversationFile(None)
+    def __init__(self, database: MemoryDatabase) -> None:
+        """Raises StoreError where the tables cannot be made."""
+        self._disk, self._memory = database, MemoryDatabase(None)
+        for one in (self._disk, self._memory):
+            one.prepare(TABLES)
         with suppress(StoreError), self._disk.write() as connection:  # on a full disk they can be read all the same
             connection.execute("update exchange set state = 'interrupted' where state = 'answering'")
 
     def close(self) -> None:
-        """Close the file; private conversations are gone with it."""
-        self._disk.close()
+        """Forget the private conversations."""
         self._memory.close()
 
     # --- conversations ------------------------------------------------------------------------------------------------------
@@ -207,7 +204,7 @@ class Conversations:
         self.get(conversation, owner)
         with self._file(conversation).write() as connection:
             connection.execute("delete from conversation where id = ? and owner = ?", (conversation, owner))
-        self._file(conversation).compact()
+        self._file(conversation).erased()
 
     def _change(self, conversation: str, owner: str, change: str, arguments: Sequence[Any]) -> None:
         with self._file(conversation).write() as connection:
@@ -225,7 +222,7 @@ class Conversations:
         with self._memory.write() as connection:
             gone += connection.execute("delete from conversation where changed_at < ?", (now - PRIVATE_SECONDS,)).rowcount
         if gone:
-            self._disk.compact()
+            self._disk.erased()
         return gone
 
     # --- exchanges ----------------------------------------------------------------------------------------------------------
@@ -370,9 +367,9 @@ class Conversations:
         for file in (self._disk, self._memory):
             for digest in {digest for (digest,) in file.read("select distinct sha256 from source") if not is_there(digest)}:
                 self._forget(file, digest)
-                file.compact()
+                file.erased()
 
-    def _forget(self, file: ConversationFile, digest: str) -> None:
+    def _forget(self, file: MemoryDatabase, digest: str) -> None:
         for conversation, number, data in file.read(
             "select s.conversation, s.number, d.answer from source s join detail d using (conversation, number) where sha256 = ?", (digest,)
         ):
@@ -385,21 +382,8 @@ class Conversations:
                 connection.execute("update detail set answer = ? where conversation = ? and number = ?", (stripped, conversation, number))
                 connection.execute("delete from source where sha256 = ? and conversation = ? and number = ?", (digest, conversation, number))
 
-    def _file(self, conversation: str) -> ConversationFile:
+    def _file(self, conversation: str) -> MemoryDatabase:
         return self._memory if conversation.startswith(PRIVATE) else self._disk
-
-
-def open_conversations(path: Path) -> tuple[Conversations, Path | None]:
-    """(the conversations, where a damaged file was set aside so that documents can be asked all the same; None where it is sound). Raises StoreError."""
-    try:
-        return Conversations(path), None
-    except DamagedError as error:
-        aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-        for part in ("-wal", "-shm", ""):  # what SQLite keeps beside it would be taken to belong to the new one
-            with suppress(FileNotFoundError):
-                path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
-        log.warning("%s It was set aside as %s.", error.message, aside.name)
-        return Conversations(path), aside
 
 
 def _row(row: Iterable[Any]) -> ConversationRow:

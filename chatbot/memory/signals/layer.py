@@ -7,14 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from chatbot.memory.layers import Opening
 from chatbot.memory.signals.records import Found, Options, SignalsError
 from chatbot.memory.signals.scripts import script_of
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.templates import TEMPLATES, Template, load_templates, match_templates
 from chatbot.records import Note, Notice, Recall
+from chatbot.settings import Settings
 from ingestion.unseen import one_line
 
-__all__ = ["NOT_ADVICE", "SignalLayer"]
+__all__ = ["NOT_ADVICE", "SignalLayer", "open_layer", "options_in"]
 
 NOT_ADVICE = "machine-made, not advice"
 # What a note may take of a signal's summary.
@@ -24,6 +26,17 @@ LONGEST_LINK = 120
 HARMLESS = frozenset({"off", "vector", "embedder", "starting"})
 
 
+def open_layer(opening: Opening) -> SignalLayer:
+    """The layer over the signals of a store; opens no database."""
+    signals = Signals(opening.settings.store / "signals", opening.embedder, options_in(opening.settings), database=opening.database)
+    return SignalLayer(signals, options_of=lambda owner: options_in(opening.settings_of(owner)))
+
+
+def options_in(settings: Settings) -> Options:
+    """What settings say of signals."""
+    return Options(settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes)
+
+
 class SignalLayer:
     """Recalls signals of news like the question. Costs nothing while no news was imported: no connection, no server."""
 
@@ -31,28 +44,28 @@ class SignalLayer:
 
     def __init__(self, signals: Signals, templates: Path = TEMPLATES, *, options_of: Callable[[str], Options] | None = None) -> None:
         """templates: folder of the local ones. options_of: what holds for an owner, default the store's own for all."""
-        self._signals, self._templates = signals, templates
-        self._options_of = options_of or (lambda owner: signals.options)
+        self.signals, self._templates = signals, templates
+        self.options_of = options_of or (lambda owner: signals.options)
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told; raises nothing."""
-        options = self._options_of(recall.owner)
+        options = self.options_of(recall.owner)
         most = min(n, options.most_notes)
         options = replace(options, most_notes=most)
-        if most < 1 or self._signals.off:
+        if most < 1 or self.signals.off:
             return []
-        if not self._signals.breaker.allows():
+        if not self.signals.breaker.allows():
             return self._without(recall, options, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
         at = datetime.fromtimestamp(recall.now, UTC) if recall.now > 0 else datetime.now(UTC)
         try:
-            found = self._signals.find(recall.question, recall.vector, most, as_of=at, options=options)
+            found = self.signals.find(recall.question, recall.vector, most, as_of=at, options=options)
         except SignalsError as error:
             if error.kind == "off":
                 return []
             if error.kind not in HARMLESS:
-                self._signals.breaker.failed()
+                self.signals.breaker.failed()
             return self._without(recall, options, error)
-        self._signals.breaker.succeeded()
+        self.signals.breaker.succeeded()
         if found:
             return [self._note(one) for one in found]
         return self._local(recall, options, "no recent signal is like the question")

@@ -1,20 +1,15 @@
-"""Whether the memory of signals is in use, in a small file beside its data: told without opening a database."""
+"""Whether the memory of signals is in use, told without opening its database; a row for each fact in the file of all memories."""
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
-import threading
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-__all__ = ["State", "read_state", "write_state"]
+from chatbot.errors import StoreError
+from chatbot.memory.database import MemoryDatabase, Tables
 
-NAME = "state.json"
-# Two changes at once must both be kept. Other processes have no part in it: a store has one.
-_changing = threading.Lock()
+__all__ = ["TABLES", "State", "Switch"]
+
+TABLES = Tables("signals", ("create table signal_state (name text primary key, value integer not null) without rowid;\n",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +20,23 @@ class State:
     on: bool = True
 
 
-def read_state(folder: Path) -> State:
-    """The state kept in a folder; the first one where there is none or it cannot be read."""
-    try:
-        fields = json.loads((folder / NAME).read_text("utf-8"))
-        return State(bool(fields["imported"]), bool(fields["on"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return State()
+class Switch:
+    """The state as it is kept. Safe from several threads and processes."""
 
+    def __init__(self, database: MemoryDatabase) -> None:
+        """Raises StoreError."""
+        database.prepare(TABLES)
+        self._database = database
 
-def write_state(folder: Path, **changes: bool) -> State:
-    """Change the state and keep it. Raises OSError."""
-    with _changing:
-        state = replace(read_state(folder), **changes)
-        folder.mkdir(parents=True, exist_ok=True)
-        file, fresh = tempfile.mkstemp(prefix=f"{NAME}.", dir=folder)
+    def read(self) -> State:
+        """The state; the first one where there is none or it cannot be read."""
         try:
-            with os.fdopen(file, "w", encoding="utf-8") as opened:
-                opened.write(json.dumps(asdict(state)))
-            os.replace(fresh, folder / NAME)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(fresh)
-            raise
-        return state
+            found = dict(self._database.read("select name, value from signal_state"))
+        except StoreError:
+            return State()
+        return State(bool(found.get("imported", False)), bool(found.get("on", True)))
+
+    def change(self, **changes: bool) -> None:
+        """Change the state and keep it. Raises StoreError."""
+        with self._database.write() as connection:
+            connection.executemany("insert or replace into signal_state values (?, ?)", changes.items())

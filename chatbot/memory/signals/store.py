@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.signals import events
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.breaker import Breaker
@@ -22,7 +23,7 @@ from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, New
 from chatbot.memory.signals.scripts import is_foreign
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
-from chatbot.memory.signals.state import State, read_state, write_state
+from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.tables import (
     StoreState,
     check_tables,
@@ -59,10 +60,11 @@ KEYWORD_SHARE = 0.5
 class Signals:
     """News and their signals in one Postgres. Safe from several threads. Connects to nothing and starts nothing until it is used."""
 
-    def __init__(self, folder: Path, embedder: Embedder, options: Options | None = None) -> None:
-        """folder: of the embedded server's data and of the switch. embedder: whose vectors count."""
+    def __init__(self, folder: Path, embedder: Embedder, options: Options | None = None, *, database: MemoryDatabase | None = None) -> None:
+        """folder: of the embedded server's data. embedder: whose vectors count. database: where it is kept whether signals are in use; None: nowhere, which
+        this object alone knows then. Raises StoreError."""
         self.options, self.breaker = options or Options(), Breaker()
-        self._folder, self._embedder = folder, embedder
+        self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
         self._database = Database(self.options.address or EmbeddedServer(folder))
         # What the tables said when they were last asked; asked again after a failure and after whatever changes it.
         self._known: StoreState | None = None
@@ -72,7 +74,7 @@ class Signals:
     @property
     def state(self) -> State:
         """Whether something was imported, and whether it is switched on; told without opening a database. One's own database counts as imported into."""
-        state = read_state(self._folder)
+        state = self._switch.read()
         return replace(state, imported=state.imported or bool(self.options.address))
 
     @property
@@ -87,13 +89,8 @@ class Signals:
         return None if state.imported else nothing_imported()
 
     def switch(self, *, on: bool) -> None:
-        """Use it, or leave it as it is and recall nothing."""
-        try:
-            write_state(self._folder, on=on)
-        except OSError as error:
-            raise SignalsError(
-                f"The switch cannot be kept in {self._folder}: {error.strerror}.", kind="full", hint="Check space and rights there."
-            ) from error
+        """Use it, or leave it as it is and recall nothing. Raises StoreError."""
+        self._switch.change(on=on)
 
     def close(self) -> None:
         """Close its connections, and stop the embedded server."""
@@ -310,8 +307,8 @@ class Signals:
             raise SignalsError(message, kind="embedder", hint="Set that one again, or embed them anew: python -m chatbot memory signals reembed")
 
     def _switch_imported(self) -> None:
-        if not read_state(self._folder).imported:
-            write_state(self._folder, imported=True)
+        if not self._switch.read().imported:
+            self._switch.change(imported=True)
 
     @contextmanager
     def _writing(self, seconds: float = IMPORT_SECONDS) -> Iterator[Connection]:

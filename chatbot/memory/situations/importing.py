@@ -7,15 +7,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatbot.memory.import_files import LineProblem, read_whole
-from chatbot.memory.situations.file import LONGEST_RECOMMENDATION, LONGEST_SITUATION
+from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
+from chatbot.memory.situations.rows import LONGEST_RECOMMENDATION, LONGEST_SITUATION
 
-__all__ = ["ReadSituation", "SituationsRead", "read_situations"]
+__all__ = ["ReadSituation", "read_situations"]
 
 # Ten thousand situations of a page each.
 MOST_BYTES = 64 * 2**20
-NO_JSON = "it is no JSON"
-ARRAY = "the file is one JSON array over several lines; each situation needs a line of its own"
 # More than anybody reads of one situation; each is a row of its own.
 MOST_RECOMMENDATIONS = 100
 HINT = 'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, recommendation].'
@@ -31,29 +29,20 @@ class ReadSituation:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class SituationsRead:
-    """What a file holds, in its order."""
+def read_situations(path: Path) -> tuple[list[ReadSituation], tuple[LineProblem, ...]]:
+    """The situations of a file, in its order, and the lines that cannot be read; a line is an object or a pair, a recommendation also a single text.
 
-    entries: tuple[ReadSituation, ...]
-    problems: tuple[LineProblem, ...]
+    Raises as read_whole.
+    """
+    data, now = read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf"), time.time()
+    return read_lines(data.split(b"\n"), lambda line, number: _entry(_fields(line), now), "situation")
 
 
-def read_situations(path: Path) -> SituationsRead:
-    """The situations of a file; a line is an object or a pair, a recommendation also a single text. Raises as read_whole."""
-    data = read_whole(path, path.name, most=MOST_BYTES, hint=HINT)
-    now, entries, problems = time.time(), list[ReadSituation](), list[LineProblem]()
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            entries.append(_entry(json.loads(line.decode("utf-8")), now))
-        except (ValueError, RecursionError) as error:
-            reason = str(error) if type(error) is ValueError else NO_JSON
-            if reason == NO_JSON and not entries and line.lstrip().startswith(b"["):
-                return SituationsRead((), (LineProblem(number, ARRAY),))
-            problems.append(LineProblem(number, reason))
-    return SituationsRead(tuple(entries), tuple(problems))
+def _fields(line: bytes) -> object:
+    try:
+        return json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise ValueError(NO_JSON) from None
 
 
 def _entry(fields: object, now: float) -> ReadSituation:

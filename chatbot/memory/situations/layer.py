@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chatbot.memory.layers import Opening
 from chatbot.memory.situations.store import Remembered, Situations
 from chatbot.records import Note, Recall
 from chatbot.search.closer import EMBEDDED
@@ -18,7 +19,7 @@ from chatbot.store.embedders import Embedder
 from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
 
-__all__ = ["SituationLayer", "names", "similar_from"]
+__all__ = ["SituationLayer", "names", "open_layer", "similar_from"]
 
 # Cosine from which a question describes a situation, by what the embedder's fingerprint begins with; else UNKNOWN, so high that nothing misleads. MiniLM: of 24
 # questions written for 12 situations 21 reach it and none reaches it for another's; of 106 development questions on other matters 4 do.
@@ -87,25 +88,30 @@ def _begins(question: str, at: int) -> bool:
     return not before or before[-1] in ".?!:;\n"
 
 
+def open_layer(opening: Opening) -> SituationLayer:
+    """The layer over the situations of a store."""
+    return SituationLayer(Situations(opening.database, opening.embedder))
+
+
 class SituationLayer:
     """Recalls advice for situations like the one a question describes: of no scope, and of the scopes that the question names."""
 
     name = "situations"
 
     def __init__(self, situations: Situations) -> None:
-        self._situations = situations
+        self.situations = situations
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall. A question longer than the embedder takes is searched piece by piece. Raises ModelError, StoreError."""
-        scopes = [scope for scope in self._situations.scopes(recall.owner) if names(recall.question, scope)]
+        scopes = [scope for scope in self.situations.scopes(recall.owner) if names(recall.question, scope)]
         if recall.vector is None or n < 1 or not scopes:
             return []
-        embedder = self._situations.embedder
+        embedder = self.situations.embedder
         query = LongQuery(recall.question, (QueryChunk(0, recall.question, recall.vector),))
         if len(embedder.split(recall.question)) > 1:
             query = embed_query(_Finer(embedder) if embedder.fingerprint.startswith(EMBEDDED) else embedder, recall.question)
-        self._situations.catch_up()
-        found = self._situations.search(query, recall.owner, scopes, strategy="per_chunk", n=n)
+        self.situations.catch_up()
+        found = self.situations.search(query, recall.owner, scopes, strategy="per_chunk", n=n)
         least = similar_from(embedder.fingerprint)
         return [self._note(one) for one in found if one.score >= least]
 

@@ -11,11 +11,10 @@ import pytest
 from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
-from chatbot.memory.situations import file as situation_file
+from chatbot.memory import database
 from chatbot.records import Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store import database
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -65,35 +64,29 @@ def test_advice_is_noted_and_recalled_in_another_conversation(opened: Open) -> N
     assert all("sell bonds" not in citation.quote for citation in answer.citations) and "sell bonds" not in answer.text
 
 
-def test_a_damaged_file_of_situations_keeps_nobody_from_the_documents(opened: Open) -> None:
+def test_damaged_tables_of_situations_keep_nobody_from_the_documents(opened: Open) -> None:
     chatbot = opened()
     ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    file = chatbot.settings.store / "situations" / "situations.sqlite3"
-    chatbot.close()
-    for end in ("-wal", "-shm"):
-        file.with_name(file.name + end).unlink(missing_ok=True)
-    file.write_bytes(b"no database" * 1_000)
+    with chatbot._memories.write() as connection:
+        connection.execute("alter table situation rename to damaged")
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
     answer, notices = ask(chatbot, QUESTION, talk)
     assert answer.answered and "3.0 per cent" in answer.text
-    assert len(notices) == 1 and notices[0].startswith("Answered without advice: The situations (situations.sqlite3) cannot be used")
+    assert len(notices) == 1 and notices[0].startswith("Answered without advice: The memories (memory.sqlite3) cannot be used")
     answer, _ = ask(chatbot, ADVICE, talk)
-    assert answer.text.startswith("Not noted: The situations (situations.sqlite3) cannot be used") and "move the file away" in answer.text
-    assert file.read_bytes() == b"no database" * 1_000
-    file.unlink()
+    assert answer.text.startswith("Not noted: The memories (memory.sqlite3) cannot be used")
+    with chatbot._memories.write() as connection:
+        connection.execute("alter table damaged rename to situation")
     assert ask(chatbot, ADVICE, talk)[0].text.startswith("Noted."), "without a restart"
     assert situations_of(ask(chatbot, QUESTION, talk)[0])
 
 
-def test_a_file_of_a_later_version_keeps_nobody_from_the_documents(opened: Open) -> None:
+def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) -> None:
     chatbot = opened()
     ask(chatbot, ADVICE, chatbot.conversations.begin("me"))
-    file = chatbot.settings.store / "situations" / "situations.sqlite3"
-    chatbot.close()
-    with sqlite3.connect(file) as other:
-        other.execute(f"pragma user_version = {situation_file.VERSION + 1}")
-    other.close()
+    with chatbot._memories.write() as connection:
+        connection.execute("update memory_version set version = 99 where memory = 'situations'")
     chatbot = opened()
     answer, notices = ask(chatbot, QUESTION, chatbot.conversations.begin("me"))
     assert answer.answered and len(notices) == 1 and "Update the program" not in answer.text
@@ -104,11 +97,12 @@ def test_advice_while_the_file_is_held_is_not_noted_and_says_so(opened: Open, mo
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, ADVICE, talk)
-    other = sqlite3.connect(chatbot.settings.store / "situations" / "situations.sqlite3")
+    other = sqlite3.connect(chatbot.settings.store / "memory.sqlite3")
     other.execute("begin exclusive")
     try:
         answer, notices = ask(chatbot, "When wheat falls, then buy bread.", talk)
-        assert answer.text.startswith("Not noted: Another program holds the situations") and not notices
+        assert answer.text.startswith("Not noted: Another program holds the memories")
+        assert [text for text in notices if not text.startswith("This exchange is not kept: Another program holds the memories")] == []
         answer, _ = ask(chatbot, QUESTION, talk)
         assert answer.answered and situations_of(answer), "what is there can be read meanwhile"
     finally:

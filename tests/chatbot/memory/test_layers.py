@@ -12,6 +12,7 @@ import pytest
 from chatbot.memory.conversations.history import HistoryLayer, likeness_of, rank_exchanges
 from chatbot.memory.conversations.store import Conversations, Said, Summary
 from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, cited_facts, summarise
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
 from chatbot.records import Answer, Recall
 from tests.fakes import HashEmbedder, ScriptedModel
@@ -33,7 +34,7 @@ def tell(talks: Conversations, talk: str, question: str, text: str, owner: str =
 
 @pytest.fixture
 def talks(tmp_path: Path) -> Iterator[Conversations]:
-    opened = Conversations(tmp_path / "c.sqlite3")
+    opened = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     yield opened
     opened.close()
 

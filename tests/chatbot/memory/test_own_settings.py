@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from chatbot.asking.question import Ask
-from chatbot.errors import ModelError, SettingsError, StoreError
-from chatbot.memory.own_settings import MOST_KEYS, OwnSettings, open_own_settings
+from chatbot.errors import ModelError, SettingsError
+from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.own_settings import MOST_KEYS, OwnSettings
 from chatbot.memory.signals.records import Options
 from chatbot.memory.signals.store import Signals
 from chatbot.models import LLM
@@ -30,23 +27,19 @@ QUESTION = "What is the deficit ceiling?"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[OwnSettings]:
-    opened = open_own_settings(tmp_path / "p.sqlite3", Settings(chat_model="servers", api_key="sk-server"))
-    yield opened
-    opened.close()
+def own(tmp_path: Path) -> OwnSettings:
+    return OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), Settings(chat_model="servers", api_key="sk-server"))
 
 
 def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     server = Settings()
-    first = open_own_settings(tmp_path / "p.sqlite3", server)
+    first = OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), server)
     first.choose("ann", "window", 7)
     first.choose_model("ann", "own", "m", MINE, KEY)
-    first.close()
-    again = open_own_settings(tmp_path / "p.sqlite3", server)
+    again = OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), server)
     assert (again.settings("ann").window, again.settings("ann").chat_model, again.settings("ann").base_url) == (7, "m", MINE)
     assert again.settings("ann").api_key == "" and not again.has_key("ann")  # it was in that process alone
     assert again.settings("bob") == server
-    again.close()
 
 
 def test_the_key_is_for_one_endpoint(own: OwnSettings) -> None:
@@ -93,7 +86,6 @@ def test_the_key_is_in_no_file_and_no_representation(own: OwnSettings, tmp_path:
     settings = own.settings("ann")
     assert settings.api_key == KEY
     assert KEY not in f"{settings!r} {settings} {own!r} {own.model('ann', lambda: None)!r}"
-    own.close()
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
@@ -122,37 +114,27 @@ def test_keys_are_held_for_so_many_only(own: OwnSettings) -> None:
 
 
 def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
-    with closing(open_own_settings(tmp_path / "p.sqlite3", Settings())) as free:
-        free.choose_model("ann", "own", "m", MINE)
+    OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), Settings()).choose_model("ann", "own", "m", MINE)
     server = Settings(user_models="0", chat_model="servers")
-    with closing(open_own_settings(tmp_path / "p.sqlite3", server)) as own:
-        assert own.settings("ann") == server and not own.is_own("ann")
-        with pytest.raises(SettingsError, match="lets nobody choose"):
-            own.choose_model("ann", "own", "m", MINE)
+    own = OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), server)
+    assert own.settings("ann") == server and not own.is_own("ann")
+    with pytest.raises(SettingsError, match="lets nobody choose"):
+        own.choose_model("ann", "own", "m", MINE)
 
 
-def test_where_they_cannot_be_read_nothing_is_sent(own: OwnSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(owner: str) -> dict[str, object]:
-        raise StoreError("gone")
-
-    monkeypatch.setattr(own, "chosen", fail)
+def test_where_they_cannot_be_read_nothing_is_sent(own: OwnSettings) -> None:
+    with own._database.write() as connection:
+        connection.execute("drop table preference")
     assert own.settings("bob").chat_model == "" and own.settings("ann").api_key == "" and own.model("ann", lambda: ScriptedModel(["x"])) is None
 
 
-def test_a_damaged_file_is_set_aside_and_damaged_values_are_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = tmp_path / "p.sqlite3"
-    with closing(open_own_settings(path, Settings())) as own:
-        own.choose("ann", "window", 7)
-    with closing(sqlite3.connect(path)) as connection, connection:
+def test_damaged_values_are_passed_over(own: OwnSettings) -> None:
+    own.choose("ann", "window", 7)
+    with own._database.write() as connection:
         connection.execute(
             "insert into preference values ('ann', 'rerank', 'tru'), ('ann', 'signals_hours', '[1]'), ('ann', 'prompt_exchanges', '-1')"
         )
-    with closing(open_own_settings(path, Settings())) as own:
-        assert (own.settings("ann").window, own.settings("ann").rerank, own.settings("ann").prompt_exchanges) == (7, False, 5)
-    path.write_bytes(b"no database at all" * 100)
-    with caplog.at_level(logging.WARNING), closing(open_own_settings(path, Settings())) as own:
-        assert own.chosen("ann") == {}
-    assert list(tmp_path.glob("p.sqlite3.damaged-*")) and "set aside" in caplog.text
+    assert (own.settings("ann").window, own.settings("ann").rerank, own.settings("ann").prompt_exchanges) == (7, False, 5)
 
 
 # --- answers ------------------------------------------------------------------------------------------------------------------------

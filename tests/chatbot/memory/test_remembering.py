@@ -11,9 +11,9 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
+from chatbot.memory import database
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
-from chatbot.memory.conversations import file as conversation_file
 from chatbot.memory.remembering import Remembering
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.service import Chatbot
@@ -311,11 +311,11 @@ def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: 
 
 
 def test_an_answer_is_given_though_it_cannot_be_kept(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation_file, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
-    holder = sqlite3.connect(tmp_path / "home" / "chroma_db" / "conversations.sqlite3", isolation_level=None)
+    holder = sqlite3.connect(tmp_path / "home" / "chroma_db" / "memory.sqlite3", isolation_level=None)
     holder.execute("begin exclusive")
     answer, events = ask(chatbot, QUESTION, talk)
     holder.execute("rollback")

@@ -63,8 +63,7 @@ def test_nothing_that_is_kept_is_readable_by_others(tmp_path: Path, umask: int) 
         assert not readable_by_others(home)
     assert not readable_by_others(home)
     made = {path.name for path in home.rglob("*")}
-    assert {"catalog.sqlite3", "conversations.sqlite3", "chroma.sqlite3", "meta.json", "situations.sqlite3", "store.lock", "state.json"} <= made
-    assert any(name.endswith(".jsonl") for name in made)
+    assert {"catalog.sqlite3", "memory.sqlite3", "chroma.sqlite3", "meta.json", "store.lock"} <= made
     with opened(home):
         assert not readable_by_others(home)
 

@@ -7,9 +7,9 @@ from tests.chatbot.ui.test_memory_pages import store  # isort: skip
 from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.compression.sessions import CompressionStats
+from chatbot.memory.compression.tab import shares_of
 from chatbot.memory.conversations.store import Conversations
 from chatbot.records import Answer, Compression
-from chatbot.ui.memory_conversations import shares_of
 from chatbot.ui.shared import House
 from tests.pages import ME, OTHER, click, keys, shown, visit
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,15 +14,16 @@ from streamlit.testing.v1 import AppTest
 from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
+from chatbot.memory.cases import tab as memory_cases
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.cases.rows import CaseHealth, CaseRow
-from chatbot.memory.cases.store import Cases
+from chatbot.memory.cases.store import SHARED, Cases, hidden
 from chatbot.memory.conversations.store import PRIVATE, Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
-from chatbot.memory.situations.file import Situation
+from chatbot.memory.situations import tab as memory_advice
+from chatbot.memory.situations.rows import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import Answer
-from chatbot.ui import memory_advice, memory_cases
 from chatbot.ui.asking import Given
 from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
@@ -43,7 +43,7 @@ def store(house: House) -> Iterator[Conversations]:
     for owner in (ME, OTHER):
         for row in [*chatbot.conversations.listed(owner), *chatbot.conversations.listed(owner, deleted=True)]:
             chatbot.conversations.erase(row.id, owner)
-        mine = chatbot.cases.health(owner).path.stem
+        mine = hidden(owner)
         for listed in chatbot.cases.listed(owner, shared=True):
             if listed.case.by == mine:
                 chatbot.cases.unshare(owner, listed.case.id)
@@ -273,14 +273,13 @@ def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: House, cases: 
 
 
 def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: House, cases: Cases) -> None:
-    path = cases._shared().path
-    held = path.read_bytes() if path.exists() else b""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"broken\n")
+    with cases._database.write() as connection:
+        connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', 'broken')", (SHARED,))
     try:
-        assert "Line 1 of the shared answers&#x27; file cannot be read" in shown(visit("memory.py"))
+        assert "Rated answer 1 of the shared answers cannot be read" in shown(visit("memory.py"))
     finally:
-        path.write_bytes(held)
+        with cases._database.write() as connection:
+            connection.execute("delete from rated_answer where id = 'x'")
 
 
 def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
@@ -364,11 +363,11 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(cases: Cases, 
     assert "No advice is recorded yet." in shown(advice_tab())
 
 
-def test_health_is_told_in_words(tmp_path: Path) -> None:
-    health = CaseHealth(tmp_path, 3, 2, 1, 1, 0, 1, 0, (LineProblem(4, "odd"),))
+def test_health_is_told_in_words() -> None:
+    health = CaseHealth(3, 2, 1, 1, 1, 0, (LineProblem(4, "odd"),))
     assert memory_cases.health_text(health) == (
         "3 rated answers: 2 helpful, 1 not. 1 left out, for a document changed or went. "
-        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 line of the file cannot be read."
+        "1 not recalled yet, for vectors are still to be made; this goes on with each answer. 1 cannot be read."
     )
     assert memory_advice.health_text(SituationHealth(1, ("",), 0)) == "1 situation with advice."
     assert memory_advice.health_text(SituationHealth(3, ("", "chile", "peru"), 2)).startswith(

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.signals.records import Health, Imported, Reading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.sources import News
-from chatbot.memory.signals.state import State, read_state
+from chatbot.memory.signals.state import State
 from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import shared
-from chatbot.ui.memory_signals import NOTHING_FOUND, chart_rows, health_line
 from chatbot.ui.shared import House
 from chatbot.ui.text import signal_html
 from tests.pages import shown, visit
@@ -48,7 +48,7 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, monkeypatc
     chatbot = shared.opening().house
     assert chatbot is not None
     signals = chatbot.chatbot.signals
-    monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=read_state(self._folder).on)))
+    monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=self._switch.read().on)))
     signals.switch(on=False)
     page.run()
     assert not page.exception and "News signals are switched off" in shown(page) and "No news has been imported yet." not in shown(page)
@@ -56,7 +56,7 @@ def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, monkeypatc
     assert toggle.value is False
     monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal" if not self.off else "off"))
     toggle.set_value(True).run()
-    assert not page.exception and read_state(signals._folder).on and "✓ normal" in shown(page)
+    assert not page.exception and signals._switch.read().on and "✓ normal" in shown(page)
 
 
 def test_signals_that_are_there_are_listed_charted_switched_and_removed(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,10 @@ from chatbot.memory.cases.recall import PAGE_BOUND, UNKNOWN, cosines_of
 from chatbot.memory.cases.records import Case
 from chatbot.memory.cases.store import Cases, Documents, Wanted
 from chatbot.memory.cases.vectors import question_vectors
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
 from chatbot.records import Answer, Citation, NumberCheck, Recall
+from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 
 QUESTION = "What is the deficit ceiling of Valmora?"
@@ -47,8 +49,8 @@ def embedder() -> HashEmbedder:
 
 
 @pytest.fixture
-def cases(tmp_path: Path, embedder: HashEmbedder, shop: Shop) -> Cases:
-    return Cases(tmp_path / "cases", embedder, documents=shop.documents)
+def cases(memories: MemoryDatabase, embedder: HashEmbedder, shop: Shop) -> Cases:
+    return Cases(memories, embedder, documents=shop.documents)
 
 
 @pytest.fixture
@@ -85,16 +87,18 @@ def test_the_newest_verdict_counts_for_a_question_however_it_is_written(cases: C
     cases.rate("me", answer(), 1)
     cases.rate("me", answer(f"  {QUESTION.upper()} "), 0)
     assert [one.case.reward for one in cases.find("me", QUESTION)] == [0]
-    assert (cases.health("me").cases, cases.health("me").superseded) == (1, 1)
+    assert cases.health("me").cases == 1
     assert cases.rated("me", answer()) == cases.listed("me")[0].case
     assert cases.rated("me", answer("Who audits?")) is None
 
 
 def test_the_same_verdict_twice_is_one_line(cases: Cases) -> None:
     assert cases.rate("me", answer(), 1).at == cases.rate("me", answer(), "true").at
-    assert cases.health("me").superseded == 0
+    before = cases._shelf("me").view().keys
+    cases.rate("me", answer(), 1)
+    assert cases._shelf("me").view().keys == before
     cases.rate("me", answer(), 1, word="yes")
-    assert cases.health("me").superseded == 1
+    assert len(cases._shelf("me").view().keys) == 1 and cases._shelf("me").view().keys != before
 
 
 @pytest.mark.parametrize(
@@ -123,10 +127,10 @@ def test_a_case_of_five_megabytes_is_refused_by_name(cases: Cases) -> None:
 # --- what is recalled -------------------------------------------------------------------------------------------------------------
 
 
-def test_one_new_embedding_per_recall_whatever_the_size(cases: Cases, embedder: HashEmbedder, tmp_path: Path) -> None:
+def test_one_new_embedding_per_recall_whatever_the_size(cases: Cases, embedder: HashEmbedder, reopen: Reopen) -> None:
     for number in range(60):
         cases.add("me", Case(f"What was item {number} of the budget?", "Some.", number % 2))
-    for opened in (cases, Cases(tmp_path / "cases", embedder)):
+    for opened in (cases, Cases(reopen(), embedder)):
         embedder.calls = 0
         assert len(opened.find("me", "What was item 5 of the budget?", Wanted(least=-1.0))) == 8
         assert embedder.calls == 1
@@ -172,11 +176,7 @@ def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, embe
     cases.rate("me", answer(), 1)
     assert cases.recall("me", bad, Wanted(least=-1.0)) == []
     assert cases.recall("me", bad[:9], Wanted(least=-1.0)) == []
-    cases._shelf("me").keep_vectors([QUESTION], bad[None])  # what a disk may do
-    health = Cases(cases._folder, embedder).health("me")
-    assert (health.cases, health.waiting) == (1, 0), "the sound vector from before counts"
-    cases._shelf("me")._vectors.path.unlink()
-    cases._shelf("me").keep_vectors([QUESTION], bad[None])
+    cases._shelf("me")._keep_vectors(cases._shelf("me").view().keys, bad[None])  # what a disk may do
     assert cases.find("me", QUESTION, Wanted(least=-1.0)) == [] and cases.health("me").waiting == 1
     assert cases.catch_up("me") == 0 and len(cases.find("me", QUESTION)) == 1
 
@@ -195,12 +195,12 @@ def test_while_the_embedder_fails_verdicts_are_kept_and_wait(cases: Cases, embed
     assert len(cases.find("me", QUESTION)) == 1
 
 
-def test_vectors_of_another_embedder_are_never_compared(cases: Cases, tmp_path: Path) -> None:
+def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Reopen) -> None:
     cases.rate("me", answer(), 1)
-    other = Cases(tmp_path / "cases", HashEmbedder(dimension=32))
+    other = Cases(reopen(), HashEmbedder(dimension=32))
     assert other.find("me", QUESTION, Wanted(least=-1.0)) == [] and other.health("me").waiting == 1
     assert other.catch_up("me") == 0 and len(other.find("me", QUESTION)) == 1
-    assert len(cases.find("me", QUESTION)) == 1
+    assert cases.find("me", QUESTION) == [] and cases.health("me").waiting == 1, "each row has one vector"
 
 
 # --- as a layer -------------------------------------------------------------------------------------------------------------------
@@ -335,15 +335,15 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
         cases.edit("me", new.id, lambda case: replace(case, plan=" "))
 
 
-def test_what_is_deleted_is_gone_from_the_files_with_its_older_verdicts(cases: Cases) -> None:
+def test_what_is_deleted_and_what_was_said_before_it_is_gone_from_the_file_when_its_time_is_over(cases: Cases, tmp_path: Path) -> None:
     cases.rate("me", answer(text="A first secret."), 1)
     kept = cases.rate("me", answer(text="A second secret."), 0)
     cases.rate("me", answer("Who audits the accounts?", "The court."), 1)
-    size = cases._shelf("me")._vectors.path.stat().st_size
     cases.delete("me", kept.id)
     health = cases.health("me")
-    assert (health.cases, health.superseded, health.waiting) == (1, 0, 0)
-    assert b"secret" not in health.path.read_bytes() and cases._shelf("me")._vectors.path.stat().st_size == size / 2
+    assert (health.cases, health.waiting) == (1, 0)
+    cases._deleted("me").remove(lambda case: True)
+    assert not any(b"secret" in path.read_bytes() for path in tmp_path.iterdir())
     with pytest.raises(NotFoundError):
         cases.delete("me", kept.id)
 

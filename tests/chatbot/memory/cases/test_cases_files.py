@@ -1,14 +1,12 @@
-"""Case memory on disk: the three shapes, lines that cannot be read, two processes at once, files cut short, and real vectors."""
+"""Case memory on disk: the three shapes, lines that cannot be read, two processes at once, spoiled vectors, and real ones."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,33 +16,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.errors import StoreError, UsageError
-from chatbot.memory.cases.locked_files import LockedFile
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
 from chatbot.memory.cases.sameness import same_matter
-from chatbot.memory.cases.shelf import Shelf
+from chatbot.memory.cases.shelf import TABLES, Shelf
 from chatbot.memory.cases.store import Cases, Wanted
-from chatbot.memory.cases.vectors import VectorFile, question_vectors
+from chatbot.memory.cases.vectors import question_vectors
+from chatbot.memory.database import NAME, MemoryDatabase
 from chatbot.settings import load_settings
 from chatbot.store.embedders import LocalEmbedder
+from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 
 EMBEDDER = HashEmbedder(dimension=64)
-APPEND = """
+ADD = """
 import sys
 from pathlib import Path
 from chatbot.memory.cases.records import Case
 from chatbot.memory.cases.store import Cases
+from chatbot.memory.database import MemoryDatabase
 from tests.fakes import HashEmbedder
-cases = Cases(Path(sys.argv[1]), HashEmbedder(dimension=64))
+cases = Cases(MemoryDatabase(Path(sys.argv[1])), HashEmbedder(dimension=64))
 for number in range(500):
     cases.add("me", Case(f"What is item {number} of {sys.argv[2]}?", "Something. " * 20, number % 2))
 """
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "mine.jsonl", EMBEDDER)
+def shelf(memories: MemoryDatabase) -> Shelf:
+    memories.prepare(TABLES)
+    return Shelf(memories, "mine", EMBEDDER)
 
 
 def line(question: str, **fields: object) -> bytes:
@@ -175,178 +176,95 @@ def test_an_edited_line_keeps_its_shape_and_what_others_wrote() -> None:
     assert json.loads(edited_line(bare, replace(read_case(bare, 0), reward=0)))["reward"] == 0
 
 
-# --- a file -----------------------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------------------
 
 
-def test_unreadable_lines_are_reported_by_number_and_the_others_read(shelf: Shelf) -> None:
-    shelf.path.write_bytes(line("One?") + b"no json\n\n" + line("Two?") + line("Three?", reward="maybe"))
+def questions_of(shelf: Shelf) -> list[str]:
+    return [case.question for case in shelf.view().cases]
+
+
+def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(shelf: Shelf, memories: MemoryDatabase) -> None:
+    shelf.put([Case("One?", "Yes."), Case("Two?", "Yes."), Case("Three?", "Yes.")])
+    shelf.embed()
+    with memories.write() as connection:
+        connection.execute("update rated_answer set line = 'no json', revision = 9 where id = ?", (case_id("Two?"),))
     view = shelf.view()
-    assert [case.question for case in view.cases] == ["One?", "Two?"] and view.cases[1].line_index == 3
-    assert [problem.line for problem in view.problems] == [2, 5]
-    assert "no JSON" in view.problems[0].reason and "'maybe'" in view.problems[1].reason
-    assert [case.question for case in shelf.remove(lambda case: case.id == case_id("One?"))] == ["One?"]
-    assert shelf.path.read_bytes() == b"no json\n\n" + line("Two?") + line("Three?", reward="maybe"), "what cannot be read is not lost"
+    assert [case.question for case in view.cases] == ["One?", "Three?"] and view.embedded.tolist() == [True, True]
+    assert [problem.line for problem in view.problems] == [2] and "no JSON" in view.problems[0].reason
+    assert [case.question for case in shelf.remove(lambda case: True)] == ["One?", "Three?"]
+    assert len(shelf.view().problems) == 1, "what cannot be read is not lost"
 
 
-def test_a_half_written_last_line_is_told_of_and_nothing_is_glued_to_it(shelf: Shelf) -> None:
-    shelf.path.write_bytes(line("One?") + b'{"question": "Tw')
-    assert shelf.view().problems[0].reason.startswith("the file ends within it: ")
-    shelf.append([Case("Three?", "Yes.")])
-    view = shelf.view()
-    assert [case.question for case in view.cases] == ["One?", "Three?"] and [problem.line for problem in view.problems] == [2]
-    assert shelf.path.read_bytes().startswith(line("One?") + b'{"question": "Tw\n{')
-
-
-def test_a_last_line_without_its_end_is_a_case_too(shelf: Shelf) -> None:
-    shelf.path.write_bytes(line("One?").rstrip())
-    assert len(shelf.view().cases) == 1
-    shelf.append([Case("Two?", "Yes.")])
-    assert [case.line_index for case in shelf.view().cases] == [0, 1]
-
-
-def test_what_another_program_adds_or_rewrites_is_seen(shelf: Shelf) -> None:
-    shelf.append([Case("One?", "Yes."), Case("Two?", "Yes.")])
+def test_what_another_process_adds_changes_or_removes_is_seen(shelf: Shelf, reopen: Reopen) -> None:
+    shelf.put([Case("One?", "Yes."), Case("Two?", "Yes.")])
+    shelf.embed()
     shelf.view()
-    with shelf.path.open("ab") as file:
-        file.write(line("Three?"))
+    other = Shelf(reopen(), "mine", EMBEDDER)
+    other.put([Case("Three?", "Yes.")])
     assert [(case.question, case.line_index) for case in shelf.view().cases][-1] == ("Three?", 2)
-    with shelf.path.open("ab") as file:
-        file.write(b'{"question": "Fo')
-    assert len(shelf.view().problems) == 1
-    with shelf.path.open("ab") as file:
-        file.write(b'ur?", "plan": "P"}\n')
-    assert shelf.view().cases[-1].question == "Four?" and not shelf.view().problems
-    grown = shelf.path.read_bytes().replace(b"One?", b"A first one?")
-    shelf.path.write_bytes(grown + line("Five?"))
-    assert [case.question for case in shelf.view().cases] == ["A first one?", "Two?", "Three?", "Four?", "Five?"]
-    shelf.path.unlink()
-    assert shelf.view().cases == ()
+    other.change(case_id("One?"), lambda case: replace(case, plan="No."))
+    assert [case.plan for case in shelf.view().cases] == ["No.", "Yes.", "Yes."] and shelf.view().embedded.tolist() == [True, True, False]
+    other.remove(lambda case: case.question == "One?")
+    view = shelf.view()
+    assert [(case.question, case.line_index) for case in view.cases] == [("Two?", 0), ("Three?", 1)] and view.embedded.tolist() == [True, False]
+    other.put([Case("two?", "Anew.")])
+    assert questions_of(shelf) == ["Three?", "two?"]
 
 
-def test_a_full_disk_leaves_what_was_there(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf.append([Case("One?", "Yes.")])
-    before, write = shelf.path.read_bytes(), os.write
-
-    def fills(file: int, data: bytes) -> int:
-        if len(data) > 20:
-            return write(file, data[:20])
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", fills)
-        with pytest.raises(StoreError, match="The disk is full"):
-            shelf.append([Case("Two?", "Yes.")])
-    assert shelf.path.read_bytes() == before
+def test_a_full_disk_leaves_what_was_there(shelf: Shelf, memories: MemoryDatabase) -> None:
+    shelf.put([Case("One?", "Yes.")])
+    ((pages,),) = memories.read("pragma page_count")
+    memories.read(f"pragma max_page_count = {pages}")
+    with pytest.raises(StoreError, match="disk is full"):
+        shelf.put([Case("Two?", "Yes."), Case("Three?", "x" * 500_000)])
+    assert questions_of(shelf) == ["One?"]
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    shelf = Shelf(tmp_path / "file" / "mine.jsonl", EMBEDDER)
-    for use in (lambda: shelf.append([Case("One?", "Yes.")]), shelf.view):
-        with pytest.raises(StoreError, match=r"The cases \(mine\.jsonl\) cannot be used: (Not a directory|File exists)"):
-            use()
-
-
-def test_whoever_holds_the_file_is_waited_for_and_then_named(tmp_path: Path) -> None:
-    file = LockedFile(tmp_path / "held.jsonl", what="the cases", busy_seconds=0.2)
-    file.append(b"1\n")
-    with (tmp_path / "held.jsonl").open("rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(StoreError, match=r"Another program holds the cases \(held\.jsonl\)"):
-            file.append(b"2\n")
-    file.append(b"3\n")
-    assert file.read() == b"1\n3\n"
-
-
-def test_a_link_is_followed_by_every_call_and_stays_one(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    shelf = Shelf(tmp_path / "mine.jsonl", EMBEDDER)
-    shelf.path.symlink_to(tmp_path / "other" / "theirs.jsonl")
-    shelf.append([Case("One?", "Yes."), Case("Two?", "Yes.")])
-    shelf.remove(lambda case: case.question == "One?")
-    assert shelf.path.is_symlink() and [case.question for case in shelf.view().cases] == ["Two?"]
-    assert b"Two?" in (tmp_path / "other" / "theirs.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize("kind", ["a pipe", "a folder"])
-def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, kind: str) -> None:
-    shelf = Shelf(tmp_path / "mine.jsonl", EMBEDDER)
-    os.mkfifo(shelf.path) if kind == "a pipe" else shelf.path.mkdir()
-    for use in (shelf.view, lambda: shelf.append([Case("One?", "Yes.")]), lambda: shelf.remove(lambda case: True)):
-        with pytest.raises(StoreError, match=r"The cases \(mine\.jsonl\) cannot be used") as told:
-            use()
-        assert "Move away" in (told.value.hint or "")
-
-
-def test_two_processes_append_five_hundred_cases_each_and_all_thousand_are_readable(tmp_path: Path, root: Path) -> None:
-    command = [sys.executable, "-c", APPEND, str(tmp_path)]
+def test_two_processes_add_five_hundred_cases_each_and_all_thousand_are_readable(memories: MemoryDatabase, tmp_path: Path, root: Path) -> None:
+    cases = Cases(memories, EMBEDDER)
+    command = [sys.executable, "-c", ADD, str(tmp_path / NAME)]
     writers = [subprocess.Popen([*command, name], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}) for name in ("the budget", "the rules")]
     assert [writer.wait(100) for writer in writers] == [0, 0]
-    health = Cases(tmp_path, EMBEDDER).health("me")
+    health = cases.health("me")
     assert (health.cases, health.positive, health.problems, health.waiting) == (1_000, 500, (), 0)
-    assert health.path.read_bytes().count(b"\n") == 1_000
+    assert len(list(cases.export("me"))) == 1_000
 
 
-def test_no_name_is_made_of_an_owners_text(tmp_path: Path) -> None:
+def test_no_owners_name_stands_in_the_file(memories: MemoryDatabase, tmp_path: Path) -> None:
     for owner in ("../../outside", "a/b", "\x00", "ann@example.org", "\ud800", "x" * 5_000):
-        Cases(tmp_path / "in" / "cases", EMBEDDER).add(owner, Case("One?", "Yes."))
-    made = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(made) == 12 and all(name.startswith("in/cases/") and "ann" not in name for name in made)
-    assert b"ann@example.org" not in b"".join((tmp_path / name).read_bytes() for name in made)
+        Cases(memories, EMBEDDER).add(owner, Case("One?", "Yes."))
+    assert memories.read("select count(distinct shelf) from rated_answer") == [(6,)]
+    assert b"ann@example.org" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_vectors_cut_short_or_spoiled_are_made_anew(shelf: Shelf) -> None:
-    shelf.append([Case("One?", "Yes."), Case("Two?", "Yes.")])
-    assert shelf.embed() == 0
-    whole = shelf._vectors.path.read_bytes()
-    shelf._vectors.path.write_bytes(whole[:-9])
-    assert shelf.view().embedded.tolist().count(True) == 1
-    assert shelf.embed() == 0 and len(shelf._vectors.path.read_bytes()) == len(whole)
-    shelf._vectors.path.write_bytes(b"\xff" * len(whole))
-    assert not shelf.view().embedded.any()
-    shelf._vectors.path.unlink()
+def test_spoiled_vectors_are_made_anew(shelf: Shelf, memories: MemoryDatabase) -> None:
+    shelf.put([Case("One?", "Yes."), Case("Two?", "Yes.")])
+    assert shelf.embed() == 0 and shelf.view().embedded.all()
+    for spoiled in (b"\xff" * 256, b"short", None):
+        with memories.write() as connection:
+            connection.execute("update rated_answer set vector = ?, revision = revision + 1", (spoiled,))
+        assert not shelf.view().embedded.any() and not shelf.view().rows.any()
     assert shelf.embed(most=1) == 1 and shelf.view().embedded.tolist() == [False, True], "the newest first"
 
 
-def test_vectors_that_shrink_or_cannot_be_read_are_a_store_error(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf.append([Case("One?", "Yes."), Case("Two?", "Yes.")])
+def test_a_vector_is_kept_with_its_question_only(shelf: Shelf) -> None:
+    shelf.put([Case("One?", "Yes."), Case("Two?", "Yes.")])
     shelf.embed()
-    reader = Shelf(shelf.path, EMBEDDER)
-    stamp = reader._vectors.stamp()
-    monkeypatch.setattr(reader._vectors, "stamp", lambda: (stamp[0], 2 * stamp[1], stamp[2]))  # rewritten between the two looks
-    assert reader.view().embedded.all()
-    shelf._vectors.path.unlink()
-    shelf._vectors.path.mkdir()
-    with pytest.raises(StoreError, match=r"The vectors of cases .* cannot be used: Is a directory"):
-        Shelf(shelf.path, EMBEDDER).view()
-
-    def cut_short(*_: object, **__: object) -> None:
-        raise ValueError("mmap length is greater than file size")
-
-    shelf._vectors.path.rmdir()
-    shelf.embed()
-    monkeypatch.setattr(np, "memmap", cut_short)
-    with pytest.raises(StoreError, match="cut short while it was read"):
-        Shelf(shelf.path, EMBEDDER).view()
+    shelf.put([Case("One?", "Still.")])
+    assert shelf.view().embedded.all()
+    shelf.change(case_id("Two?"), lambda case: replace(case, question="Three?", id=case_id("Three?")))
+    assert shelf.view().embedded.tolist() == [False, True] and questions_of(shelf) == ["Three?", "One?"]
 
 
-def test_a_vector_that_is_kept_while_others_are_erased_stays(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf.append([Case("One?", "Yes."), Case("Two?", "Yes.")])
-    shelf.embed()
-    other, keep_only = Shelf(shelf.path, EMBEDDER), VectorFile.keep_only
-
-    def meanwhile(vectors: VectorFile, keys: Callable[[], Collection[bytes]]) -> None:
-        other.append([Case("Three?", "Yes.")])
-        other.embed()
-        keep_only(vectors, keys)
-
-    monkeypatch.setattr(VectorFile, "keep_only", meanwhile)
-    shelf.remove(lambda case: case.question == "One?")
-    view = Shelf(shelf.path, EMBEDDER).view()
-    assert [case.question for case in view.cases] == ["Two?", "Three?"] and view.embedded.all()
+def test_no_vector_is_given_to_a_case_that_changed_while_it_was_made(shelf: Shelf) -> None:
+    shelf.put([Case("One?", "Yes.")])
+    keys = shelf.view().keys
+    shelf.change(case_id("One?"), lambda case: replace(case, question="Two?", id=case_id("Two?")))
+    shelf._keep_vectors(keys, question_vectors(EMBEDDER, ["One?"]))
+    assert not shelf.view().embedded.any()
 
 
 def test_a_long_question_is_embedded_whole() -> None:
@@ -357,20 +275,18 @@ def test_a_long_question_is_embedded_whole() -> None:
 
 
 @pytest.mark.alone
-def test_a_hundred_thousand_cases_load_and_are_recalled_in_time(tmp_path: Path) -> None:
+def test_a_hundred_thousand_cases_load_and_are_recalled_in_time(memories: MemoryDatabase) -> None:
     """Made ones with random vectors; the bound is wide, for the machine may be busy."""
-    shelf, count = Shelf(tmp_path / "mine.jsonl", HashEmbedder(dimension=384)), 100_000
+    cases, count = Cases(memories, HashEmbedder(dimension=384)), 100_000
     questions = [f"What was item {number} of the budget?" for number in range(count)]
-    shelf.path.write_bytes(b"".join(map(line, questions)))
+    cases._shelf("me").put([Case(question, "An answer.") for question in questions])
     rows = np.random.default_rng(0).standard_normal((count, 384), np.float32)
-    shelf.keep_vectors(questions, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    cases._shelf("me")._keep_vectors(cases._shelf("me").view().keys, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    cases = Cases(memories, HashEmbedder(dimension=384))
     started = time.process_time()
-    view = Shelf(tmp_path / "mine.jsonl", HashEmbedder(dimension=384)).view()
+    view = cases._shelf("me").view()
     assert len(view.cases) == count and view.embedded.all()
     loaded = time.process_time() - started
-    cases = Cases(tmp_path, HashEmbedder(dimension=384))
-    shelf.path.rename(cases.health("me").path)
-    shelf._vectors.path.rename(cases._shelf("me")._vectors.path)
     first = cases.recall("me", view.rows[77_777], Wanted(least=-1.0))
     assert first[0].case.question == questions[77_777] and first[0].score == pytest.approx(1)
     started = time.process_time()
@@ -428,12 +344,12 @@ def test_near_identical_questions_are_told_from_near_ones(minilm: LocalEmbedder,
     assert wrong == []
 
 
-def test_every_case_of_the_memento_file_is_read(shared: Path, tmp_path: Path) -> None:
-    cases = Cases(tmp_path, EMBEDDER)
+def test_every_case_of_the_memento_file_is_read(shared: Path, memories: MemoryDatabase) -> None:
+    cases = Cases(memories, EMBEDDER)
     result = cases.import_file("me", shared / "memento" / "memory.jsonl")
     health = cases.health("me")
     assert (result.added, result.known, result.problems) == (1_278, 0, ())
-    assert (health.cases, health.positive, health.negative, health.superseded, health.waiting) == (1_278, 897, 381, 0, 0)
+    assert (health.cases, health.positive, health.negative, health.waiting) == (1_278, 897, 381, 0)
     assert all(len(cases.find("me", "Who is the father of John?", Wanted(reward=reward, least=-1.0))) == 8 for reward in (0, 1))
 
 

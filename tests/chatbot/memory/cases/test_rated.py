@@ -15,7 +15,7 @@ from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.memory.cases.store import Cases
+from chatbot.memory.cases.store import Cases, hidden
 from chatbot.records import Answer, Event, Hit, Notice, Prompt
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
@@ -333,7 +333,7 @@ def test_purging_a_document_takes_its_words_out_of_all_cases(make: Make) -> None
     chatbot.cases.add("me", Case("Who audits?", "The court."))
     chatbot.remove("Rules.pdf", purge=True)
     assert [row.case.question for row in chatbot.cases.listed("me")] == ["Who audits?"]
-    assert not any(b"3.0 per cent" in path.read_bytes() for path in (chatbot.settings.store / "cases").glob("*.jsonl"))
+    assert all(b"3.0 per cent" not in line for (line,) in chatbot.cases._database.read("select line from rated_answer"))
 
 
 def rated_with_another(chatbot: Chatbot) -> None:
@@ -354,7 +354,7 @@ def test_a_document_that_goes_after_its_days_takes_its_words_out_of_all_cases(ma
     chatbot.close()
     opened = make()
     assert [row.case.question for row in opened.cases.listed("me")] == ["Who audits?"]
-    assert not any(b"3.0 per cent" in path.read_bytes() for path in (opened.settings.store / "cases").glob("*.jsonl"))
+    assert all(b"3.0 per cent" not in line for (line,) in opened.cases._database.read("select line from rated_answer"))
 
 
 def test_a_document_that_is_given_up_at_once_and_swept_later_takes_its_words_out_too(make: Make) -> None:
@@ -410,25 +410,22 @@ def test_the_prompt_has_examples_where_there_are_cases_and_no_section_where_ther
     assert "Remembered notes" not in sent(ask(chatbot, "What is the deficit ceiling now?", talk)[0])
 
 
-@pytest.mark.parametrize("place", ["cases", "vectors", "shared"])
-def test_answers_go_on_without_cases_that_cannot_be_read(make: Make, place: str) -> None:
+def test_answers_go_on_without_cases_that_cannot_be_read(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)
     chatbot.rate(talk, 1, "me", helpful=True)
-    shelf = chatbot.cases._shared() if place == "shared" else chatbot.cases._shelf("me")
-    path = shelf._vectors.path if place == "vectors" else shelf.path
-    path.unlink(missing_ok=True)
-    path.mkdir()
+    with chatbot.cases._database.write() as connection:
+        connection.execute("alter table rated_shelf rename to damaged")
     answer, events = ask(chatbot, QUESTION, talk)
     assert answer.answered and "3.0 per cent" in answer.text and not remembered(events)
     said = [event.text for event in events if isinstance(event, Notice)]
-    assert any(text.startswith("Answered without rated answers: ") and "cannot be used: Is a directory" in text for text in said)
-    path.rmdir()
+    assert any(text.startswith("Answered without rated answers: The memories (memory.sqlite3) cannot be used") for text in said)
+    odd = b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], "word": "\\ud800"}\n'
+    with chatbot.cases._database.write() as connection:
+        connection.execute("alter table damaged rename to rated_shelf")
+        connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', ?)", (hidden("me"), odd))
     assert ask(chatbot, QUESTION, talk)[0].answered
-    odd = chatbot.cases._shelf("me").path
-    with odd.open("ab") as file:
-        file.write(b'{"question": "What is the deficit ceiling of all?", "plan": "P", "document_ids": ["\\ud800"], "word": "\\ud800"}\n')
     chatbot.cases.catch_up("me")
     assert ask(chatbot, "What is the deficit ceiling of all?", talk)[0].question
     assert "What is the deficit ceiling of all?" in {row.case.question for row in chatbot.cases.listed("me")}

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from chatbot.errors import NotFoundError, StoreError
-from chatbot.memory.conversations import file as conversation_file
-from chatbot.memory.conversations.store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary, open_conversations
+from chatbot.memory import database
+from chatbot.memory.conversations.store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
+from chatbot.memory.database import MemoryDatabase
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 
 DIGEST = "a" * 64
@@ -34,7 +35,7 @@ ANSWER = Answer(
 
 @pytest.fixture
 def talks(tmp_path: Path) -> Iterator[Conversations]:
-    opened = Conversations(tmp_path / "c.sqlite3")
+    opened = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     yield opened
     opened.close()
 
@@ -46,12 +47,12 @@ def tell(talks: Conversations, talk: str, question: str = ANSWER.question, text:
 
 
 def test_the_window_keeps_the_last_ten_and_outlives_the_process(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     for number in range(WINDOW + 3):
         tell(talks, talk, f"question {number}")
     talks.close()
-    again = Conversations(tmp_path / "c.sqlite3")
+    again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     assert [exchange.user for exchange in again.window(talk, "me")] == [f"question {number}" for number in range(3, WINDOW + 3)]
     assert [said.number for said in again.said(talk, "me")] == list(range(1, WINDOW + 4))
     assert [said.number for said in again.said(talk, "me", last=2, before=5)] == [3, 4]
@@ -81,11 +82,11 @@ def test_an_answer_is_kept_in_full_but_for_the_pages_text(talks: Conversations) 
 
 
 def test_what_was_written_so_far_outlives_a_kill(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     number = talks.start(talk, "How much?")
     talks.write(talk, number, "Three per", owner="me")
-    again = Conversations(tmp_path / "c.sqlite3")  # the first was never closed
+    again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))  # the first was never closed
     (said,) = again.said(talk, "me")
     assert (said.user, said.assistant, said.state) == ("How much?", "Three per", "interrupted")
     assert again.window(talk, "me") == [Exchange("How much?", "Three per (interrupted, unchecked)")]
@@ -122,7 +123,7 @@ def test_a_private_one_is_never_begun_under_an_id_that_is_written_to_disk(talks:
 
 
 def test_damaged_values_are_odd_and_keep_nothing_from_being_read(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     tell(talks, talk)
     talks.keep_vector(talk, 1, "f", np.ones(2, np.float32))
@@ -210,7 +211,7 @@ def test_retention_erases_what_nobody_went_on_with(talks: Conversations, monkeyp
 
 
 def test_a_private_conversation_keeps_nothing_on_disk(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me", private=True)
     assert talk.startswith(PRIVATE)
     tell(talks, talk, "Is Heliotrope in trouble?", "Heliotrope is.")
@@ -218,13 +219,13 @@ def test_a_private_conversation_keeps_nothing_on_disk(tmp_path: Path) -> None:
     assert len(talks.window(talk, "me")) == 1
     assert not any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
     talks.close()
-    again = Conversations(tmp_path / "c.sqlite3")
+    again = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     assert again.listed("me") == []
     again.close()
 
 
 def test_erased_text_stands_nowhere_in_the_file(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     tell(talks, talk, "Is Heliotrope in trouble?")
     assert any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
@@ -247,7 +248,7 @@ def test_what_was_kept_of_an_erased_document_goes_but_not_the_answers_words(talk
 
 
 def test_a_damaged_answer_is_named_and_the_rest_stands(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     for question in ("One?", "Two?"):
         number = talks.start(talk, question)
@@ -266,73 +267,6 @@ def test_a_damaged_answer_is_named_and_the_rest_stands(tmp_path: Path) -> None:
     talks.close()
 
 
-def test_a_file_that_is_no_database_is_named_with_the_fix(tmp_path: Path) -> None:
-    (tmp_path / "c.sqlite3").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StoreError, match="not a database") as raised:
-        Conversations(tmp_path / "c.sqlite3")
-    assert f"Move {tmp_path / 'c.sqlite3'} away" in raised.value.hint
-    assert (tmp_path / "c.sqlite3").read_bytes().startswith(b"no database")
-
-
-def test_a_damaged_file_is_set_aside_whole_and_new_conversations_are_kept(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite3"
-    path.write_bytes(b"no database at all" * 100)
-    talks, aside = open_conversations(path)
-    assert aside is not None and aside.read_bytes() == b"no database at all" * 100
-    tell(talks, talks.begin("me"))
-    talks.close()
-    again, nothing = open_conversations(path)
-    assert nothing is None and len(again.listed("me")) == 1
-    again.close()
-
-
-def test_a_file_that_is_only_held_or_newer_is_not_set_aside(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "c.sqlite3") as connection:
-        connection.execute("pragma user_version = 99")
-    connection.close()
-    with pytest.raises(StoreError, match="version 99"):
-        open_conversations(tmp_path / "c.sqlite3")
-    assert [path.name for path in tmp_path.iterdir()] == ["c.sqlite3"]
-
-
-def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "c.sqlite3") as connection:
-        connection.execute("pragma user_version = 99")
-    connection.close()
-    with pytest.raises(StoreError, match="version 99"):
-        Conversations(tmp_path / "c.sqlite3")
-
-
-def test_conversations_of_the_first_version_are_taken_over(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "c.sqlite3") as connection:
-        connection.executescript(
-            """create table conversation (id text primary key, owner text not null, begun_at real not null) without rowid;
-            create table exchange (conversation text not null references conversation(id), number integer not null, user text not null,
-                assistant text not null, at real not null, primary key (conversation, number)) without rowid;
-            insert into conversation values ('old', 'me', 5.0);
-            insert into exchange values ('old', 1, 'How much?', 'Three [S1].', 6.0);"""
-        )
-    connection.close()
-    for _ in range(2):
-        talks = Conversations(tmp_path / "c.sqlite3")
-        assert talks.window("old", "me") == [Exchange("How much?", "Three [S1].")]
-        assert (talks.get("old", "me").changed_at, talks.get("old", "me").compresses) == (6.0, True)
-        talks.close()
-
-
-def test_conversations_of_the_second_version_are_taken_over(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
-    talk = talks.begin("me")
-    tell(talks, talk)
-    with talks._disk.write() as connection:
-        connection.execute("alter table conversation drop column off")
-        connection.execute("pragma user_version = 1")
-    talks.close()
-    again = Conversations(tmp_path / "c.sqlite3")
-    assert again.get(talk, "me").off == frozenset() and len(again.window(talk, "me")) == 1
-    again.close()
-
-
 def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations) -> None:
     talk = talks.begin("me")
     talks.switch(talk, "me", "cases", on=False)
@@ -344,8 +278,8 @@ def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations
 
 
 def test_a_locked_file_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation_file, "BUSY_SECONDS", 0.05)
-    talks = Conversations(tmp_path / "c.sqlite3")
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     holder = sqlite3.connect(tmp_path / "c.sqlite3", isolation_level=None)
     holder.execute("begin exclusive")
@@ -359,7 +293,7 @@ def test_a_locked_file_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch:
 
 
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
-    talks = Conversations(tmp_path / "c.sqlite3")
+    talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     tell(talks, talk)
     ((pages,),) = talks._disk.read("pragma page_count")

@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
-from chatbot.memory.signals import state
 from chatbot.memory.signals.breaker import Breaker
 from chatbot.memory.signals.layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.records import Reading
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
-from chatbot.memory.signals.state import State, read_state, write_state
+from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice
+from tests.chatbot.memory.conftest import Reopen
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
 from tests.fakes import HashEmbedder
 
@@ -122,37 +123,26 @@ def test_switched_off_it_recalls_nothing_and_keeps_all(database: str, tmp_path: 
     assert (signals.health().state, signals.health().message) == ("off", "News signals are switched off.")
     assert "memory signals on" in signals.health().hint
     signals.switch(on=True)
-    assert len(told(signals, "key rate in Ankara")[0]) == 1 and read_state(tmp_path).imported
+    assert len(told(signals, "key rate in Ankara")[0]) == 1 and signals.state.imported
 
 
-@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"imported": 1}'])
-def test_a_damaged_switch_is_off(tmp_path: Path, damaged: str) -> None:
-    (tmp_path / "state.json").write_text(damaged)
-    assert not read_state(tmp_path).imported
+def test_a_switch_that_cannot_be_read_is_off(memories: MemoryDatabase) -> None:
+    switch = Switch(memories)
+    switch.change(imported=True)
+    with memories.write() as connection:
+        connection.execute("alter table signal_state rename to damaged")
+    assert not switch.read().imported
 
 
-def test_the_switch_is_kept_whoever_changes_it_at_the_same_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(folder: Path) -> State:
-        found = read_state(folder)
-        time.sleep(0.05)
-        return found
-
-    monkeypatch.setattr(state, "read_state", slowly)
-    failed = list[BaseException]()
-
-    def change(**changes: bool) -> None:
-        try:
-            write_state(tmp_path, **changes)
-        except BaseException as error:  # told by the test itself
-            failed.append(error)
-
-    threads = [threading.Thread(target=change, kwargs={name: value}) for name, value in (("imported", True), ("on", False), ("on", False))]
+def test_the_switch_is_kept_whoever_changes_it_at_the_same_moment(memories: MemoryDatabase, reopen: Reopen) -> None:
+    switches = [Switch(memories), Switch(reopen()), Switch(memories)]
+    given = ({"imported": True}, {"on": False}, {"on": False})
+    threads = [threading.Thread(target=switch.change, kwargs=changes) for switch, changes in zip(switches, given, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert failed == [] and read_state(tmp_path) == State(imported=True, on=False)
-    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+    assert [switch.read() for switch in switches] == [State(imported=True, on=False)] * 3
 
 
 # --- fallback ---------------------------------------------------------------------------------------------------------------

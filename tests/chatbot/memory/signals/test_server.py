@@ -16,10 +16,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.server import HERE, EmbeddedServer, _check_reach
-from chatbot.memory.signals.state import write_state
+from chatbot.memory.signals.state import Switch
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice
 from tests.chatbot.memory.signals.postgres import ask, connect, news
@@ -171,13 +172,15 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_the_answer_goes_on(reachab
         with pytest.raises(SignalsError, match="cannot be used"):
             signals.add(news("Rates rose."))
         return
-    write_state(folder, imported=True)
+    folder.mkdir(mode=0o755)
     folder.chmod(0o755)
     if fault == "server.log":
         (folder / fault).mkdir()
     else:
         (folder / fault).write_text("")
-    signals = Signals(folder, HashEmbedder(dimension=64))
+    memories = MemoryDatabase(None)
+    Switch(memories).change(imported=True)
+    signals = Signals(folder, HashEmbedder(dimension=64), database=memories)
     try:
         told: list[Notice] = []
         notes = SignalLayer(signals).recall(replace(ask("Was an exchange hacked?"), tell=told.append), 3)

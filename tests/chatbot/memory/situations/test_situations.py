@@ -1,11 +1,11 @@
-"""Situation memory on a real Chroma: what the memory it replaces promised and did not keep, and recorded advice as notes."""
+"""Situation memory on a real file: what the memory it replaces promised and did not keep, and recorded advice as notes."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +13,17 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, QuestionError, StoreError, UsageError
+from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.situations.advice import Advice, advice_of
-from chatbot.memory.situations.file import situation_key
 from chatbot.memory.situations.layer import SituationLayer, names
+from chatbot.memory.situations.rows import situation_key
 from chatbot.memory.situations.store import SituationMemory, Situations
 from chatbot.records import Recall
 from chatbot.search.fusion import STRATEGIES
 from chatbot.store.embedders import split_text
 from chatbot.tokens import count_tokens
+from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 
 TOPICS = {
@@ -68,18 +70,11 @@ Open = Callable[..., Situations]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    open_ones: list[Situations] = []
+def opened(reopen: Reopen) -> Open:
+    def make(embedder: object = None) -> Situations:
+        return Situations(reopen(), embedder or HashEmbedder(dimension=512, max_tokens=12))  # type: ignore[arg-type]
 
-    def make(embedder: object = None, folder: str = "situations") -> Situations:
-        while open_ones:
-            open_ones.pop().close()
-        open_ones.append(Situations(tmp_path / folder, embedder or HashEmbedder(dimension=512, max_tokens=12)))  # type: ignore[arg-type]
-        return open_ones[-1]
-
-    yield make
-    for one in open_ones:
-        one.close()
+    return make
 
 
 @pytest.fixture
@@ -324,17 +319,6 @@ def test_another_embedder_makes_its_own_vectors_and_is_never_mixed(opened: Open)
     assert len(SituationMemory(back, owner="me").get_memories("inflation rises")) == 1
 
 
-def test_a_collection_in_another_space_is_made_anew(opened: Open) -> None:
-    situations = opened(AxisEmbedder())
-    situations.add("me", [("x", "a"), ("y", "b")])
-    (collection,) = situations._index._shelves.values()
-    client, name, metadata = situations._index._client, collection.name, dict(collection.metadata)
-    client.delete_collection(name)
-    client.create_collection(name, metadata=metadata, embedding_function=None).upsert(ids=["0:0"], embeddings=[[1.0, 0.0, 0.0, 0.0]])
-    found = SituationMemory(opened(AxisEmbedder()), owner="me").get_memories("x", 2)
-    assert [one["similarity_score"] for one in found] == pytest.approx([1.0, 0.0], abs=1e-3), "squared L2 would give -1"
-
-
 def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Open) -> None:
     embedder = FailingEmbedder(dimension=64)
     situations = opened(embedder)
@@ -345,39 +329,22 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
     assert len(SituationMemory(situations, owner="me").get_memories("inflation rises")) == 1
 
 
-def test_a_lost_or_damaged_index_is_made_anew(opened: Open, tmp_path: Path) -> None:
-    opened().add("me", [("inflation rises", "a")])
-    opened(folder="elsewhere")  # closes the first
-    (tmp_path / "situations" / "index" / "chroma.sqlite3").write_bytes(b"no database" * 1_000)
-    assert len(SituationMemory(opened(), owner="me").get_memories("inflation rises")) == 1
-    situations = opened()
-    situations.rebuild()
-    assert len(SituationMemory(situations, owner="me").get_memories("inflation rises")) == 1
-
-
-def test_rows_of_no_situation_and_half_written_ones_are_swept(opened: Open) -> None:
+@pytest.mark.parametrize("damage", ["null", "x''", "x'00'", "'text'"])
+def test_vectors_that_are_lost_or_spoiled_find_nothing_and_keep_nothing_from_being_found(opened: Open, damage: str) -> None:
     situations = opened(AxisEmbedder())
-    (key,) = situations.add("me", [("x x x x y y y y", "a")])
-    rows = situations.embedder.embed(["x"])
-    situations._index.put([("0" * 32, situations.listed("me")[0].shelf, rows)])
-    situations._index._shelves[situations.listed("me")[0].shelf].delete(ids=[f"{key}:1"])
-    again = opened(AxisEmbedder())
-    assert again.health("me").waiting == 1
-    memory = SituationMemory(again, owner="me")
-    assert [one["similarity_score"] for one in memory.get_memories("y", 9)] == [pytest.approx(1.0, abs=1e-3)]
-    assert set(again._index.held()) == {(again.listed("me")[0].shelf, key)}
+    key, _ = situations.add("me", [("x", "a"), ("y", "b")])
+    with situations._rows._database.write() as connection:
+        connection.execute(f"update situation set windows = {damage} where key = ?", (key,))
+    assert [one["recommendation"] for one in SituationMemory(situations, owner="me").get_memories("x", 9)] == ["b"]
 
 
-def test_a_file_that_is_no_database_is_named(opened: Open, tmp_path: Path) -> None:
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "situations.sqlite3").write_bytes(b"no database" * 1_000)
-    situations = opened(folder="bad")
-    for _ in range(2):
-        with pytest.raises(StoreError, match=r"The situations \(situations\.sqlite3\) cannot be used"):
-            situations.listed("me")
-    assert (tmp_path / "bad" / "situations.sqlite3").read_bytes().startswith(b"no database"), "it is left as it is"
-    (tmp_path / "bad" / "situations.sqlite3").unlink()
-    assert situations.listed("me") == [], "moved away, the next use goes on without a restart"
+def test_tables_of_a_later_version_are_told_of_at_each_use(opened: Open, memories: MemoryDatabase) -> None:
+    situations = opened()
+    with memories.write() as connection:
+        connection.execute("update memory_version set version = 9")
+    for one in (situations, opened()):
+        with pytest.raises(StoreError, match="The memory of situations is of version 9"):
+            one.listed("me")
 
 
 class Meanwhile(HashEmbedder):
@@ -399,55 +366,37 @@ def test_a_situation_removed_while_it_is_embedded_leaves_nothing_that_is_in_the_
     key = situation_key("me", "", "oil falls")
     embedder.word, embedder.work = "oil falls", lambda: situations.remove("me", key)
     situations.add("me", [("oil falls", "gone")])
-    assert [held for _, held in situations._index.held()] == [situation_key("me", "", "oil price falls hard")]
+    assert [one.key for one in situations.listed("me")] == [situation_key("me", "", "oil price falls hard")]
     (found,) = SituationMemory(situations, owner="me").get_memories("oil falls", 1)
     assert found["recommendation"] == "keep" and situations.health("me").waiting == 0
 
 
-def test_vectors_of_what_is_gone_take_no_places_of_others(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    situations = opened(HashEmbedder(dimension=512))
-    situations.add("me", [("oil price falls hard", "keep"), *((f"oil falls {number}", "gone") for number in range(5))])
-
-    def fail(shelf: str, key: str) -> None:
-        raise StoreError("The disk is full.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(situations._index, "remove", fail)
-        for number in range(5):
-            situations.remove("me", situation_key("me", "", f"oil falls {number}"))
-    situations._waiting = set()  # as if nothing had failed
-    memory = SituationMemory(situations, owner="me")
-    assert [one["recommendation"] for one in memory.get_memories("oil falls", 1)] == ["keep"]
-    assert len(situations._index.held()) == 1
-    assert [one["recommendation"] for one in memory.get_memories("oil falls", 9)] == ["keep"]
-
-
-def test_a_removal_whose_index_fails_is_swept_at_the_next_use(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    situations = opened(HashEmbedder(dimension=512))
-    (key,) = situations.add("me", [("oil falls", "a")])
-
-    def fail(shelf: str, key: str) -> None:
-        raise StoreError("The disk is full.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(situations._index, "remove", fail)
-        situations.remove("me", key)
-    assert situations.listed("me") == [] and len(situations._index.held()) == 1
-    situations.health("me")
-    assert situations._index.held() == {}
-
-
-def test_an_index_of_another_embedder_is_not_searched(opened: Open) -> None:
-    """Its vectors may have as many numbers, and its shelves the same names."""
-    opened(AxisEmbedder()).add("me", [("x", "a"), ("y", "b")])
+def test_vectors_of_another_embedder_are_not_searched(opened: Open) -> None:
+    """They may have as many numbers."""
+    first = opened(AxisEmbedder())
+    first.add("me", [("x", "a"), ("y", "b")])
     other = AxisEmbedder()
     other.fingerprint = "axis of another kind"
     situations = opened(other)
-    assert situations._index.held() == {}, "nothing of another embedder counts as there"
     assert situations.health("me").waiting == 2
-    shelf = situations.listed("me")[0].shelf
-    assert situations._index.nearest(other.embed(["x"])[0], [shelf], 5) == []
-    assert opened(AxisEmbedder()).health("me").waiting == 0, "those stay until the other embedder has made its own"
+    assert situations.search(situations.embedded("x", strategy="per_chunk"), "me", [""], strategy="per_chunk", n=5) == []
+    assert first.health("me").waiting == 0, "those stay until the other embedder has made its own"
+
+
+def test_what_is_removed_is_gone_from_the_file(opened: Open, tmp_path: Path) -> None:
+    situations = opened()
+    (key,) = situations.add("me", [("Heliotrope is in trouble", "sell Heliotrope")])
+    assert any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+    situations.remove("me", key)
+    assert not any(b"Heliotrope" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_two_processes_use_them_at_once(opened: Open) -> None:
+    one, other = opened(), opened()
+    one.add("me", [("inflation rises", "a")])
+    assert len(SituationMemory(other, owner="me").get_memories("inflation rises")) == 1
+    other.remove("me", one.listed("me")[0].key)
+    assert SituationMemory(one, owner="me").get_memories("inflation rises") == []
 
 
 # --- corrected and imported -------------------------------------------------------------------------------------------------------
@@ -467,7 +416,6 @@ def test_advice_is_corrected_with_its_vector(opened: Open) -> None:
     assert one.at < before, "what was advised before keeps its time"
     assert SituationMemory(situations, owner="me").get_memories("oil falls") == []
     assert len(SituationMemory(situations, owner="me", scope="crops").get_memories("wheat rises")) == 1
-    assert [held for _, held in situations._index.held()] == [moved]
     for owner, wrong in (("me", key), ("her", moved)):
         with pytest.raises(NotFoundError):
             situations.edit(owner, wrong, ["x"], situation="y", scope="")

@@ -14,7 +14,7 @@ from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import show_shortened, stats_rows
 from chatbot.ui.text import paragraphs_html, quiet_html, short, table_html
 
-__all__ = ["draw_shortened_conversations", "shares_of"]
+__all__ = ["draw", "shares_of"]
 
 NONE_YET = (
     "No conversation of yours was shortened yet. When one grows long, its earlier exchanges reach the prompt of a new question in the sentences that bear on it; "
@@ -26,7 +26,7 @@ ROWS = 20
 MOST_CONVERSATIONS = 200
 
 
-def draw_shortened_conversations(house: House) -> None:
+def draw(house: House) -> None:
     """The tab: choose a conversation, see each time that it was shortened, and open what was kept then."""
     owner = session.owner()
     conversations = house.chatbot.conversations

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from chatbot.memory.cases.records import Case, case_id
-from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow
+from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
-from chatbot.ui.memory_dialogs import ask_for, attempt
+from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files, lines_html
+from chatbot.ui.ratings import LONGEST_WORD
 from chatbot.ui.shared import House
-from chatbot.ui.text import case_html, paragraphs_html, plain_markdown, quiet_html, short
+from chatbot.ui.text import VERDICTS, case_html, paragraphs_html, plain_markdown, quiet_html, short
 
-__all__ = ["draw_cases", "health_text", "remarks"]
+__all__ = ["draw", "health_text", "remarks"]
 
 ROWS = 20
 EMPTY = (
@@ -33,16 +35,16 @@ SHARED = "Shared: everybody who uses this chatbot here has it."
 BY_OTHERS = "Shared by somebody else here."
 
 
-def draw_cases(house: House) -> None:
+def draw(house: House) -> None:
     """The tab. Raises StoreError where the cases cannot be read."""
     cases, owner = house.chatbot.cases, session.owner()
     health = cases.health(owner)
     shared = cases.listed(owner, shared=True) if health.shared else []
-    mine = health.path.stem
+    mine = hidden(owner)
     st.html(quiet_html(health_text(health)) if health.cases or health.problems else paragraphs_html(EMPTY))
-    unread = [("", one) for one in health.problems] + [(" of the shared answers' file", one) for one in health.shared_problems]
+    unread = [("", one) for one in health.problems] + [(" of the shared answers", one) for one in health.shared_problems]
     if unread:
-        st.html(lines_html([f"Line {one.line}{of} cannot be read, and stays as it is: {one.reason}." for of, one in unread[:ROWS]]))
+        st.html(lines_html([f"Rated answer {one.line}{of} cannot be read: {one.reason}." for of, one in unread[:ROWS]]))
     if health.cases:
         wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
@@ -60,7 +62,7 @@ def health_text(health: CaseHealth) -> str:
     counted = f"{health.cases:,} rated answer{'' if health.cases == 1 else 's'}: {health.positive:,} helpful, {health.negative:,} not."
     stale = [f"{health.stale:,} left out, for a document changed or went."] if health.stale else []
     waiting = [f"{health.waiting:,} not recalled yet, for vectors are still to be made; this goes on with each answer."] if health.waiting else []
-    unread = [f"{len(health.problems):,} line{'' if len(health.problems) == 1 else 's'} of the file cannot be read."] if health.problems else []
+    unread = [f"{len(health.problems):,} cannot be read."] if health.problems else []
     return " ".join([counted, *stale, *waiting, *unread])
 
 
@@ -85,14 +87,14 @@ def _draw_buttons(row: CaseRow, shared: str, house: House) -> None:
     """shared: its id among the shared ones, "" where it is not there."""
     case, cases, owner = row.case, house.chatbot.cases, session.owner()
     of = plain_markdown(short(case.question, 60))
-    st.button("Correct", key=f"edit-{case.id}", type="tertiary", help=f"Correct verdict and word: {of}", on_click=ask_for, args=("edit", case))
+    st.button("Correct", key=f"edit-{case.id}", type="tertiary", help=f"Correct verdict and word: {of}", on_click=ask_for, args=(EDIT, case))
     if shared:
         told, change = f"Nobody else has it then: {of}", lambda: cases.unshare(owner, shared)
         st.button("Stop sharing", key=f"unshare-{case.id}", type="tertiary", help=told, on_click=attempt, args=(change,))
     elif case.verified:
         told, share = f"Everybody who uses this chatbot here then has it, without your name: {of}", lambda: cases.share(owner, case.id)
         st.button("Share", key=f"share-{case.id}", type="tertiary", help=told, on_click=attempt, args=(share,))
-    st.button("Delete", key=f"delete-{case.id}", type="tertiary", help=f"Delete the rating: {of}", on_click=ask_for, args=("delete", case))
+    st.button("Delete", key=f"delete-{case.id}", type="tertiary", help=f"Delete the rating: {of}", on_click=ask_for, args=(DELETE, case))
 
 
 def _draw_deleted(kept: Sequence[Case], house: House) -> None:
@@ -141,3 +143,24 @@ def _files(house: House) -> Files:
         "rated_answers.jsonl",
         WORDING,
     )
+
+
+def _edit(case: Case, house: House) -> None:
+    with st.form("edit-case", border=False):
+        st.html(case_html(case, whole=True))
+        verdict = st.radio("Verdict", (1, 0), 1 - case.reward, format_func=VERDICTS.__getitem__, key="edit-verdict", horizontal=True)
+        word = st.text_input("Why? (optional)", case.word[:LONGEST_WORD], key="edit-word", max_chars=LONGEST_WORD)
+        saved = st.form_submit_button("Save", key="edit-save", type="primary")
+    if saved:
+        finish(lambda: house.chatbot.cases.edit(session.owner(), case.id, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
+
+
+def _delete(case: Case, house: House) -> None:
+    told = (
+        f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The conversation it comes from stays as it is."
+    )
+    st.html(case_html(case, (told,)))
+    draw_choice(lambda: house.chatbot.cases.delete(session.owner(), case.id))
+
+
+EDIT, DELETE = Dialog("Correct this rating", _edit), Dialog("Delete this rating?", _delete)

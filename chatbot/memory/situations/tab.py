@@ -7,21 +7,24 @@ from collections.abc import Sequence
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.memory.situations.file import Situation
+from chatbot.memory.situations import rows
+from chatbot.memory.situations.rows import Situation
 from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
-from chatbot.ui.memory_dialogs import draw_changes
+from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
 
-__all__ = ["draw_advice", "health_text"]
+__all__ = ["draw", "health_text"]
 
 ROWS = 20
 # Characters that the form takes; what is longer is a document.
 LONGEST_SITUATION, LONGEST_RECOMMENDATION, LONGEST_SUBJECT = 10_000, 2_000, 60
+# Advice of one situation that the dialog corrects; what is older stays as it is.
+MOST_FIELDS = 10
 EMPTY = (
     "No advice is recorded yet. Write on the Chat page “When inflation rises above target, then shorten duration.”, or fill in the form below. "
     "When a question describes such a situation, the advice is recalled beside the documents, with its day, and never mixed with what they say."
@@ -31,16 +34,16 @@ NOTHING_FOUND = "No advice holds all of these words."
 ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
 
 
-def draw_advice(house: House) -> None:
+def draw(house: House) -> None:
     """The tab. Raises StoreError where the situations cannot be read."""
     situations, owner = house.chatbot.situations, session.owner()
     health = situations.health(owner)
     st.html(quiet_html(health_text(health)) if health.situations else paragraphs_html(EMPTY))
     if health.situations:
         wanted = search_box("Search advice", key="find-advice")
-        rows = situations.listed(owner, search=wanted)
-        _draw_rows(rows)
-        if not rows:
+        found = situations.listed(owner, search=wanted)
+        _draw_rows(found)
+        if not found:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_form(house)
     draw_files(house, _files(house), empty=not health.situations)
@@ -54,12 +57,12 @@ def health_text(health: SituationHealth) -> str:
     return counted + (f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made." if health.waiting else "")
 
 
-def _draw_rows(rows: Sequence[Situation]) -> None:
-    for one in page_of(rows, ROWS, key="advice-page"):
+def _draw_rows(found: Sequence[Situation]) -> None:
+    for one in page_of(found, ROWS, key="advice-page"):
         with st.container(key=f"advice-{one.key}", gap=None):
             st.html(situation_html(one))
             of = plain_markdown(short(one.situation, 60))
-            draw_changes(one, one.key, f"advice: {of}")
+            draw_changes(EDIT, DELETE, one, one.key, f"advice: {of}")
 
 
 def _draw_form(house: House) -> None:
@@ -93,3 +96,31 @@ def _files(house: House) -> Files:
         "advice.jsonl",
         WORDING,
     )
+
+
+def _edit(one: Situation, house: House) -> None:
+    shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
+    with st.form("edit-advice", border=False):
+        situation = st.text_area("When …", one.situation, key="edit-situation", max_chars=rows.LONGEST_SITUATION, height=68)
+        advice = [
+            st.text_area("also …" if at else "then …", text, key=f"edit-recommendation-{at}", max_chars=rows.LONGEST_RECOMMENDATION, height=68)
+            for at, text in enumerate(shown)
+        ]
+        subject = st.text_input("Subject (optional)", one.scope, key="edit-subject", max_chars=max(LONGEST_SUBJECT, len(one.scope)))
+        saved = st.form_submit_button("Save", key="edit-save", type="primary")
+    if not saved:
+        return
+    said, texts = (situation or "").strip(), [*(text.strip() for text in advice if text and text.strip()), *kept]
+    if not said or not texts:
+        st.html(notice_html("Say both when and then what."))
+        return
+    finish(lambda: house.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject or ""))
+
+
+def _delete(one: Situation, house: House) -> None:
+    st.html(situation_html(one))
+    st.caption("It is recalled no more, and cannot be brought back.")
+    draw_choice(lambda: house.chatbot.situations.remove(session.owner(), one.key))
+
+
+EDIT, DELETE = Dialog("Correct this advice", _edit), Dialog("Delete this advice?", _delete)

@@ -11,23 +11,27 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from chatbot.errors import ProjectError
-from chatbot.memory.signals.records import Health, Imported, Row, TimelinePoint
+from chatbot.memory.signals.records import ACTIONS, Health, Imported, Reading, Row, TimelinePoint
 from chatbot.memory.signals.sources import read_news
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
 from chatbot.ui.lists import search_box
-from chatbot.ui.memory_dialogs import draw_changes
+from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import lines_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
 
-__all__ = ["chart_rows", "draw_signals", "health_line"]
+__all__ = ["chart_rows", "draw", "health_line"]
 
 ROWS = 20
 IMPORTED = "signals_imported"
 MOST_REFUSED = 10
 # Assets that get a colour of their own in the chart; the others are one.
 MOST_ASSETS = 6
+# What a signal that somebody corrected is said to be by.
+PERSON = "a person"
+# Characters of the summary and of the assets of a signal.
+LONGEST_SUMMARY, LONGEST_ASSETS = 400, 100
 EMPTY = (
     "No news has been imported yet. Add a Telegram export (result.json), Bot API updates, or news as CSV or JSON: each item is read into a signal with its "
     "confidence, and signals like a question are recalled beside the documents, with source and time, never mixed with what they say. Not advice."
@@ -38,7 +42,7 @@ CHANGED_THERE = " The Settings page changes confidence and age for you."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
 
-def draw_signals(house: House) -> None:
+def draw(house: House) -> None:
     """The tab. Raises SignalsError where the store fails beneath it."""
     signals = house.chatbot.signals
     health = signals.health(house.chatbot.signal_options(session.owner()))
@@ -120,7 +124,7 @@ def _draw_rows(rows: Sequence[Row], wanted: str) -> None:
         of = plain_markdown(short(" ".join(row.text.split()), 60))
         with st.container(key=f"signal-{row.event}", gap=None):
             st.html(signal_html(row))
-            draw_changes(row, f"signal-{row.event}", f"signal: {of}")
+            draw_changes(EDIT, DELETE, row, f"signal-{row.event}", f"signal: {of}")
 
 
 def _draw_import(house: House) -> None:
@@ -150,3 +154,34 @@ def _import(house: House, file: UploadedFile) -> Imported | ProjectError:
             return house.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(house), progress=tell)
         except ProjectError as error:
             return error
+
+
+def _edit(row: Row, house: House) -> None:
+    best = row.readings[0] if row.readings else Reading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
+    with st.form("edit-signal", border=False):
+        st.html(signal_html(row))
+        summary = st.text_area("What happened", best.summary[:LONGEST_SUMMARY], key="edit-summary", max_chars=LONGEST_SUMMARY, height=68)
+        assets = st.text_input(
+            "Assets", ", ".join(best.assets)[:LONGEST_ASSETS], key="edit-assets", max_chars=LONGEST_ASSETS, help="Codes, such as EUR, GOLD"
+        )
+        action = st.selectbox("It speaks for", ACTIONS, ACTIONS.index(best.action), key="edit-action")
+        confidence = st.slider("Confidence", 0.0, 1.0, float(best.confidence), 0.05, key="edit-confidence")
+        st.caption("Everybody who uses this server then has your reading in the place of the others.")
+        saved = st.form_submit_button("Save", key="edit-save", type="primary")
+    if not saved:
+        return
+    if not (summary or "").strip():
+        st.html(notice_html("Say what happened."))
+        return
+    codes = tuple(dict.fromkeys(code.upper() for code in (assets or "").replace(",", " ").split()))
+    reading = Reading(" ".join((summary or "").split()), codes, action, round(confidence, 2), PERSON)
+    finish(lambda: house.chatbot.signals.correct(row.event, reading))
+
+
+def _delete(row: Row, house: House) -> None:
+    st.html(signal_html(row))
+    st.caption("Nobody on this server is shown it any more, and no import brings it back.")
+    draw_choice(lambda: house.chatbot.signals.remove(row.event))
+
+
+EDIT, DELETE = Dialog("Correct this signal", _edit), Dialog("Delete this news?", _delete)

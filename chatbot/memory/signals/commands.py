@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
+from chatbot.cli.memory_actions import FEW, Action, Commands, Option
 from chatbot.cli.output import emit, note
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.records import Notice
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chatbot.memory.signals.records import Health, Imported
     from chatbot.service import Chatbot
 
-__all__ = ["SIGNALS"]
+__all__ = ["COMMANDS"]
 
 MORE_RECALLED = "MEMORY_MIN_CONFIDENCE and MEMORY_LOOKBACK_HOURS change that."
 
@@ -140,14 +140,25 @@ def _switch(chatbot: Chatbot, options: argparse.Namespace) -> int:
     return _health_of_signals(chatbot, options)
 
 
-SIGNALS: dict[str, Callable[[Chatbot, argparse.Namespace], int]] = {
-    "list": _list_signals,
-    "add": _add_signal,
-    "import": _import_signals,
-    "search": _search_signals,
-    "remove": _remove_signal,
-    "health": _health_of_signals,
-    "reembed": _reembed,
-    "on": _switch,
-    "off": _switch,
-}
+COMMANDS = Commands(
+    {
+        "list": Action(_list_signals, rows=FEW),
+        "add": Action(_add_signal, "TEXT"),
+        "import": Action(_import_signals, "FILE"),
+        "search": Action(_search_signals, "TEXT", FEW),
+        "remove": Action(_remove_signal, "KEY"),
+        "health": Action(_health_of_signals),
+        "reembed": Action(_reembed),
+        "on": Action(_switch),
+        "off": Action(_switch),
+    },
+    {
+        "source": Option("added by hand", ("add",), {"help": "whom the news that is added is from"}),
+        "date": Option(
+            "",
+            ("add", "search"),
+            {"metavar": "TIME", "help": "when the news that is added was published; for `signals search`: as of when (UTC, default now)"},
+        ),
+        "link": Option("", ("add",), {"help": "the address of the news that is added"}),
+    },
+)

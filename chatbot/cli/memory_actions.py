@@ -1,0 +1,72 @@
+"""What the commands of every memory are made of: actions with what they take, options, and what imports and exports print; knows no memory."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from chatbot.cli.exits import DONE, FAILED
+from chatbot.cli.output import emit, note
+from chatbot.records import Notice
+from ingestion.unseen import visible
+
+if TYPE_CHECKING:
+    from chatbot.memory.import_files import ImportedLines
+    from chatbot.service import Chatbot
+
+__all__ = ["FEW", "Action", "Commands", "Option", "Run", "print_exported", "print_imported"]
+
+Run: TypeAlias = Callable[["Chatbot", argparse.Namespace], int]
+# Lines that are shown where nobody says how many, and unreadable ones that are named one by one.
+FEW, MOST_PROBLEMS = 10, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """takes: the texts it is given, one word each, such as "TEXT TEXT". rows: lines that it shows where -k says nothing, 0 where it takes no -k."""
+
+    run: Run
+    takes: str = ""
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """default: where nobody gives it. actions: those that take it; with another it is wrong usage, for it would be ignored. keywords: of add_argument."""
+
+    default: object
+    actions: tuple[str, ...]
+    keywords: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The actions and options of one memory, by name."""
+
+    actions: Mapping[str, Action]
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+def print_imported(done: ImportedLines, options: argparse.Namespace, form: str) -> int:
+    """form: what a line of such a file looks like, told where nothing in it can be read."""
+    from chatbot.memory.layers import counted
+
+    for problem in done.problems[:MOST_PROBLEMS]:
+        print(visible(f"Line {problem.line}: {problem.reason}"), file=sys.stderr)
+    if len(done.problems) > MOST_PROBLEMS:
+        print(f"And {counted(len(done.problems) - MOST_PROBLEMS, 'more line')}.", file=sys.stderr)
+    if done.problems and not done.added and not done.known:
+        note(Notice("Nothing in the file can be read.", form))
+    line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
+    emit(line, f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.", as_json=options.json)
+    return FAILED if done.problems else DONE
+
+
+def print_exported(lines: Iterable[bytes]) -> int:
+    for line in lines:
+        sys.stdout.write(line.decode("utf-8", "replace"))
+    return DONE

@@ -1,0 +1,144 @@
+"""The SQLite file of all memories: its connections, each memory's tables brought up to date, and what errors mean for the user; knows no memory."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chatbot.errors import StoreError
+from chatbot.store.database import Database, NewerStoreError
+
+__all__ = ["EARLIER", "NAME", "DamagedError", "MemoryDatabase", "Tables", "open_memories", "set_aside"]
+
+log = logging.getLogger(__name__)
+
+NAME = "memory.sqlite3"
+VERSION = 1
+SCHEMA = "create table memory_version (memory text primary key, version integer not null) without rowid;\n"
+# Seconds to wait for another program that holds the file; an answer waits as long.
+BUSY_SECONDS = 3
+# What the names of files end in that an earlier version kept memories in, and that were taken over.
+EARLIER = "earlier"
+
+
+class DamagedError(StoreError):
+    """The file is no database, or broken: nothing of it can be read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of one memory. steps: SQL scripts of statements that each end in ";\\n"; each brings the tables from one version to the next, the first
+    makes them. A step that was released is never changed."""
+
+    memory: str
+    steps: tuple[str, ...]
+
+
+class MemoryDatabase(Database):
+    """One file for all memories, or none: what is kept in memory alone. Reads from any thread, writes one at a time, beside other processes too."""
+
+    def __init__(self, path: Path | None) -> None:
+        """path: None for what is never written to disk. Raises StoreError where it cannot be used, DamagedError where nothing of it can be read."""
+        self._in_memory = path is None
+        # What has no file is there for the one connection that made it.
+        self._connection_each = not self._in_memory
+        super().__init__(path or Path("memory"), SCHEMA, VERSION)
+
+    def prepare(self, tables: Tables) -> None:
+        """Bring the tables of one memory up to date, with all that is in them. Raises StoreError, NewerStoreError where a later program made them."""
+        if self._version(tables) == len(tables.steps):
+            return
+        with self.write() as connection:
+            for step in tables.steps[self._version(tables) :]:
+                for statement in filter(str.strip, step.split(";\n")):
+                    connection.execute(statement)
+            connection.execute("insert or replace into memory_version values (?, ?)", (tables.memory, len(tables.steps)))
+
+    def _version(self, tables: Tables) -> int:
+        found = self.read("select version from memory_version where memory = ?", (tables.memory,))
+        version = int(found[0][0]) if found else 0
+        if version > len(tables.steps):
+            message = f"The memory of {tables.memory} is of version {version}, this program knows {len(tables.steps)}."
+            raise NewerStoreError(message, hint="Update the program.")
+        return version
+
+    def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows. Raises StoreError."""
+        return self._read(statement, arguments)
+
+    def write(self) -> AbstractContextManager[sqlite3.Connection]:
+        """One transaction; what fails in it changes nothing. Raises StoreError."""
+        return self._write()
+
+    def erased(self) -> None:
+        """What was deleted just now is not to be brought back: leave it in no file, nor what earlier versions kept it in."""
+        self.compact()
+        if not self._in_memory:
+            for path in [*self._path.parent.glob(f"*.{EARLIER}*"), *self._path.parent.glob(f"*/*.{EARLIER}*")]:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        if self._connection_each:
+            return super()._read(statement, arguments)
+        with self._write_lock:
+            return super()._read(statement, arguments)
+
+    def _address(self) -> str:
+        return "file::memory:" if self._in_memory else super()._address()
+
+    def _busy_seconds(self) -> float:
+        return BUSY_SECONDS
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        # Bytes that are no text must not keep the other rows from being read.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        super()._prepare(connection)
+
+    def _unusable(self, error: sqlite3.Error) -> StoreError:
+        """What an SQLite error means for the user."""
+        found = super()._unusable(error)
+        if found.retryable:
+            return found
+        text, name = str(error), self._path.name
+        if "locked" in text or "busy" in text:
+            return StoreError(f"Another program holds the memories ({name}).", hint="Close it and try again; nothing stored is lost.", retryable=True)
+        if "readonly" in text or "unable to open" in text:
+            return StoreError(f"The memories cannot be written: {text}.", hint="Set FINPOLICY_HOME to a folder you may write.")
+        hint = f"Move {self._path} away; the documents are not touched by that."
+        kind = DamagedError if "not a database" in text or "malformed" in text else StoreError
+        return kind(f"The memories ({name}) cannot be used: {text}.", hint=hint)
+
+
+def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
+    """(the memories of a store, where a damaged file was set aside so that documents can be asked all the same; None where it is sound).
+
+    Raises StoreError.
+    """
+    try:
+        return MemoryDatabase(store / NAME), None
+    except DamagedError as error:
+        aside = set_aside(store / NAME, f"damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        log.warning("%s It was set aside as %s.", error.message, aside.name)
+        return MemoryDatabase(store / NAME), aside
+
+
+def set_aside(path: Path, why: str) -> Path:
+    """Rename a file or folder to "<name>.<why>", with what SQLite keeps beside it, which would be taken to belong to a new one. Returns the new path.
+
+    Raises OSError.
+    """
+    number, aside = 1, path.with_name(f"{path.name}.{why}")
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.{why}-{number}")
+    for part in ("-wal", "-shm", ""):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + part).rename(aside.with_name(aside.name + part))
+    return aside

@@ -1,0 +1,207 @@
+"""Takes over what earlier versions kept in files of their own, each once: copied in one transaction, then the file renamed; knows their forms alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from chatbot.errors import StoreError
+from chatbot.memory import own_settings
+from chatbot.memory.cases import shelf as cases
+from chatbot.memory.cases.importing import cut_lines
+from chatbot.memory.cases.records import Case, read_case
+from chatbot.memory.cases.shelf import own_case
+from chatbot.memory.cases.store import SHARED
+from chatbot.memory.conversations import tables as conversations
+from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, Tables, set_aside
+from chatbot.memory.signals import state as signals
+from chatbot.memory.situations import rows as situations
+from chatbot.store.embedders import Embedder
+from chatbot.store.reserve import is_full
+
+__all__ = ["take_over", "take_over_conversations"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """name: below the store. tables: that its rows go into. rows: names of those tables, what others refer to first."""
+
+    name: str
+    tables: Tables
+    rows: tuple[str, ...]
+
+
+CASES, STATE = "cases", "signals/state.json"
+# What enters the key that a question's vector was kept under, and the bytes of that key.
+VECTOR_KEY, KEY_BYTES = b"1\0", 16
+Result = TypeVar("Result")
+CONVERSATIONS = _File("conversations.sqlite3", conversations.TABLES, ("conversation", "exchange", "detail", "source", "summary"))
+SITUATIONS = _File("situations/situations.sqlite3", situations.TABLES, ("situation", "advice"))
+PREFERENCES = _File("preferences.sqlite3", own_settings.TABLES, ("preference",))
+# What stands for a column that the first version did not have and that may not be empty.
+INSTEAD = {"changed_at": "coalesce((select max(at) from exchange where conversation = id), begun_at)"}
+
+
+def take_over(database: MemoryDatabase, store: Path, embedder: Embedder) -> Path | None:
+    """Take over everything that is found in the store's folder; of vectors those of this embedder.
+
+    Returns where a damaged file was set aside, None where all could be read.
+
+    What is there already is not written over, so that a take-over that was broken off is done again; on a full disk it waits for room.
+    Raises StoreError.
+    """
+    damaged = [_taken(database, store, file) for file in (CONVERSATIONS, SITUATIONS, PREFERENCES)]
+    # Made from the situations' file, in an index that is not used any more.
+    shutil.rmtree(store / "situations" / "index", ignore_errors=True)
+    _unless_full(store, STATE, lambda: _take_state(database, store / STATE))
+    _unless_full(store, CASES, lambda: _take_cases(database, store / CASES, embedder))
+    return next(filter(None, damaged), None)
+
+
+def take_over_conversations(database: MemoryDatabase, store: Path) -> None:
+    """As take_over, of conversations alone."""
+    _taken(database, store, CONVERSATIONS)
+
+
+def _taken(database: MemoryDatabase, store: Path, file: _File) -> Path | None:
+    path = store / file.name
+    if not path.exists():
+        return None
+    database.prepare(file.tables)
+    damage = _unless_full(store, file.name, lambda: _copy_rows(database, path, file.rows))
+    if damage is None:
+        return None
+    if damage:
+        log.warning("%s could not be read whole: %s", file.name, damage)
+    aside = _renamed(path, f"damaged-{time.strftime('%Y%m%d-%H%M%S')}" if damage else EARLIER)
+    return aside if damage else None
+
+
+def _unless_full(store: Path, name: str, work: Callable[[], Result]) -> Result | None:
+    """What comes of the work; None where the disk has no room for it, and the files wait for the next start."""
+    try:
+        return work()
+    except StoreError as error:
+        if not is_full(store):
+            raise
+        log.warning("%s is not taken over yet: %s", name, error.message)
+        return None
+
+
+def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> str:
+    """Copy what can be read; what could not, "" where all was."""
+    damage = ""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS)) as earlier, database.write() as connection:
+        earlier.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        for name in names:
+            try:
+                _copy_table(earlier, connection, name)
+            except sqlite3.DatabaseError as error:
+                if "malformed" not in str(error) and "not a database" not in str(error):
+                    raise
+                damage = str(error)
+    return damage
+
+
+def _copy_table(earlier: sqlite3.Connection, connection: sqlite3.Connection, name: str) -> None:
+    there = {row[1] for row in earlier.execute(f"pragma table_info({name})")}
+    columns = [row[1] for row in connection.execute(f"pragma table_info({name})") if there and (row[1] in there or row[1] in INSTEAD)]
+    if not columns:
+        return
+    values = ", ".join(column if column in there else INSTEAD[column] for column in columns)
+    statement = f"insert or ignore into {name} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+    for row in earlier.execute(f"select {values} from {name}"):
+        with suppress(sqlite3.IntegrityError):  # of a conversation that could not be read
+            connection.execute(statement, row)
+
+
+# --- rated answers --------------------------------------------------------------------------------------------------------------
+
+
+def _take_cases(database: MemoryDatabase, folder: Path, embedder: Embedder) -> None:
+    """A file of JSON lines for each shelf, the newest line of a question the last; vectors beside it."""
+    if not folder.is_dir():
+        return
+    database.prepare(cases.TABLES)
+    with database.write() as connection:
+        for path in sorted(folder.glob("*.jsonl")):
+            _take_shelf(connection, path, embedder)
+    _renamed(folder, EARLIER)
+
+
+def _take_shelf(connection: sqlite3.Connection, path: Path, embedder: Embedder) -> None:
+    found: dict[str, tuple[Case, bytes]] = {}
+    with path.open("rb") as file:
+        for place, line in enumerate(cut_lines(file)):
+            if line.strip():
+                try:
+                    case = own_case(read_case(line, place), shared=path.stem == SHARED)
+                except ValueError as error:
+                    log.warning("Line %d of %s is not taken over: %s", place + 1, path.name, error)
+                    continue
+                found.pop(case.id, None)
+                found[case.id] = (case, line.rstrip(b"\r\n") + b"\n")
+    vectors = _vectors(path, embedder)
+    for case, line in found.values():
+        vector = vectors.get(hashlib.sha256(VECTOR_KEY + case.question.encode("utf-8", "replace")).digest()[:KEY_BYTES])
+        connection.execute(
+            "insert or ignore into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, ?, ?, ?)",
+            (path.stem, case.id, line, embedder.fingerprint if vector else None, vector),
+        )
+
+
+def _vectors(path: Path, embedder: Embedder) -> dict[bytes, bytes]:
+    """What this embedder's vectors are kept under, each with its float32 bytes; of a file that is cut short the whole ones."""
+    named = hashlib.sha256(embedder.fingerprint.encode()).hexdigest()[:12]
+    size = KEY_BYTES + 4 * embedder.dimension
+    try:
+        data = path.with_name(f"{path.stem}-{named}.vectors").read_bytes()
+    except FileNotFoundError:
+        return {}
+    return {data[at : at + KEY_BYTES]: data[at + KEY_BYTES : at + size] for at in range(0, len(data) - size + 1, size)}
+
+
+# --- signals --------------------------------------------------------------------------------------------------------------------
+
+
+def _take_state(database: MemoryDatabase, path: Path) -> None:
+    """Whether signals are in use; what cannot be read is as if nothing had been imported."""
+    try:
+        fields = json.loads(path.read_text("utf-8"))
+        known = {name: bool(fields[name]) for name in ("imported", "on")}
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.warning("%s cannot be read: %s", path.name, error)
+        known = {}
+    database.prepare(signals.TABLES)
+    with database.write() as connection:
+        connection.executemany("insert or ignore into signal_state values (?, ?)", known.items())
+    _renamed(path, EARLIER)
+
+
+def _renamed(path: Path, why: str) -> Path:
+    try:
+        aside = set_aside(path, why)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{path.name} was taken over and cannot be renamed: {error.strerror}.", hint="Set FINPOLICY_HOME to a folder you may write."
+        ) from error
+    return aside

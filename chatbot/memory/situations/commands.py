@@ -1,0 +1,98 @@
+"""The command's part for situations with their advice: listed, added, imported, exported, searched, removed, and how they fare."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatbot.cli.conversations import OWNER
+from chatbot.cli.exits import DONE, STRATEGIES
+from chatbot.cli.memory_actions import FEW, Action, Commands, Option, print_exported, print_imported
+from chatbot.cli.output import emit, note
+from chatbot.memory.layers import counted
+from chatbot.records import Notice
+
+if TYPE_CHECKING:
+    from chatbot.service import Chatbot
+
+__all__ = ["COMMANDS"]
+
+FORM = 'A line is a JSON object such as {"situation": "…", "recommendations": ["…"]}; `memory situations export` writes them.'
+NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration"')
+
+
+def _list_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    every = chatbot.situations.listed(OWNER)
+    rows = [one for one in every if not options.scope or one.scope.casefold() == options.scope.casefold()]
+    if not rows:
+        note(Notice(f"No advice is recorded on {options.scope}.") if every else NONE_ADVISED)
+    for one in rows[: options.k]:
+        line = {"key": one.key, "scope": one.scope, "situation": one.situation, "recommendations": list(one.recommendations), "at": one.at}
+        of = f" [{one.scope}]" if one.scope else ""
+        emit(line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}", as_json=options.json)
+    return DONE
+
+
+def _add_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    for key in chatbot.situations.add(OWNER, [(options.texts[0], options.texts[1])], scope=options.scope):
+        emit({"key": key, "status": "added"}, f"Added {key}.", as_json=options.json)
+    return DONE
+
+
+def _import_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    return print_imported(chatbot.situations.import_file(OWNER, Path(options.texts[0])), options, FORM)
+
+
+def _export_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    return print_exported(chatbot.situations.export(OWNER))
+
+
+def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    from chatbot.memory.situations.store import SituationMemory
+
+    memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
+    results = memory.get_memories(options.texts[0], options.k, strategy=options.strategy)
+    if not results:
+        scopes = [scope for scope in chatbot.situations.scopes(OWNER) if scope]
+        others = f" There is some on {', '.join(scopes[:FEW])}: ask with --scope." if scopes else ""
+        note(Notice(f"No advice is recorded {f'on {options.scope}' if options.scope else 'of no subject'}.{others}") if scopes else NONE_ADVISED)
+    for found in results:
+        text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
+        emit(found, text, as_json=options.json)
+    return DONE
+
+
+def _remove_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    chatbot.situations.remove(OWNER, options.texts[0])
+    emit({"key": options.texts[0], "status": "removed"}, "Removed.", as_json=options.json)
+    return DONE
+
+
+def _health_of_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+    health = chatbot.situations.health(OWNER)
+    emit(dataclasses.asdict(health), f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet.", as_json=options.json)
+    return DONE
+
+
+COMMANDS = Commands(
+    {
+        "list": Action(_list_situations, rows=sys.maxsize),
+        "add": Action(_add_situation, "TEXT TEXT"),
+        "import": Action(_import_situations, "FILE"),
+        "export": Action(_export_situations),
+        "search": Action(_search_situations, "TEXT", FEW),
+        "remove": Action(_remove_situation, "KEY"),
+        "health": Action(_health_of_situations),
+    },
+    {
+        "scope": Option(
+            "", ("add", "list", "search"), {"help": "the name, symbol or topic that a situation belongs to; `list` and `search` keep to it"}
+        ),
+        "strategy": Option(
+            "per_chunk", ("search",), {"choices": STRATEGIES, "help": "how the pieces of a long situation are searched (default per_chunk)"}
+        ),
+    },
+)

@@ -1,0 +1,71 @@
+"""Answers and hits as JSON objects: the lines that programs read, and the record that keeps an answer in full; writes no file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chatbot.records import Answer, Hit
+
+__all__ = ["answer_line", "answer_record", "hit_line"]
+
+CITATION = ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs")
+NUMBER = ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")
+STATEMENT = ("text", "status", "citation")
+NOTE = ("layer", "source", "text")
+NEAREST = ("document", "page", "page_label")
+UNDERSTANDING = ("subject", "form", "years", "relative_years", "names", "measures", "kinds", "compares")
+COMPRESSION = ("original_tokens", "compressed_tokens", "chunks_compressed")
+
+
+def hit_line(rank: int, hit: Hit) -> dict[str, Any]:
+    """A hit as `search --json` prints it. rank: from 1. "chunk_match" is there only where one piece of a long query gave the score."""
+    fields = _fields(hit, ("document", "page", "page_label", "score", "extraction_method", "chunk_id", "text"))
+    match = {} if hit.chunk_match is None else {"chunk_match": hit.chunk_match}
+    return {"rank": rank, **fields, "scores": dict(hit.scores), **match}
+
+
+def answer_line(answer: Answer) -> dict[str, Any]:
+    """An answer as `ask --json` prints it. Notices follow the notes, with the layer "notice"; "error" is there only where the chat model failed."""
+    shortened = answer.compression
+    return {
+        "answer": answer.text,
+        "answered": answer.answered,
+        "reason": answer.reason,
+        "nearest": _each(answer.nearest, NEAREST),
+        "citations": _each(answer.citations, CITATION),
+        "numbers": _each(answer.numbers, NUMBER),
+        "statements": _each(answer.statements, STATEMENT),
+        "notes": _each(answer.notes, NOTE) + [{"layer": "notice", "source": "", "text": text} for text in answer.notices],
+        "search_query": answer.search_query,
+        "understanding": answer.understanding and _fields(answer.understanding, UNDERSTANDING),
+        "superseded": list(answer.superseded),
+        "model": answer.model,
+        "conversation": answer.conversation,
+        "exchange": answer.exchange,
+        "compression": shortened and {**_fields(shortened, COMPRESSION), "kept_exchanges": sorted(shortened.kept)},
+        "seconds": answer.seconds,
+        **({"error": answer.error} if answer.error else {}),
+    }
+
+
+def answer_record(answer: Answer) -> dict[str, Any]:
+    """The answer with all that it rests on but the pages' text and tables, which the catalogue has."""
+    prompt = answer.prompt
+    if prompt is not None:
+        prompt = replace(prompt, sources={key: _without_page(hit) for key, hit in prompt.sources.items()})
+    return asdict(replace(answer, considered=tuple(map(_without_page, answer.considered)), prompt=prompt))
+
+
+def _without_page(hit: Hit) -> Hit:
+    return replace(hit, page_text="", body="", tables=(), scores=dict(hit.scores))
+
+
+def _each(records: Sequence[object], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [_fields(record, names) for record in records]
+
+
+def _fields(record: object, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}

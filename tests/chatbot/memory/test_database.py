@@ -1,0 +1,120 @@
+"""The one file of all memories: tables by memory, brought up to date; damage, locks and later versions named; what was erased stands in no file."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from chatbot.errors import StoreError
+from chatbot.memory.database import NAME, MemoryDatabase, Tables, open_memories
+from chatbot.store.database import NewerStoreError
+
+FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
+SECOND = Tables("notes", (*FIRST.steps, "alter table note add column at real not null default 5.0;\n"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / NAME
+
+
+def test_tables_are_brought_from_each_version_to_the_next_with_what_is_in_them(path: Path) -> None:
+    first = MemoryDatabase(path)
+    first.prepare(FIRST)
+    with first.write() as connection:
+        connection.execute("insert into note values ('one')")
+    first.close()
+    for _ in range(2):
+        second = MemoryDatabase(path)
+        second.prepare(SECOND)
+        assert second.read("select * from note") == [("one", 5.0)]
+        second.close()
+    with pytest.raises(NewerStoreError, match="The memory of notes is of version 2, this program knows 1"):
+        MemoryDatabase(path).prepare(FIRST)
+
+
+def test_a_step_that_fails_changes_nothing(path: Path) -> None:
+    database = MemoryDatabase(path)
+    with pytest.raises(StoreError):
+        database.prepare(Tables("notes", ("create table note (text text);\ncreate nonsense;\n",)))
+    assert database.read("select name from sqlite_master where name = 'note'") == []
+    database.prepare(FIRST)
+
+
+def test_several_who_open_it_at_once_make_the_tables_once(path: Path) -> None:
+    failed: list[Exception] = []
+
+    def open_it() -> None:
+        try:
+            MemoryDatabase(path).prepare(SECOND)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and MemoryDatabase(path).read("select memory, version from memory_version") == [("notes", 2)]
+
+
+def test_memories_are_apart_and_what_is_kept_in_memory_is_on_no_disk(path: Path) -> None:
+    private = MemoryDatabase(None)
+    private.prepare(FIRST)
+    with private.write() as connection:
+        connection.execute("insert into note values ('secret')")
+    read: list[object] = []
+    reader = threading.Thread(target=lambda: read.extend(private.read("select text from note")))
+    reader.start()
+    reader.join()
+    private.erased()
+    private.close()
+    assert read == [("secret",)] and list(path.parent.iterdir()) == []
+
+
+def test_a_file_that_is_no_database_is_named_with_the_fix(path: Path) -> None:
+    path.write_bytes(b"no database at all" * 100)
+    with pytest.raises(StoreError, match="not a database") as raised:
+        MemoryDatabase(path)
+    assert f"Move {path} away" in raised.value.hint and path.read_bytes().startswith(b"no database")
+
+
+def test_a_damaged_file_is_set_aside_whole(path: Path) -> None:
+    path.write_bytes(b"no database at all" * 100)
+    database, aside = open_memories(path.parent)
+    database.prepare(FIRST)
+    database.close()
+    assert aside is not None and aside.read_bytes() == b"no database at all" * 100
+    assert open_memories(path.parent)[1] is None
+
+
+def test_a_file_of_a_newer_program_is_left_alone(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma user_version = 99")
+    with pytest.raises(StoreError, match="version 99"):
+        open_memories(path.parent)
+    assert [one.name for one in path.parent.iterdir()] == [NAME]
+
+
+def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="The memories cannot be written"):
+        MemoryDatabase(tmp_path / "file" / NAME)
+
+
+def test_what_was_erased_stands_in_no_file(path: Path) -> None:
+    database = MemoryDatabase(path)
+    database.prepare(FIRST)
+    (path.parent / "cases.earlier").mkdir()
+    for kept in ("cases.earlier/mine.jsonl", "conversations.sqlite3.earlier", "other.sqlite3"):
+        (path.parent / kept).write_text("Heliotrope")
+    with database.write() as connection:
+        connection.execute("insert into note values ('Heliotrope')")
+    with database.write() as connection:
+        connection.execute("delete from note")
+    database.erased()
+    assert [one.name for one in path.parent.rglob("*") if one.is_file() and b"Heliotrope" in one.read_bytes()] == ["other.sqlite3"]

@@ -1,0 +1,114 @@
+"""A memory more is a folder and a line in the registry: with these alone it is recalled, switched, shown in its tab and spoken to on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.cli import main
+from chatbot.memory import layers
+from chatbot.memory.layers import REGISTERED, Registered
+from chatbot.records import Answer
+from chatbot.ui.shared import House
+from tests.fakes import ScriptedModel
+from tests.pages import ME, shown, visit
+from tests.stores import Make
+
+FILES = {
+    "__init__": "",
+    "layer": """
+from chatbot.memory.database import Tables
+from chatbot.records import Note
+
+TABLES = Tables("birthdays", ("create table birthday (whose text primary key, day text not null);\\n",))
+
+class BirthdayLayer:
+    name = "birthdays"
+
+    def __init__(self, database):
+        database.prepare(TABLES)
+        self._database = database
+
+    def recall(self, recall, n):
+        return [Note(self.name, whose, day) for whose, day in self._database.read("select * from birthday limit ?", (n,))]
+
+def open_layer(opening):
+    return BirthdayLayer(opening.database)
+""",
+    "tab": """
+import streamlit as st
+
+def draw(house):
+    st.html("Whose birthday it is")
+""",
+    "commands": """
+from chatbot.cli.exits import DONE
+from chatbot.cli.memory_actions import Action, Commands, Option
+from chatbot.cli.output import emit
+
+def _add(chatbot, options):
+    with chatbot.conversations._disk.write() as connection:
+        connection.execute("insert into birthday values (?, ?)", (options.texts[0], options.when))
+    return _list(chatbot, options)
+
+def _list(chatbot, options):
+    for whose, day in chatbot.conversations._disk.read("select * from birthday limit ?", (options.k or 9,)):
+        emit({"whose": whose, "day": day}, f"{whose}: {day}", as_json=options.json)
+    return DONE
+
+COMMANDS = Commands({"list": Action(_list, rows=5), "add": Action(_add, "NAME")}, {"when": Option("today", ("add",), {"metavar": "DAY"})})
+""",
+}
+
+
+@pytest.fixture(autouse=True)
+def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder, and the line."""
+    folder = tmp_path / "tiny_birthdays"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    one = Registered("birthdays", "tiny_birthdays", "Birthdays", ("Use birthdays", "Whose it is."), "Birthdays", commands=True)
+    monkeypatch.setattr(layers, "REGISTERED", (*REGISTERED, one))
+
+
+def test_it_is_recalled_where_it_is_switched_on(make: Make) -> None:
+    chatbot = make(ScriptedModel(["The deficit ceiling is 3.0 per cent."] * 2))
+    with chatbot.conversations._disk.write() as connection:
+        connection.execute("insert into birthday values ('Ann', '5 May')")
+    talk = chatbot.conversations.begin("me")
+
+    def notes() -> list[str]:
+        *_, answer = chatbot.ask(Ask("What is the deficit ceiling?", conversation=talk, owner="me"))
+        assert isinstance(answer, Answer)
+        return [note.text for note in answer.notes if note.layer == "birthdays"]
+
+    assert notes() == ["5 May"]
+    chatbot.conversations.switch(talk, "me", "birthdays", on=False)
+    assert notes() == []
+
+
+def test_it_has_its_commands_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
+    assert main(["memory", "birthdays", "add", "Ann", "--when", "5 May", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"whose": "Ann", "day": "5 May"}
+    assert main(["memory", "birthdays", "list", "--when", "6 May"]) == 2
+    assert "takes no --when" in (told := capsys.readouterr().err) and "`memory birthdays add`" in told
+    assert main(["memory", "cases", "add", "Q?", "A.", "--when", "6 May"]) == 2
+    assert main(["memory", "birthdays", "add", "Ann", "-k", "3"]) == 2
+
+
+def test_it_has_its_tab_and_its_switch(house: House) -> None:
+    app = visit("memory.py")
+    assert "Birthdays" in [tab.label for tab in app.tabs]
+    app.session_state["memory-tab"] = "Birthdays"
+    assert "Whose birthday it is" in shown(app.run())
+    house.chatbot.conversations.begin(ME, "mine")
+    list(house.chatbot.ask(Ask("What is the deficit ceiling?", conversation="mine", owner=ME)))
+    app = visit(conversation="mine")
+    app.session_state["menu-open-mine"] = True
+    assert "Use birthdays" in [toggle.label for toggle in app.run().toggle]
