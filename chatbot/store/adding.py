@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from chatbot.errors import DocumentError, EncryptedError, ProjectError
+from chatbot.errors import DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
@@ -189,7 +189,7 @@ class Adding:
         self._catalog.erased(gone)
 
     def write_names(self, hashes: set[str]) -> None:
-        """Write the names beside the copies of these files as the catalogue has them, where they are others."""
+        """Write the names beside the copies of these files as the catalogue has them, where they are others; the indexes follow at the next sweep."""
         for digest in hashes:
             names = self._catalog.names_of(digest)
             if not self._copies.path(digest).exists():
@@ -201,8 +201,9 @@ class Adding:
             if (kept or replaced) == there:
                 continue
             try:
+                self._indexes.renamed()
                 self._copies.write_names(digest, kept or replaced)
-            except DocumentError as error:  # what the names follow stands already, and is not to fail for them
+            except (DocumentError, StoreError) as error:  # what the names follow stands already, and is not to fail for them
                 log.warning("The names beside a copy are written when the store is opened again: %s", error)
                 self.names_due = True
 

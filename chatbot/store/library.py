@@ -325,7 +325,6 @@ class Library:
         if known is None:
             reading = self.adding.read(taken, processes=self._settings.threads, progress=progress, cancelled=cancelled)
             known = self.adding.known(taken) or self.adding.store(taken, reading)
-            self.vectors.preload()
         seconds = round(time.perf_counter() - start, 3)
         return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
 
@@ -394,7 +393,6 @@ class Library:
                 reading = candidate.reading.result()
                 # The same file may have been stored since under this or another name.
                 result = self.adding.known(taken) or self.adding.store(taken, reading)
-                self.vectors.preload()  # not before: its import would slow down what people wait for
             except ProjectError as error:
                 if taken.left and isinstance(error, CancelledError):
                     result = AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
@@ -435,7 +433,7 @@ class Library:
                 self.indexes.unaligned()
                 if not self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks)):
                     return  # erased meanwhile
-                self.indexes.add_vectors(version, rows)
+                self.indexes.add_vectors(version, at, len(chunks))
             progress(at + len(chunks), stored.chunks)
         with self._changing:
             before = self.catalog.find(stored.document)
@@ -453,7 +451,6 @@ class Library:
             if purge:
                 left = self.retire(name)
                 self.sweep()
-                self.catalog.compact()
                 for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
                     before.unlink()
                 return left
@@ -520,6 +517,7 @@ class Library:
             except StoreError:
                 if not (erased and is_full(self.folder)):  # rows of what is erased are found by nobody; the next sweep takes them
                     raise
+            self.indexes.scrub()
 
     def _recover(self) -> None:
         """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""

@@ -1,12 +1,16 @@
 """The library: what is added is found, replaced as a whole, removed at once; failures cost the others nothing."""
 
 import os
+import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +20,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
+from chatbot.store.vectors import open_chroma
 from chatbot.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -333,11 +338,87 @@ def test_ids_are_never_used_again(library: Library, tmp_path: Path) -> None:
     assert after > before
 
 
+def readings(data: bytes) -> Iterator[bytes]:
+    """A file's bytes as they stand, as the text they may be in UTF-16, and as what zlib would unpack from any place of them."""
+    yield data
+    yield data.replace(b"\0", b"")
+    for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
+        with suppress(zlib.error):
+            yield zlib.decompressobj().decompress(data[start.start() :])
+
+
+def holding(word: bytes, folder: Path) -> list[str]:
+    """Names of the files under a folder in which a word can be read, in small letters or great."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if any(word in text.lower() for text in readings(path.read_bytes()))]
+
+
+def letters_in_chroma(word: str, library: Library) -> int:
+    """How many rows Chroma's own index of letters still has for a word, whether their text is there or not."""
+    library.vectors.close()
+    with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as database:
+        database.execute("create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)")
+        trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
+        return sum(database.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0] for trigram in trigrams)
+
+
 def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The zygomorphic clause is three per cent of all output in the year."])))
-    library.remove("Rules.pdf", purge=True)
-    kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
-    assert [path.name for path in kept if b"zygomorphic" in path.read_bytes()] == []
+    planted = ["The xylozygomorphic clause is three per cent of all output in the year.", "It is repeated: Xylozygomorphic clauses count."]
+    add(
+        library,
+        *(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of output {line}." for line in range(9)])) for number in range(9)),
+        Upload(make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)),
+    )
+    there = holding(b"xylozygomorph", tmp_path / "home")
+    assert "chroma.sqlite3" in there and any(name.startswith("catalog.sqlite3") for name in there)
+    assert letters_in_chroma("xylozyg", library) == 5
+    library.remove("Xylozygomorphic.pdf", purge=True)
+    assert holding(b"xylozygomorph", tmp_path / "home") == []
+    assert letters_in_chroma("xylozyg", library) == 0
+    assert library.keywords.frequency("xylozygomorph") == 0 and not library.keywords.has_deleted()
+    assert library.keywords.count() == library.vectors.count() == 81
+    assert library.indexes.differences() == []
+
+
+def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add(library, Upload(path, "Xylozygomorphic.pdf"), Upload(path, "Twin.pdf"))
+    library.remove("Xylozygomorphic.pdf", purge=True)
+    (version,) = library.scope([])
+    assert library.vectors.names([version]) == {version: "Twin.pdf"}
+    assert holding(b"xylozygomorph", library.folder / "vectors") == []
+
+
+def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library: Library, tmp_path: Path) -> None:
+    """Its Chroma holds vectors alone, in a collection of another name; the catalogue says that all is well."""
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    fingerprint, (version,) = library.embedder.fingerprint, library.scope([])
+    library.indexes.vectors.close()
+    shutil.rmtree(library.folder / "vectors")
+    client = open_chroma(library.folder / "vectors")
+    collection = client.create_collection("chunks-" + "0" * 16, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None)
+    collection.add(ids=[f"{version}:0:0"], embeddings=library.matrix(version).rows[:1], metadatas=[{"version": version, "ordinal": 0}])
+    client.close()
+    client.clear_system_cache()
+    library.catalog.set_meta("vectors_aligned", fingerprint)
+    library.close()
+
+    class Idle(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise AssertionError("a vector is made")
+
+    again = Library(Settings(home=tmp_path / "home"), Idle())
+    before = again.indexes.complete
+    again.resume()
+    assert (before, again.indexes.complete) == (False, True)
+    assert again.indexes.differences() == []
+    assert again.vectors.names([version]) == {version: "Rules.pdf"}
+    again.vectors.close()
+    client = open_chroma(again.folder / "vectors")
+    assert [found.name for found in client.list_collections()] == [again.vectors.name]
+    client.close()
+    client.clear_system_cache()
+    again.close()
 
 
 def test_a_purge_that_was_interrupted_is_finished_later(library: Library, tmp_path: Path) -> None:
