@@ -18,7 +18,8 @@ from chatbot.store.lexicon import RowTerms, pack_terms
 from chatbot.store.names import display_name
 from chatbot.terms import terms
 from ingestion.chunks import chunk_pages
-from ingestion.document import Circumstances, Reading, read_document
+from ingestion.document import Circumstances, Reading
+from ingestion.formats import read_file
 from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
@@ -134,7 +135,7 @@ class Adding:
             images=self._catalog.drafts(taken.digest),
             keep=lambda page: self._catalog.keep_draft(taken.digest, page),
         )
-        return read_document(self._copies.path(taken.digest), how)
+        return read_file(self._copies.path(taken.digest), how)
 
     def store(self, taken: Taken, reading: Reading) -> AddResult:
         """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""
