@@ -70,7 +70,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             home = given.store or Path(folder)
             fill_large(home, given.large)
-            measure_warm(home)
+            measure_warm(home, made_queries())
         return
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -150,9 +150,7 @@ def fill(home: Path, paths: Sequence[Path], *, real: bool) -> None:
 def fill_large(home: Path, chunks: int) -> None:
     """Add documents of made text until there are so many chunks; a store that has them already is taken as it is."""
     settings = Settings(home=home)
-    draw = np.random.default_rng(0)
-    letters = np.array(list("bcdfgklmnprstvz"))
-    words = np.array(sorted({"".join(draw.choice(letters, 7)) for _ in range(VOCABULARY)}))
+    draw, words = np.random.default_rng(1), made_words()
     weights = 1 / np.arange(1, len(words) + 1)
     started, seen = time.perf_counter(), set[str]()
     with closing(Library(settings, RandomPassages(make_embedder(settings)))) as library:
@@ -170,6 +168,18 @@ def fill_large(home: Path, chunks: int) -> None:
         print(
             f"{len(library.documents())} documents, {made:,} chunks, added in {time.perf_counter() - started:.0f} s", "too few words!" if few else ""
         )
+
+
+def made_words() -> NDArray[np.str_]:
+    """About VOCABULARY words, the commonest first, always the same."""
+    draw, letters = np.random.default_rng(0), np.array(list("bcdfgklmnprstvz"))
+    return np.array(sorted({"".join(draw.choice(letters, 7)) for _ in range(VOCABULARY)}))
+
+
+def made_queries() -> list[str]:
+    """Questions of made words, each of common, of less common and of rare ones."""
+    words = made_words()
+    return [" ".join(words[[rank + number for rank in (4, 40, 400, 4_000, 20_000)]]) for number in range(20)]
 
 
 def measure_cold(home: Path, runs: int) -> None:
@@ -191,7 +201,7 @@ def timed(command: Sequence[str], environment: dict[str, str]) -> float:
     return time.perf_counter() - started
 
 
-def measure_warm(home: Path) -> None:
+def measure_warm(home: Path, queries: Sequence[str] = QUERIES) -> None:
     """Milliseconds of a search in a warm process, the query's embedding included, over all documents and within one."""
     with Chatbot(Settings(home=home)) as chatbot:
         names = [row.name for row in chatbot.documents()]
@@ -202,11 +212,11 @@ def measure_warm(home: Path) -> None:
         }
         for label, choices in scopes.items():
             for names_in_scope in choices:
-                chatbot.search(QUERIES[0], names=names_in_scope)
+                chatbot.search(queries[0], names=names_in_scope)
             times = []
             for turn in range(200):
                 started = time.perf_counter()
-                chatbot.search(f"{QUERIES[turn % len(QUERIES)]} {turn}", names=choices[turn % len(choices)])
+                chatbot.search(f"{queries[turn % len(queries)]} {turn}", names=choices[turn % len(choices)])
                 times.append(1000 * (time.perf_counter() - started))
             times.sort()
             print(f"warm search, {label}: p50 {times[100]:.1f} ms, p95 {times[190]:.1f} ms")

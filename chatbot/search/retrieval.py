@@ -393,9 +393,7 @@ def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
     """(pages,) the share of these words that each page has; 0 without words."""
     out = np.zeros(pages, np.float32)
     for word in words:
-        row = lexicon.index.get(word)
-        if row is not None:
-            out[lexicon.units[lexicon.starts[row] : lexicon.starts[row + 1]]] += 1.0 / len(words)
+        out[lexicon.postings(word)[0]] += 1.0 / len(words)
     return out
 
 

@@ -153,11 +153,13 @@ class Library:
 
     def matrix(self, version: int) -> Matrix:
         """The vectors of a version, kept ready. Partial while it is being embedded, and then not kept."""
-        fingerprint, dimension = self.embedder.fingerprint, self.embedder.dimension
-        stored = self.catalog.version(version)
-        if stored is None or stored.state != "ready" or stored.fingerprint != fingerprint:
-            return matrix_of(self.catalog.vectors(version, fingerprint), dimension)
-        return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), dimension))
+        fingerprint = self.embedder.fingerprint
+
+        def complete() -> bool:
+            stored = self.catalog.version(version)
+            return stored is not None and stored.state == "ready" and stored.fingerprint == fingerprint
+
+        return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension), keep=complete)
 
     def terms(self, version: int) -> DocumentTerms:
         """The terms of a version, kept ready."""

@@ -111,10 +111,10 @@ class ChromaIndex:
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
         """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once. Raises IndexDamagedError, StoreError."""
         with self._using() as (_, collection):
-            wanted = min(limit, collection.count())
-            found = collection.nearest(vector, wanted) if wanted else []
-        if len(found) < wanted:  # its graph does not lead to all
-            raise StoreError(f"The vector index reaches {len(found)} of {wanted} passages.", hint=REPAIR, retryable=True)
+            found = collection.nearest(vector, limit)
+            # Its graph may not lead to all. Counting takes as long as searching does.
+            if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
+                raise StoreError(f"The vector index reaches {len(found)} of {wanted} passages.", hint=REPAIR, retryable=True)
         best: dict[tuple[int, int], float] = {}
         for key, score in found:
             version, ordinal, _ = map(int, key.split(":"))
@@ -232,15 +232,15 @@ class LeastRecentlyUsed(Generic[Value]):
         self._used = 0
         self._lock = threading.Lock()
 
-    def get(self, key: Any, make: Callable[[], Value]) -> Value:
-        """The value of `key`, made if it is not there."""
+    def get(self, key: Any, make: Callable[[], Value], *, keep: Callable[[], bool] = lambda: True) -> Value:
+        """The value of `key`, made if it is not there. keep: asked before one is made, whether it is to stay."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-        value = make()
+        lasting, value = keep(), make()
         with self._lock:
-            if key not in self._values:
+            if key not in self._values and lasting:
                 self._values[key] = value
                 self._used += self._size(value)
             while self._used > self._capacity and len(self._values) > 1:
