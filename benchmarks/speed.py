@@ -154,7 +154,7 @@ def fill_large(home: Path, chunks: int) -> None:
     weights = 1 / np.arange(1, len(words) + 1)
     started, seen = time.perf_counter(), set[str]()
     with closing(Library(settings, RandomPassages(make_embedder(settings)))) as library:
-        made = sum(row.chunks for row in library.documents())
+        made = sum(row.chunks for row in library.catalog.documents())
         for number in itertools.count():
             if made >= chunks:
                 break
@@ -164,9 +164,10 @@ def fill_large(home: Path, chunks: int) -> None:
             taken = library.adding.take(BytesIO(f"{number}".encode()), f"report_{number}.pdf")
             made += library.adding.store(taken, Reading(DocumentInfo(len(pages), None, (), False), pages)).chunks
         library.resume()
-        few = bool(seen) and sum(library.keywords.frequency(word) > 0 for word in seen) < DISTINCT
+        few = bool(seen) and sum(library.indexes.keywords.frequency(word) > 0 for word in seen) < DISTINCT
         print(
-            f"{len(library.documents())} documents, {made:,} chunks, added in {time.perf_counter() - started:.0f} s", "too few words!" if few else ""
+            f"{len(library.catalog.documents())} documents, {made:,} chunks, added in {time.perf_counter() - started:.0f} s",
+            "too few words!" if few else "",
         )
 
 

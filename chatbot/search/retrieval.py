@@ -277,9 +277,9 @@ class Retriever:
 
     def _candidates(self, query: Query, scope: _Scope, wanted: int) -> tuple[list[tuple[int, int]], bool]:
         """(version, ordinal) of the best `wanted` chunks of each index, and whether there may be others. Raises StoreError."""
-        found, share = list[list[tuple[int, int, float]]](), scope.chunks / max(1, self._library.keywords.count())
+        found, share = list[list[tuple[int, int, float]]](), scope.chunks / max(1, self._library.indexes.keywords.count())
         if query.mode != "vector":
-            found.append(_live(partial(self._library.keywords.search, content_terms(query.text)), scope.documents, wanted, share))
+            found.append(_live(partial(self._library.indexes.keywords.search, content_terms(query.text)), scope.documents, wanted, share))
         if query.vector is not None and query.mode != "keyword":
             found.append(self._nearest(query.vector, scope.documents, wanted, share))
         return [row[:2] for rows in found for row in rows], any(len(rows) >= wanted for rows in found)
@@ -288,7 +288,7 @@ class Retriever:
         """(version, ordinal, cosine) of the nearest chunks, as Chroma names them. Raises StoreError."""
         if not self._library.indexes.complete:
             raise StoreError("The vector index is being made anew.", hint="Wait until that is complete.", retryable=True)
-        return _live(partial(self._library.vectors.search, vector), live, wanted, share)
+        return _live(partial(self._library.indexes.vectors.search, vector), live, wanted, share)
 
     def _each(self, vector: Floats, live: Iterable[int]) -> list[tuple[int, int, float]]:
         """(version, ordinal, cosine) of every chunk."""
@@ -298,7 +298,7 @@ class Retriever:
     def _term_weights(self, asked: _Asked, scope: _Scope) -> _TermWeights:
         """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller ones of terms that it means."""
         if scope.keep is not None:
-            total, keywords = self._library.keywords.count(), self._library.keywords
+            total, keywords = self._library.indexes.keywords.count(), self._library.indexes.keywords
 
             def rarity(word: str) -> float:
                 return inverse_frequency(total, min(total, keywords.frequency(word)))

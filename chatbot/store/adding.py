@@ -22,7 +22,7 @@ from ingestion.document import Circumstances, Reading
 from ingestion.formats import read_file
 from ingestion.records import NO_FACTS, Chunk, Page
 
-__all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
+__all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
 
 log = logging.getLogger(__name__)
 # Characters; no file system has a longer one, and --name may be given anything.
@@ -101,7 +101,11 @@ class Adding:
 
     def left(self) -> list[Taken]:
         """What an earlier process took and did not add; not what waits for something the user must do."""
-        return [taken_of(row) for row in self._catalog.waiting() if row.problem is None]
+        return [_taken_of(row) for row in self._catalog.waiting() if row.problem is None]
+
+    def stuck(self) -> list[tuple[Taken, str]]:
+        """What was taken and waits for something the user must do, and for what."""
+        return [(_taken_of(row), row.problem) for row in self._catalog.waiting() if row.problem is not None]
 
     def known(self, taken: Taken) -> AddResult | None:
         """The result where these bytes need not be read again: they are there under this name, or under another. Else None."""
@@ -220,7 +224,7 @@ def failed_upload(name: str, error: ProjectError) -> AddResult:
     return AddResult(name[:LONGEST_NAME], "failed", error=str(error), retryable=error.retryable)
 
 
-def taken_of(row: Waiting) -> Taken:
+def _taken_of(row: Waiting) -> Taken:
     """A waiting file as it was taken, without its password, which is never stored."""
     return Taken(row.name, row.sha256, row.id, None, recovered=row.recovered, left=True)
 

@@ -12,26 +12,23 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
-from chatbot.records import DocumentRow
 from chatbot.settings import Settings
-from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload, taken_of
+from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload
 from chatbot.store.catalog import Catalog, Version
 from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder, passage_windows
 from chatbot.store.indexing import Indexes
-from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
 from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
-from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
+from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.chunks import prepare
 from ingestion.document import Reading
 from ingestion.facts import STATUSES, as_period
@@ -112,16 +109,6 @@ class Library:
                 raise
             log.warning("What an earlier process left is finished when there is room: %s", error)
 
-    @property
-    def keywords(self) -> KeywordIndex:
-        """The keyword index."""
-        return self.indexes.keywords
-
-    @property
-    def vectors(self) -> ChromaIndex:
-        """The vector index."""
-        return self.indexes.vectors
-
     def close(self) -> None:
         """Give the store free."""
         self.indexes.close()
@@ -134,10 +121,6 @@ class Library:
         return self._settings.store
 
     # --- what is in it ------------------------------------------------------------------------------------------------------
-
-    def documents(self) -> list[DocumentRow]:
-        """All documents, removed ones that can still be restored among them."""
-        return self.catalog.documents()
 
     def scope(self, names: Sequence[str]) -> dict[int, str]:
         """version id -> name of the live documents in `names` (all where it is empty). Raises NotFoundError naming an unknown one."""
@@ -291,11 +274,7 @@ class Library:
                 self.catalog.repoint(found.id, stored.id)
         return result
 
-    # The steps of a queue; see Adding.
-
-    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
-        """Keep a copy of a file and note that it waits."""
-        return self.adding.take(source, name, password)
+    # The steps of a queue, with those of Adding.
 
     def take_again(self, name: str) -> Taken:
         """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and StoreError where it is not complete yet."""
@@ -306,18 +285,6 @@ class Library:
             raise StoreError(f"The search by meaning of {name[:200]!r} is being prepared.", hint="Try again when it is complete.", retryable=True)
         self.file(found.id)
         return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
-
-    def left(self) -> list[Taken]:
-        """What an earlier process took and did not add."""
-        return self.adding.left()
-
-    def stuck(self) -> list[tuple[Taken, str]]:
-        """What was taken and waits for something the user must do, and for what."""
-        return [(taken_of(row), row.problem) for row in self.catalog.waiting() if row.problem is not None]
-
-    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
-        """A file that is not added after all."""
-        return self.adding.give_up(taken, error, keep=keep)
 
     def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult:
         """One file that was taken, up to where keyword search finds it. It still waits where this raises DocumentError,

@@ -50,8 +50,8 @@ def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, tmp_path: 
     assert (result.status, result.pages, result.chunks, result.error) == ("added", 1, 1, None)
     assert result.searchable_seconds is not None
     assert result.searchable_seconds <= result.seconds
-    assert [row.state for row in library.documents()] == ["ready"]
-    assert library.vectors.count() == library.keywords.count() == 1
+    assert [row.state for row in library.catalog.documents()] == ["ready"]
+    assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
     assert [copy.read_bytes() for copy in (tmp_path / "home" / "documents").glob("*.pdf")] == [path.read_bytes()]
 
 
@@ -63,7 +63,7 @@ def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Li
     assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
     assert len(texts(library)) == 1
     assert "two per cent" in texts(library)[0]
-    assert [hit[0] for hit in library.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])] == [2]
+    assert [hit[0] for hit in library.indexes.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])] == [2]
 
 
 def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Lib
     with monkeypatch.context() as later:
         later.setattr("chatbot.store.library.UNDO_DAYS", -1)
         library.sweep()
-    assert library.vectors.count() == library.keywords.count() == 1
+    assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
     assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 1
     with pytest.raises(NotFoundError, match="replaced"):
         library.restore("Rules.pdf")
@@ -90,8 +90,8 @@ def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(libra
     (twin,) = library.add([Upload(path, "Twin.pdf")])
     assert (twin.status, twin.chunks) == ("added", 1)
     assert "Rules.pdf" in (twin.warning or "")
-    assert library.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
-    assert [(row.name, row.same_as) for row in library.documents()] == [("Rules.pdf", None), ("Twin.pdf", "Rules.pdf")]
+    assert library.indexes.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
+    assert [(row.name, row.same_as) for row in library.catalog.documents()] == [("Rules.pdf", None), ("Twin.pdf", "Rules.pdf")]
     assert list(library.scope([]).values()) == ["Rules.pdf"]
     assert list(library.scope(["Twin.pdf"]).values()) == ["Twin.pdf"]
     library.remove("Rules.pdf", purge=True)
@@ -123,7 +123,7 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
         "good.pdf": "added",
     }
     assert all("\n" not in (result.error or "") for result in results)
-    assert [row.name for row in library.documents()] == ["good.pdf"]
+    assert [row.name for row in library.catalog.documents()] == ["good.pdf"]
 
 
 def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_removing_hides_at_once_restoring_brings_back_purging_erases(library: Li
     assert len(texts(library)) == 1
     library.remove("Rules.pdf")
     library.remove("Rules.pdf", purge=True)
-    assert library.documents() == []
-    assert library.keywords.count() == library.vectors.count() == 0
+    assert library.catalog.documents() == []
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 0
     assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
     with pytest.raises(NotFoundError):
         library.restore("Rules.pdf")
@@ -198,13 +198,13 @@ def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Libra
 
 def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)])
-    list(library.add([Upload(path)], cancelled=lambda: library.vectors.count() > 0))
-    (row,) = library.documents()
+    list(library.add([Upload(path)], cancelled=lambda: library.indexes.vectors.count() > 0))
+    (row,) = library.catalog.documents()
     assert row.state == "embedding"
-    assert 0 < row.embedded < row.chunks == library.keywords.count()
+    assert 0 < row.embedded < row.chunks == library.indexes.keywords.count()
     before = library.embedder.calls  # type: ignore[attr-defined]
     library.resume()
-    assert library.documents()[0].state == "ready"
+    assert library.catalog.documents()[0].state == "ready"
     assert library.embedder.calls - before == row.chunks - row.embedded  # type: ignore[attr-defined]
 
 
@@ -228,7 +228,7 @@ def test_a_lost_vector_index_is_made_anew_from_the_catalogue(library: Library, t
     shutil.rmtree(tmp_path / "home" / "chroma_db" / "vectors")
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.sweep()
-    assert again.vectors.count() == 1
+    assert again.indexes.vectors.count() == 1
     assert again.embedder.calls == 0  # type: ignore[attr-defined]
     again.close()
 
@@ -270,9 +270,9 @@ def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, r
     library = Library(Settings(home=home), HashEmbedder())
     library.resume()
     library.sweep()
-    rows = library.documents()
+    rows = library.catalog.documents()
     assert [(row.state, row.embedded == row.chunks) for row in rows] == [("ready", True)]
-    assert library.vectors.count() == sum(row.chunks for row in rows)
+    assert library.indexes.vectors.count() == sum(row.chunks for row in rows)
     library.close()
 
 
@@ -289,11 +289,11 @@ def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp
     library = Library(Settings(home=tmp_path / "home"), FailingEmbedder())
     results = list(library.add([Upload(path) for path in paths]))
     assert [(result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results] == [("added", True)] * 2
-    assert [row.state for row in library.documents()] == ["keyword"] * 2
+    assert [row.state for row in library.catalog.documents()] == ["keyword"] * 2
     library.close()
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.resume()
-    assert [row.state for row in again.documents()] == ["ready"] * 2
+    assert [row.state for row in again.catalog.documents()] == ["ready"] * 2
     again.close()
 
 
@@ -355,7 +355,7 @@ def holding(word: bytes, folder: Path) -> list[str]:
 
 def letters_in_chroma(word: str, library: Library) -> int:
     """How many rows Chroma's own index of letters still has for a word, whether their text is there or not."""
-    library.vectors.close()
+    library.indexes.vectors.close()
     with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as database:
         database.execute("create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)")
         trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
@@ -375,8 +375,8 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
     library.remove("Xylozygomorphic.pdf", purge=True)
     assert holding(b"xylozygomorph", tmp_path / "home") == []
     assert letters_in_chroma("xylozyg", library) == 0
-    assert library.keywords.frequency("xylozygomorph") == 0 and not library.keywords.has_deleted()
-    assert library.keywords.count() == library.vectors.count() == 81
+    assert library.indexes.keywords.frequency("xylozygomorph") == 0 and not library.indexes.keywords.has_deleted()
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
     assert library.indexes.differences() == []
 
 
@@ -385,7 +385,7 @@ def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(l
     add(library, Upload(path, "Xylozygomorphic.pdf"), Upload(path, "Twin.pdf"))
     library.remove("Xylozygomorphic.pdf", purge=True)
     (version,) = library.scope([])
-    assert library.vectors.names([version]) == {version: "Twin.pdf"}
+    assert library.indexes.vectors.names([version]) == {version: "Twin.pdf"}
     assert holding(b"xylozygomorph", library.folder / "vectors") == []
 
 
@@ -412,10 +412,10 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library
     again.resume()
     assert (before, again.indexes.complete) == (False, True)
     assert again.indexes.differences() == []
-    assert again.vectors.names([version]) == {version: "Rules.pdf"}
-    again.vectors.close()
+    assert again.indexes.vectors.names([version]) == {version: "Rules.pdf"}
+    again.indexes.vectors.close()
     client = open_chroma(again.folder / "vectors")
-    assert [found.name for found in client.list_collections()] == [again.vectors.name]
+    assert [found.name for found in client.list_collections()] == [again.indexes.vectors.name]
     client.close()
     client.clear_system_cache()
     again.close()
@@ -424,11 +424,11 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library
 def test_a_purge_that_was_interrupted_is_finished_later(library: Library, tmp_path: Path) -> None:
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
     library.catalog.retire("Rules.pdf")
-    assert library.documents() == []
+    assert library.catalog.documents() == []
     with pytest.raises(NotFoundError):
         library.restore("Rules.pdf")
     library.sweep()
-    assert library.keywords.count() == library.vectors.count() == 0
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 0
     assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
 
 
@@ -454,7 +454,7 @@ def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(library: Library, 
     shutil.rmtree(tmp_path / "home" / "chroma_db" / "keywords")
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.sweep()
-    assert [(version, ordinal) for version, ordinal, _ in again.keywords.search(["anchor"], 5)] == [(1, 0)]
+    assert [(version, ordinal) for version, ordinal, _ in again.indexes.keywords.search(["anchor"], 5)] == [(1, 0)]
     again.close()
 
 
@@ -516,12 +516,12 @@ def test_reading_again_keeps_what_is_on_its_way(library: Library, tmp_path: Path
 def test_stopping_while_files_left_by_another_process_are_read_loses_none(library: Library, tmp_path: Path) -> None:
     for number in range(4):
         with make_pdf(tmp_path / f"{number}.pdf", [f"{FIRST[0]} Document {number}."]).open("rb") as file:
-            library.take(file, f"{number}.pdf")
+            library.adding.take(file, f"{number}.pdf")
     library.resume(cancelled=lambda: True)
     assert len(library.catalog.waiting()) == 4
     assert len(library.copies.all()) == 4
     library.resume()
-    assert [row.state for row in library.documents()] == ["ready"] * 4
+    assert [row.state for row in library.catalog.documents()] == ["ready"] * 4
 
 
 def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Library, tmp_path: Path) -> None:
