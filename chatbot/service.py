@@ -128,7 +128,7 @@ class Chatbot:
 
     def documents(self) -> list[DocumentRow]:
         """All documents, removed ones that can be restored among them."""
-        return self.library.documents()
+        return self.library.catalog.documents()
 
     def add(
         self,

@@ -102,7 +102,7 @@ def test_what_ocr_has_read_is_kept_until_the_document_is_found(tmp_path: Path, m
     assert list(library.catalog.drafts(taken.digest)) == [1]
     library.resume()
     assert library.catalog.drafts(taken.digest) == {}
-    assert [row.state for row in library.documents()] == ["ready"]
+    assert [row.state for row in library.catalog.documents()] == ["ready"]
     library.close()
 
 
@@ -113,7 +113,7 @@ def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(tm
     stopped_after(monkeypatch, ChromaIndex, "remove", library, library.indexes.rebuild)
     library = opened(tmp_path)
     assert list(examine(library)) == []
-    assert library.vectors.count() == 1
+    assert library.indexes.vectors.count() == 1
     library.close()
 
 

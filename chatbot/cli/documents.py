@@ -99,7 +99,9 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
 
 def _walk(path: Path) -> list[Path]:
     """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported like a file that cannot be read."""
-    inside = sorted(found for found in path.rglob("*") if found.suffix.casefold() == ".pdf" and found.is_file()) if path.is_dir() else []
+    from ingestion.formats import is_named_like_a_document
+
+    inside = sorted(found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file()) if path.is_dir() else []
     return inside or [path]
 
 

@@ -93,7 +93,7 @@ def score_pages(evidence: Evidence, weights: Weights) -> PageScores:
     total = sum((getattr(weights, name) * part for name, part in parts.items()), np.zeros(len(pages), np.float32))
     # What is known of every page, whether its chunks are among those scored or not.
     whole = sum((getattr(weights, name) * getattr(evidence, name) for name in OF_PAGES), np.zeros(len(evidence.page_words), np.float32))
-    beside = np.pad(whole, 1)
+    beside = np.concatenate(([0], whole, [0]), dtype=np.float32)
     total = total + weights.neighbours * (beside[pages - 1] + beside[pages + 1]) / 2
     return PageScores(pages, (total * evidence.kept[of_page]).astype(np.float32), order[first], parts)
 
@@ -112,12 +112,9 @@ def rows_about(rows: Rows, weights: Mapping[str, float], related: Sequence[str],
     count = len(rows.pages)
     shared, labelled = np.zeros(count, np.float32), np.zeros(count, bool)
     for term, weight in weights.items():
-        row = rows.lexicon.index.get(term)
-        if row is not None:
-            at = slice(rows.lexicon.starts[row], rows.lexicon.starts[row + 1])
-            units = rows.lexicon.units[at]
-            shared[units] += weight * rows.lexicon.counts[at]
-            labelled[units] |= rows.lexicon.counts[at] >= LABEL
+        units, counts = rows.lexicon.postings(term)
+        shared[units] += weight * counts
+        labelled[units] |= counts >= LABEL
     for term in related:
         labelled[rows.having(term, LABEL)] = True
     scores = np.where(labelled, shared, UNLABELLED * shared) / np.float32(max(sum(weights.values()), 1e-9))

@@ -26,7 +26,9 @@ FIRST_PAGES = 2
 
 def listed(library: Library) -> dict[str, Listed]:
     """The documents that are there, by name."""
-    return {row.name: Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in library.documents() if row.removed_at is None}
+    return {
+        row.name: Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in library.catalog.documents() if row.removed_at is None
+    }
 
 
 def known_terms(library: Library, asked: Understanding, names: Sequence[str]) -> Callable[[str], bool]:

@@ -1,8 +1,8 @@
-"""Finds the pages that answer a query: vectors and words of every chunk in reach, added up page by page; answers nothing itself."""
+"""Finds the pages that answer a query: Chroma and the keyword index name candidates, each chunk of their pages is scored exactly; answers nothing itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,12 +27,11 @@ from ingestion.records import DocumentFacts
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]
 
 MODES = ("hybrid", "vector", "keyword")
-# Up to this many chunks in reach each one is scored exactly, which takes 10 ms; beyond it the two indexes name candidates first.
+# Up to this many chunks of named documents are each scored exactly, which takes 10 ms: a filter within Chroma is a scan, and takes longer.
 MOST_EXACT_CHUNKS = 20_000
-# Candidates from each index: the pages that end in the first ten were always among the first 60 chunks of one of them.
-CANDIDATES = 200
-# A page has four chunks or so: that many candidates for each page that is asked for.
-CANDIDATES_PER_HIT = 8
+# Candidates from each index: the pages that end in the first ten were always among the first 60 chunks of one of them. Where their pages are fewer than
+# are asked for, so many times more are taken, and their pages follow those before.
+CANDIDATES, MORE_CANDIDATES = 200, 4
 MOST_HITS = 10_000
 # Share of a question from which on it is about its measures and nothing else.
 WHOLE = 0.5
@@ -61,12 +60,44 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
-    """Live versions in reach. chunks: version -> how many; keep: version -> ordinals to score, None for all."""
+class _Document:
+    """A live version in reach. chunk_pages: (chunks,) page of each chunk; named: how much the question names it, 0-1; bonus: what its pages get for that,
+    and for being of the year that is asked for or the newest of their series."""
 
-    names: Mapping[int, str]
-    chunk_pages: Mapping[int, NDArray[np.int64]]
-    keep: Mapping[int, NDArray[np.int64]] | None
+    name: str
+    years: tuple[int, ...]
+    chunk_pages: NDArray[np.int64]
+    named: float
+    bonus: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is searched. documents: by version; keep: version -> ordinals to score, None for all; more: there are other candidates."""
+
+    documents: Mapping[int, _Document]
+    keep: Mapping[int, NDArray[np.int64]] | None = None
+    more: bool = False
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks are in reach."""
+        return sum(len(document.chunk_pages) for document in self.documents.values())
+
+    def among(self, candidates: Iterable[tuple[int, int]], *, more: bool) -> _Scope:
+        """Kept to the pages of these chunks, as (version, ordinal), and to the documents that the question names."""
+        chosen: dict[int, list[int]] = {}
+        for version, ordinal in candidates:
+            chosen.setdefault(version, []).append(ordinal)
+        keep = {version: _on_the_same_pages(self.documents[version].chunk_pages, ordinals) for version, ordinals in chosen.items()}
+        keep |= {version: np.arange(len(self.documents[version].chunk_pages)) for version in self._named()}
+        return replace(self, keep=keep, more=more)
+
+    def _named(self) -> list[int]:
+        """The versions that the question names, best first, as far as all of them can be scored whole."""
+        named = sorted((-document.named, version) for version, document in self.documents.items() if document.named > 0)
+        sizes = np.cumsum([len(self.documents[version].chunk_pages) for _, version in named])
+        return [version for _, version in named[: int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,21 +212,39 @@ class Retriever:
         return [self._hit(ranking.names[row[1]], row, ranking.own) for row in ranking.rows[: query.k]]
 
     def _ranked(self, query: Query) -> _Ranking:
-        scope = self._scope(query)
         asked = _Asked(query.understanding or understand(query.text, query.text), query.vector if query.mode != "keyword" else None)
-        documents = {version: (name, self._library.facts(version)) for version, name in scope.names.items()}
-        weights = self._term_weights(asked, scope)
-        routed = route(asked.understanding, documents)
-        newest = self._newest(query, asked.understanding, documents)
-        found: list[_Row] = []
+        every = self._scope(query, asked.understanding)
+        ranking, wanted = _Ranking({version: document.name for version, document in every.documents.items()}, [], {}), CANDIDATES
+        while True:
+            scope = self._narrowed(query, every, wanted)
+            weights = self._term_weights(asked, scope)
+            there = {(row[1], row[2]) for row in ranking.rows}
+            rows = [row for row in self._rows(query, asked, scope, weights) if (row[1], row[2]) not in there]
+            rows.sort(key=lambda row: (-row[0], row[1], row[2]))
+            ranking = replace(ranking, rows=[*ranking.rows, *rows], own=ranking.own or weights.own)
+            if len(ranking.rows) >= query.k or not scope.more:
+                return ranking
+            wanted *= MORE_CANDIDATES
+
+    def _scope(self, query: Query, asked: Understanding) -> _Scope:
+        """All that is in reach."""
+        names = self._library.scope(query.names)
+        documents = {version: (name, self._library.facts(version)) for version, name in names.items()}
+        of, routed = _of_mode(query), route(asked, documents)
+        newest = self._newest(query, asked, documents) if of.document else {}
+        found = {}
         for version, (name, facts) in documents.items():
             named, period = routed[version]
-            of = _of_mode(query)
-            scored = self._score(version, asked.in_document(years_of(name, facts)), scope, weights, of)
-            bonus = of.document * named + of.period_of_document * period + (newest.get(name, 0.0) if of.document else 0.0)
-            found.extend(_rows(version, scored, bonus))
-        found.sort(key=lambda row: (-row[0], row[1], row[2]))
-        return _Ranking(scope.names, found, weights.own)
+            bonus = of.document * named + of.period_of_document * period + newest.get(name, 0.0)
+            found[version] = _Document(name, years_of(name, facts), self._library.chunk_pages(version), named, bonus)
+        return _Scope(found)
+
+    def _rows(self, query: Query, asked: _Asked, scope: _Scope, weights: _TermWeights) -> Iterator[_Row]:
+        """A row for each page that is scored and that anything speaks for."""
+        of = _of_mode(query)
+        for version in scope.documents if scope.keep is None else scope.keep:
+            document = scope.documents[version]
+            yield from _rows(version, self._score(version, asked.in_document(document.years), scope, weights, of), document.bonus)
 
     def _newest(self, query: Query, asked: Understanding, documents: Mapping[int, tuple[str, DocumentFacts]]) -> Mapping[str, float]:
         """name -> what the newest document of a series adds, where the question leaves open which one it means."""
@@ -207,54 +256,54 @@ class Retriever:
         """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""
         _check("vector", k)
         active = self._library.scope(names)
-        found: list[tuple[float, int, int]] = []
-        if names:
-            for version in active:
-                scores = self._library.matrix(version).cosines(vector, len(self._pages(version)))
-                found.extend((float(score), version, ordinal) for ordinal, score in enumerate(scores))
-        else:
-            found = [(score, version, ordinal) for version, ordinal, score in _live(partial(self._library.vectors.search, vector), active, k)]
-        found.sort(key=lambda row: (-row[0], row[1], row[2]))
-        chunks = [(score, self._library.catalog.chunk(version, ordinal)) for score, version, ordinal in found[:k]]
+        try:
+            found = self._nearest(vector, active, k, 1.0) if not names else self._each(vector, active)
+        except StoreError:  # as in `_narrowed`
+            found = self._each(vector, active)
+        found.sort(key=lambda row: (-row[2], row[0], row[1]))
+        chunks = [(score, self._library.catalog.chunk(version, ordinal)) for version, ordinal, score in found[:k]]
         return [self._as_hit(active[chunk.version], chunk, score, {"vector": score}) for score, chunk in chunks]
 
-    def _scope(self, query: Query) -> _Scope:
-        names = self._library.scope(query.names)
-        pages = {version: self._pages(version) for version in names}
-        if query.names or sum(map(len, pages.values())) <= MOST_EXACT_CHUNKS:
-            return _Scope(names, pages, None)
-        keep: dict[int, set[int]] = {}
+    def _narrowed(self, query: Query, scope: _Scope, wanted: int) -> _Scope:
+        """The scope kept to the pages that the indexes name; all of it where that is little, or where an index cannot be asked."""
+        if query.names and scope.chunks <= MOST_EXACT_CHUNKS:
+            return scope
         # Whoever changes the store next makes a damaged index anew, and one that a full disk has no room for; until then each chunk is scored.
         try:
-            candidates = self._candidates(query, names)
+            candidates, more = self._candidates(query, scope, wanted)
         except StoreError:
-            return _Scope(names, pages, None)
-        for version, ordinal, _ in candidates:
-            keep.setdefault(version, set()).add(ordinal)
-        arrays = {version: np.array(sorted(ordinals), np.int64) for version, ordinals in keep.items()}
-        return _Scope({version: names[version] for version in arrays}, pages, arrays)
+            return scope
+        return scope.among(candidates, more=more)
 
-    def _candidates(self, query: Query, names: Mapping[int, str]) -> list[tuple[int, int, float]]:
-        """(version, ordinal, score) of the chunks that the indexes name."""
-        wanted, candidates = max(CANDIDATES, CANDIDATES_PER_HIT * query.k), list[tuple[int, int, float]]()
+    def _candidates(self, query: Query, scope: _Scope, wanted: int) -> tuple[list[tuple[int, int]], bool]:
+        """(version, ordinal) of the best `wanted` chunks of each index, and whether there may be others. Raises StoreError."""
+        found, share = list[list[tuple[int, int, float]]](), scope.chunks / max(1, self._library.indexes.keywords.count())
         if query.mode != "vector":
-            candidates += _live(partial(self._library.keywords.search, content_terms(query.text)), names, wanted)
+            found.append(_live(partial(self._library.indexes.keywords.search, content_terms(query.text)), scope.documents, wanted, share))
         if query.vector is not None and query.mode != "keyword":
-            candidates += _live(partial(self._library.vectors.search, query.vector), names, wanted)
-        return candidates
+            found.append(self._nearest(query.vector, scope.documents, wanted, share))
+        return [row[:2] for rows in found for row in rows], any(len(rows) >= wanted for rows in found)
 
-    def _pages(self, version: int) -> NDArray[np.int64]:
-        return self._library.chunk_pages(version)
+    def _nearest(self, vector: Floats, live: Container[int], wanted: int, share: float) -> list[tuple[int, int, float]]:
+        """(version, ordinal, cosine) of the nearest chunks, as Chroma names them. Raises StoreError."""
+        if not self._library.indexes.complete:
+            raise StoreError("The vector index is being made anew.", hint="Wait until that is complete.", retryable=True)
+        return _live(partial(self._library.indexes.vectors.search, vector), live, wanted, share)
+
+    def _each(self, vector: Floats, live: Iterable[int]) -> list[tuple[int, int, float]]:
+        """(version, ordinal, cosine) of every chunk."""
+        scores = {version: self._library.matrix(version).cosines(vector, len(self._library.chunk_pages(version))) for version in live}
+        return [(version, ordinal, float(score)) for version, of in scores.items() for ordinal, score in enumerate(of)]
 
     def _term_weights(self, asked: _Asked, scope: _Scope) -> _TermWeights:
         """Inverse document frequencies over the chunks in reach: of the question's own terms, and smaller ones of terms that it means."""
         if scope.keep is not None:
-            total, keywords = self._library.keywords.count(), self._library.keywords
+            total, keywords = self._library.indexes.keywords.count(), self._library.indexes.keywords
 
             def rarity(word: str) -> float:
                 return inverse_frequency(total, min(total, keywords.frequency(word)))
         else:
-            lexicons = [self._library.terms(version).chunks for version in scope.names]
+            lexicons = [self._library.terms(version).chunks for version in scope.documents]
             count = sum(len(lexicon.lengths) for lexicon in lexicons)
 
             def rarity(word: str) -> float:
@@ -267,20 +316,21 @@ class Retriever:
 
     def _score(self, version: int, asked: _Asked, scope: _Scope, weights: _TermWeights, of: Weights) -> PageScores | None:
         """The pages of one version; None where it has no chunks."""
-        chunk_pages = scope.chunk_pages[version]
+        chunk_pages = scope.documents[version].chunk_pages
         if not len(chunk_pages):
             return None
         terms, count = self._library.terms(version), len(chunk_pages)
         pages = len(terms.pages.lengths)
-        cosines = np.full(count, -1.0, np.float32)
+        only = scope.keep[version] if scope.keep is not None else None
+        kept = only if only is not None else np.arange(count)
+        cosines = np.full(len(kept), -1.0, np.float32)
         if asked.vector is not None:
-            cosines = self._library.matrix(version).cosines(asked.vector, count)
-        kept = scope.keep[version] if scope.keep is not None else np.arange(count)
+            cosines = self._library.matrix(version).cosines(asked.vector, count, only)
         kinds = self._library.page_kinds(version)
         of_measures = asked.share_of_measures(terms.chunks)
         evidence = Evidence(
             chunk_pages=chunk_pages[kept],
-            cosines=cosines[kept],
+            cosines=cosines,
             chunk_words=weights.share(terms.chunks)[kept],
             page_words=weights.share(terms.pages),
             rows=rows_about(terms.rows, weights.own, asked.related, pages),
@@ -343,9 +393,7 @@ def _having(lexicon: Lexicon, words: Sequence[str], pages: int) -> Floats:
     """(pages,) the share of these words that each page has; 0 without words."""
     out = np.zeros(pages, np.float32)
     for word in words:
-        row = lexicon.index.get(word)
-        if row is not None:
-            out[lexicon.units[lexicon.starts[row] : lexicon.starts[row + 1]]] += 1.0 / len(words)
+        out[lexicon.postings(word)[0]] += 1.0 / len(words)
     return out
 
 
@@ -366,9 +414,16 @@ def _kept(kinds: Mapping[int, Sequence[str]], weights: Weights, pages: int) -> F
     return out
 
 
-def _live(search: Callable[[int], list[tuple[int, int, float]]], live: Mapping[int, str], wanted: int) -> list[tuple[int, int, float]]:
-    """The best `wanted` chunks of live versions: an index may still hold removed ones, so more is asked for until there are enough."""
-    limit = wanted
+def _on_the_same_pages(chunk_pages: NDArray[np.int64], ordinals: Sequence[int]) -> NDArray[np.int64]:
+    """Ordinals, ascending, of all chunks of the pages of these."""
+    wanted = np.zeros(chunk_pages.max(initial=0) + 1, bool)
+    wanted[chunk_pages[ordinals]] = True
+    return np.flatnonzero(wanted[chunk_pages])
+
+
+def _live(search: Callable[[int], list[tuple[int, int, float]]], live: Container[int], wanted: int, share: float) -> list[tuple[int, int, float]]:
+    """The best `wanted` chunks of live versions. An index holds others too, so more is asked for: by the `share` that is live, then until there are enough."""
+    limit = round(wanted / min(1.0, max(share, 1e-3)))
     while True:
         found = search(limit)
         kept = [row for row in found if row[0] in live]

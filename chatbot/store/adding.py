@@ -10,18 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from chatbot.errors import DocumentError, EncryptedError, ProjectError
+from chatbot.errors import DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import RowTerms, pack_terms
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages
-from ingestion.document import Circumstances, Reading, read_document
+from ingestion.document import Circumstances, Reading
+from ingestion.formats import read_file
 from ingestion.language.terms import terms
 from ingestion.records import NO_FACTS, Chunk, Page
 
-__all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload", "taken_of"]
+__all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
 
 log = logging.getLogger(__name__)
 # Characters; no file system has a longer one, and --name may be given anything.
@@ -100,7 +101,11 @@ class Adding:
 
     def left(self) -> list[Taken]:
         """What an earlier process took and did not add; not what waits for something the user must do."""
-        return [taken_of(row) for row in self._catalog.waiting() if row.problem is None]
+        return [_taken_of(row) for row in self._catalog.waiting() if row.problem is None]
+
+    def stuck(self) -> list[tuple[Taken, str]]:
+        """What was taken and waits for something the user must do, and for what."""
+        return [(_taken_of(row), row.problem) for row in self._catalog.waiting() if row.problem is not None]
 
     def known(self, taken: Taken) -> AddResult | None:
         """The result where these bytes need not be read again: they are there under this name, or under another. Else None."""
@@ -134,7 +139,7 @@ class Adding:
             images=self._catalog.drafts(taken.digest),
             keep=lambda page: self._catalog.keep_draft(taken.digest, page),
         )
-        return read_document(self._copies.path(taken.digest), how)
+        return read_file(self._copies.path(taken.digest), how)
 
     def store(self, taken: Taken, reading: Reading) -> AddResult:
         """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""
@@ -189,7 +194,7 @@ class Adding:
         self._catalog.erased(gone)
 
     def write_names(self, hashes: set[str]) -> None:
-        """Write the names beside the copies of these files as the catalogue has them, where they are others."""
+        """Write the names beside the copies of these files as the catalogue has them, where they are others; the indexes follow at the next sweep."""
         for digest in hashes:
             names = self._catalog.names_of(digest)
             if not self._copies.path(digest).exists():
@@ -201,8 +206,9 @@ class Adding:
             if (kept or replaced) == there:
                 continue
             try:
+                self._indexes.renamed()
                 self._copies.write_names(digest, kept or replaced)
-            except DocumentError as error:  # what the names follow stands already, and is not to fail for them
+            except (DocumentError, StoreError) as error:  # what the names follow stands already, and is not to fail for them
                 log.warning("The names beside a copy are written when the store is opened again: %s", error)
                 self.names_due = True
 
@@ -218,7 +224,7 @@ def failed_upload(name: str, error: ProjectError) -> AddResult:
     return AddResult(name[:LONGEST_NAME], "failed", error=str(error), retryable=error.retryable)
 
 
-def taken_of(row: Waiting) -> Taken:
+def _taken_of(row: Waiting) -> Taken:
     """A waiting file as it was taken, without its password, which is never stored."""
     return Taken(row.name, row.sha256, row.id, None, recovered=row.recovered, left=True)
 

@@ -159,6 +159,11 @@ class Catalog(Contents, Corrections):
         """Names of the live documents that have this version."""
         return [row[0] for row in self._read("select name from document where active_version = ? and removed_at is null order by id", (version,))]
 
+    def name_of(self, version: int) -> str:
+        """The name of the first live document that has this version, else of the document it was made for; "" where neither is left."""
+        kept = self.version(version)
+        return next(iter(self.holders(version)), kept.document if kept else "")
+
     def chunk_counts(self) -> dict[int, int]:
         """version id -> how many chunks it has, of all versions whose words are, or can again be, found."""
         return dict(self._pairs("select id, chunks from version where state != 'reading'"))

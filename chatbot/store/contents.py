@@ -30,6 +30,7 @@ create table draft (sha256 text not null, number integer not null, data blob not
 OF_A_VERSION = ("vector", "lexicon", "chunk", "page")
 # Rows deleted in one step where room is short: at most 2 MB, of pages read by OCR.
 THINNED_ROWS = 20
+CHUNK_COLUMNS = "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
 PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, instructions"
 
 
@@ -153,6 +154,17 @@ class Contents(Database):
         )
         return [(row[0], row[1]) for row in rows]
 
+    def embedded(self, version: int, fingerprint: str, *, start: int = 0, limit: int = -1) -> list[tuple[StoredChunk, bytes, str, str]]:
+        """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of the chunks that have vectors, by ordinal, from
+        `start`, at most `limit`."""
+        rows = self._read(
+            f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version = v.version and c.ordinal = v.ordinal"
+            " join page p on p.version = c.version and p.number = c.page"
+            " where v.version = ? and v.fingerprint = ? and v.ordinal >= ? order by v.ordinal limit ?",
+            (version, fingerprint, start, limit),
+        )
+        return [(StoredChunk(*row[:7]), row[7], label_line(row[8]) or "", row[9]) for row in rows]
+
     def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
         """version id -> how many vectors of `fingerprint` it has."""
         rows = self._read("select version, sum(length(data)) / ? from vector where fingerprint = ? group by version", (4 * dimension, fingerprint))
@@ -189,8 +201,7 @@ class Contents(Database):
 
     def _chunks(self, condition: str, arguments: Sequence[Any]) -> list[StoredChunk]:
         rows = self._read(
-            "select c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
-            f" from chunk c join page p on p.version = c.version and p.number = c.page where {condition}",
+            f"select {CHUNK_COLUMNS} from chunk c join page p on p.version = c.version and p.number = c.page where {condition}",
             arguments,
         )
         return [StoredChunk(*row) for row in rows]

@@ -50,7 +50,7 @@ def glance(library: Library) -> list[Finding]:
         for name in _without_copy(library)
     ]
     with suppress(ProjectError):  # `examine` says what is wrong with it
-        there, expected = library.keywords.count(), sum(library.catalog.chunk_counts().values())
+        there, expected = library.indexes.keywords.count(), sum(library.catalog.chunk_counts().values())
         if there != expected:
             found.append(Finding(None, f"the index of words has {there:,} of {expected:,} passages", REPAIR))
     return found
@@ -72,7 +72,7 @@ def _unfinished(library: Library, progress: Progress) -> Iterator[Finding]:
         waiting = sorted({version.document for version in library.without_vectors()})
         if waiting or not is_full(library.folder):  # of which `_space` speaks
             yield Finding(waiting[0] if waiting else None, f"{len(waiting)} documents have no vectors yet: {error.message}", error.hint)
-    for taken, problem in library.stuck():
+    for taken, problem in library.adding.stuck():
         yield Finding(
             taken.name,
             f"it is not added yet: {problem.rstrip('.')}",

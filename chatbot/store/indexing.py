@@ -1,10 +1,10 @@
-"""The two derived indexes, words in tantivy and vectors in Chroma, kept in step with the catalogue; what is damaged is made anew from it."""
+"""The two derived indexes, words in tantivy and passages in Chroma, kept in step with the catalogue; what is damaged is made anew from it."""
 
 from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,14 +14,17 @@ from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
 from chatbot.store.embedders import Embedder
 from chatbot.store.keywords import KeywordIndex
-from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Vectors
+from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage
 from ingestion.language.terms import terms
 
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
-# Remembered in the catalogue: the fingerprint for which Chroma was last seen to hold what the catalogue holds.
-ALIGNED = "vectors_aligned"
+# Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds; whether documents have changed their names
+# since; and whether erased text may be left in files.
+ALIGNED, RENAMED, UNSCRUBBED = "vectors_aligned", "renamed", "unscrubbed"
+# Passages that are read from the catalogue at once.
+PASSAGES_READ = 1_000
 Result = TypeVar("Result")
 
 
@@ -36,9 +39,11 @@ class Indexes:
         except IndexDamagedError as error:
             self._new_keywords(error)
         self.vectors = self._open_vectors()
+        # Whether the nearest that Chroma names are those of all vectors that stand in the catalogue.
+        self.complete = catalog.meta(ALIGNED) == self.vectors.name or not catalog.window_counts(embedder.fingerprint, embedder.dimension)
 
     def close(self) -> None:
-        """Stop Chroma's background work."""
+        """Let go of Chroma's files."""
         self.vectors.close()
 
     def add_words(self, version: int, words: Iterable[Sequence[str]]) -> None:
@@ -46,17 +51,18 @@ class Indexes:
         rows = list(words)
         self._mending_keywords(lambda: self.keywords.add(version, rows))
 
-    def add_vectors(self, version: int, rows: Sequence[tuple[int, Vectors]]) -> None:
-        """Index vectors that stand in the catalogue already, as (ordinal, windows of shape (w, dimension))."""
-        self._mending_vectors(lambda: self.vectors.upsert(version, rows))
+    def add_vectors(self, version: int, start: int, limit: int) -> None:
+        """Index the passages from ordinal `start` whose vectors stand in the catalogue already, at most `limit`."""
+        self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, start, limit)))
 
     def unaligned(self) -> None:
-        """Vectors are about to change: until `align` has looked, the two may differ."""
+        """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the catalogue."""
         if self._catalog.meta(ALIGNED):
             self._catalog.set_meta(ALIGNED, "")
 
     def remove(self, versions: Sequence[int]) -> None:
-        """Delete all rows of these versions, whatever embedder they are of."""
+        """Delete all rows of these versions, whatever embedder they are of; `scrub` takes what is left of them out of the files."""
+        self.unscrubbed()
         self._mending_keywords(lambda: self.keywords.remove(versions))
         if self.vectors.exists():
             self._mending_vectors(lambda: self.vectors.remove(versions))
@@ -65,20 +71,47 @@ class Indexes:
     def align(self) -> None:
         """Give both indexes the rows they lack and take those they should not have, from the catalogue alone."""
         self._mending_keywords(self._align_keywords)
-        if self._catalog.meta(ALIGNED) != self._embedder.fingerprint or not self.vectors.exists():
+        if self._catalog.meta(RENAMED) and self.vectors.exists():
+            self._mending_vectors(self._align_names)
+        if self._catalog.meta(ALIGNED) != self.vectors.name or not self.vectors.exists():
             self._mending_vectors(self._align_vectors)
+            self.complete = True
             if not self._catalog.unfinished(self._embedder.fingerprint):
                 self._mending_vectors(lambda: self.vectors.drop_others())
-                self._catalog.set_meta(ALIGNED, self._embedder.fingerprint)
+                self._catalog.set_meta(ALIGNED, self.vectors.name)
+
+    def renamed(self) -> None:
+        """Documents go by other names: until `align` has looked, Chroma's passages may be called as before."""
+        self._catalog.set_meta(RENAMED, "1")
+
+    def unscrubbed(self) -> None:
+        """Something is about to be erased: `scrub` is due, whenever this process or a later one comes to it."""
+        self._catalog.set_meta(UNSCRUBBED, "1")
+
+    def scrub(self) -> None:
+        """Take out of the files what was erased, where that is due: text in Chroma's log and unused space, words in the segments of tantivy."""
+        if not self._catalog.meta(UNSCRUBBED):
+            return
+        if self.keywords.has_deleted():
+            self._new_keywords(None)
+        if self.vectors.exists():
+            try:
+                self._mending_vectors(lambda: self.vectors.scrub())
+            except StoreError as error:  # as where there is no room to write the file anew: then it goes with all that is in it
+                log.warning("The vectors' index is made anew: %s", error)
+                self.give_up_vectors()
+        self._catalog.compact()
+        self._catalog.set_meta(UNSCRUBBED, "")
 
     def rebuild(self) -> None:
         """Make both anew from the catalogue."""
         self._new_keywords(None)
         self._new_vectors(None)
-        self._catalog.set_meta(ALIGNED, self._embedder.fingerprint)
+        self._catalog.set_meta(ALIGNED, self.vectors.name)
 
     def give_up_vectors(self) -> None:
         """Give the disk what the index of vectors takes; `align` makes it anew. Until then each chunk is scored."""
+        self.complete = False
         self.vectors.close()
         self._discard("vectors", None)
         self.unaligned()
@@ -121,10 +154,24 @@ class Indexes:
         self.vectors.remove(sorted(set(held) - set(known)))
         for version, windows in known.items():
             if held.get(version, 0) != windows:
-                stored = self._catalog.vectors(version, self._embedder.fingerprint)
-                rows = [(ordinal, np.frombuffer(data, np.float32).reshape(-1, self._embedder.dimension)) for ordinal, data in stored]
                 self.vectors.remove([version])
-                self.vectors.upsert(version, rows)
+                self.vectors.upsert(self._passages(version))
+
+    def _align_names(self) -> None:
+        for version, name in self.vectors.names(self._catalog.chunk_counts()).items():
+            if name != self._catalog.name_of(version):
+                self.unscrubbed()
+                self.vectors.upsert(self._passages(version))
+        self._catalog.set_meta(RENAMED, "")
+
+    def _passages(self, version: int, start: int = 0, limit: int | None = None) -> Iterator[Passage]:
+        """Passages as the catalogue has them, by ordinal; some at a time are in memory."""
+        fingerprint, dimension, name = self._embedder.fingerprint, self._embedder.dimension, self._catalog.name_of(version)
+        end = start + limit if limit is not None else self._catalog.chunk_counts().get(version, 0)
+        for at in range(start, end, PASSAGES_READ):
+            for chunk, data, label, method in self._catalog.embedded(version, fingerprint, start=at, limit=min(PASSAGES_READ, end - at)):
+                windows = np.frombuffer(data, np.float32).reshape(-1, dimension)
+                yield Passage(version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method)
 
     def _mending_keywords(self, step: Callable[[], Result]) -> Result:
         try:
@@ -147,10 +194,12 @@ class Indexes:
 
     def _new_vectors(self, error: StoreError | None) -> None:
         self.unaligned()
+        self.complete = False
         self.vectors.close()
         self._discard("vectors", error)
         self.vectors = self._open_vectors()
         self._align_vectors()
+        self.complete = True
 
     def _discard(self, name: str, error: StoreError | None) -> None:
         if error is not None:

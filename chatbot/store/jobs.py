@@ -10,13 +10,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.adding import AddResult, Taken, different_files, failed_upload
 from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
 
-__all__ = ["Additions", "Job", "Library", "NewFile"]
+__all__ = ["Additions", "Job", "NewFile"]
+
+if TYPE_CHECKING:
+    from chatbot.store.library import Library
 
 log = logging.getLogger(__name__)
 
@@ -26,30 +29,6 @@ MOST_FINISHED = 200
 RETRY_SECONDS = 60.0
 # What closing waits for the page or batch that is being worked on.
 CLOSE_SECONDS = 10.0
-
-
-class Library(Protocol):
-    """What the queue calls; see chatbot.store.library.Library and chatbot.store.adding.Adding, whose steps these are."""
-
-    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken: ...
-
-    def take_again(self, name: str) -> Taken: ...
-
-    def left(self) -> list[Taken]: ...
-
-    def stuck(self) -> list[tuple[Taken, str]]: ...
-
-    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult: ...
-
-    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult: ...
-
-    def resume_vectors(self, *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None: ...
-
-    def discard(self, version: int) -> None: ...
-
-    def retire(self, name: str) -> object: ...
-
-    def sweep(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +119,8 @@ class Additions:
         self._erasing: set[str] = set()
         # What the time left is told of: the jobs since the queue was last at rest, from this id on.
         self._batch, self._batch_started = 0, time.monotonic()
-        self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.left()]
-        self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.stuck()]
+        self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
+        self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.adding.stuck()]
         work = [self._embed_all, *[self._read_all] * max(1, readers)]
         self._threads = [threading.Thread(target=target, name=f"additions-{number}", daemon=True) for number, target in enumerate(work)]
         for thread in self._threads:
@@ -261,9 +240,9 @@ class Additions:
     def _take(self, file: NewFile, digests: dict[str, str]) -> _Task:
         size = _size(file.data)
         try:
-            taken = self._library.take(file.data, file.name, file.password)
+            taken = self._library.adding.take(file.data, file.name, file.password)
             if digests.setdefault(taken.name, taken.digest) != taken.digest:
-                self._library.give_up(taken)
+                self._library.adding.give_up(taken)
                 raise different_files(taken.name, None, None)
         except ProjectError as error:
             hint = "Rename the file and add it again." if "--name" in error.hint else error.hint
@@ -301,15 +280,15 @@ class Additions:
             result = self._library.read_taken(taken, progress=progress, cancelled=lambda: task.cancelled or self._closing)
         except CancelledError:
             if task.cancelled:
-                _try(partial(self._library.give_up, taken))
+                _try(partial(self._library.adding.give_up, taken))
                 self._settle(task, phase="cancelled")
         except EncryptedError as error:
             task.taken = replace(taken, password=None)
-            _try(partial(self._library.give_up, taken, error, keep=True))
+            _try(partial(self._library.adding.give_up, taken, error, keep=True))
             self._settle(task, phase="password", problem=error.message)
         except Exception as error:
             failure = _explained(error)
-            _try(partial(self._library.give_up, taken, failure))
+            _try(partial(self._library.adding.give_up, taken, failure))
             self._settle(task, phase="failed", result=AddResult(taken.name, "failed", error=str(failure)))
         else:
             self._read_done(task, result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 import tantivy
 
-from chatbot.store.damage import explained, explaining
+from chatbot.store.damage import REPAIR, IndexDamagedError, explained, explaining
 
 __all__ = ["KeywordIndex"]
 
@@ -71,6 +72,14 @@ class KeywordIndex:
     def frequency(self, word: str) -> int:
         """How many chunks of all documents have the term."""
         return int(self._index.searcher().doc_freq("terms", word))
+
+    def has_deleted(self) -> bool:
+        """Whether words of deleted chunks are left in the files: tantivy marks rows as deleted until it joins their segment with others."""
+        try:
+            segments = json.loads((self.folder / "meta.json").read_text("utf-8"))["segments"]
+        except (OSError, ValueError, KeyError) as error:
+            raise IndexDamagedError(f"The keyword index cannot be used: {error}", hint=REPAIR) from error
+        return any(segment.get("deletes") for segment in segments)
 
     def count(self) -> int:
         """How many chunks there are."""

@@ -12,26 +12,23 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
-from chatbot.records import DocumentRow
 from chatbot.settings import Settings
-from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload, taken_of
+from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload
 from chatbot.store.catalog import Catalog, Version
 from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder, passage_windows
 from chatbot.store.indexing import Indexes
-from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
 from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
-from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Matrix, matrix_of
+from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.chunks import prepare
 from ingestion.document import Reading
 from ingestion.facts import STATUSES, as_period
@@ -112,16 +109,6 @@ class Library:
                 raise
             log.warning("What an earlier process left is finished when there is room: %s", error)
 
-    @property
-    def keywords(self) -> KeywordIndex:
-        """The keyword index."""
-        return self.indexes.keywords
-
-    @property
-    def vectors(self) -> ChromaIndex:
-        """The vector index."""
-        return self.indexes.vectors
-
     def close(self) -> None:
         """Give the store free."""
         self.indexes.close()
@@ -134,10 +121,6 @@ class Library:
         return self._settings.store
 
     # --- what is in it ------------------------------------------------------------------------------------------------------
-
-    def documents(self) -> list[DocumentRow]:
-        """All documents, removed ones that can still be restored among them."""
-        return self.catalog.documents()
 
     def scope(self, names: Sequence[str]) -> dict[int, str]:
         """version id -> name of the live documents in `names` (all where it is empty). Raises NotFoundError naming an unknown one."""
@@ -153,11 +136,13 @@ class Library:
 
     def matrix(self, version: int) -> Matrix:
         """The vectors of a version, kept ready. Partial while it is being embedded, and then not kept."""
-        fingerprint, dimension = self.embedder.fingerprint, self.embedder.dimension
-        stored = self.catalog.version(version)
-        if stored is None or stored.state != "ready" or stored.fingerprint != fingerprint:
-            return matrix_of(self.catalog.vectors(version, fingerprint), dimension)
-        return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), dimension))
+        fingerprint = self.embedder.fingerprint
+
+        def complete() -> bool:
+            stored = self.catalog.version(version)
+            return stored is not None and stored.state == "ready" and stored.fingerprint == fingerprint
+
+        return self._matrices.get(version, lambda: matrix_of(self.catalog.vectors(version, fingerprint), self.embedder.dimension), keep=complete)
 
     def terms(self, version: int) -> DocumentTerms:
         """The terms of a version, kept ready."""
@@ -289,11 +274,7 @@ class Library:
                 self.catalog.repoint(found.id, stored.id)
         return result
 
-    # The steps of a queue; see Adding.
-
-    def take(self, source: BinaryIO, name: str, password: str | None = None) -> Taken:
-        """Keep a copy of a file and note that it waits."""
-        return self.adding.take(source, name, password)
+    # The steps of a queue, with those of Adding.
 
     def take_again(self, name: str) -> Taken:
         """Note that a document waits to be read anew from its kept copy. Raises NotFoundError, and StoreError where it is not complete yet."""
@@ -305,18 +286,6 @@ class Library:
         self.file(found.id)
         return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
 
-    def left(self) -> list[Taken]:
-        """What an earlier process took and did not add."""
-        return self.adding.left()
-
-    def stuck(self) -> list[tuple[Taken, str]]:
-        """What was taken and waits for something the user must do, and for what."""
-        return [(taken_of(row), row.problem) for row in self.catalog.waiting() if row.problem is not None]
-
-    def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
-        """A file that is not added after all."""
-        return self.adding.give_up(taken, error, keep=keep)
-
     def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult:
         """One file that was taken, up to where keyword search finds it. It still waits where this raises DocumentError,
         one of its kinds, or StoreError."""
@@ -325,7 +294,6 @@ class Library:
         if known is None:
             reading = self.adding.read(taken, processes=self._settings.threads, progress=progress, cancelled=cancelled)
             known = self.adding.known(taken) or self.adding.store(taken, reading)
-            self.vectors.preload()
         seconds = round(time.perf_counter() - start, 3)
         return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
 
@@ -394,7 +362,6 @@ class Library:
                 reading = candidate.reading.result()
                 # The same file may have been stored since under this or another name.
                 result = self.adding.known(taken) or self.adding.store(taken, reading)
-                self.vectors.preload()  # not before: its import would slow down what people wait for
             except ProjectError as error:
                 if taken.left and isinstance(error, CancelledError):
                     result = AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
@@ -435,7 +402,7 @@ class Library:
                 self.indexes.unaligned()
                 if not self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks)):
                     return  # erased meanwhile
-                self.indexes.add_vectors(version, rows)
+                self.indexes.add_vectors(version, at, len(chunks))
             progress(at + len(chunks), stored.chunks)
         with self._changing:
             before = self.catalog.find(stored.document)
@@ -453,7 +420,6 @@ class Library:
             if purge:
                 left = self.retire(name)
                 self.sweep()
-                self.catalog.compact()
                 for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
                     before.unlink()
                 return left
@@ -520,6 +486,7 @@ class Library:
             except StoreError:
                 if not (erased and is_full(self.folder)):  # rows of what is erased are found by nobody; the next sweep takes them
                     raise
+            self.indexes.scrub()
 
     def _recover(self) -> None:
         """What a process that was stopped left half done is undone, or noted to be done: cheap, and nothing where nothing was left."""

@@ -14,6 +14,7 @@ from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
 from chatbot.store.copies import is_copy
 from chatbot.store.names import free_name, known_as
+from ingestion.formats import is_named_like_a_document
 
 __all__ = ["BROKEN_OFF", "Lying", "lying", "note_copies_of", "unread"]
 
@@ -40,7 +41,7 @@ def lying(folder: Path) -> Iterator[Path]:
         inside[:] = sorted(name for name in inside if not name.startswith("."))
         for name in sorted(files):
             path = Path(place, name)
-            hidden = name.startswith(".") or path.suffix.casefold() != ".pdf" or (path.parent == folder and is_copy(name))
+            hidden = name.startswith(".") or not is_named_like_a_document(name) or (path.parent == folder and is_copy(name))
             if not hidden and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 yield path
 

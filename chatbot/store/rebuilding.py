@@ -38,7 +38,7 @@ def rebuild(
     fresh = _set_aside_catalogue(settings)
     library = Library(settings, embedder or make_embedder(settings))
     try:
-        for taken, _ in [*((taken, "") for taken in library.left()), *library.stuck()]:
+        for taken, _ in [*((taken, "") for taken in library.adding.left()), *library.adding.stuck()]:
             yield _added(library, replace(taken, password=passwords.get(taken.name)), progress)
         if not fresh:
             yield from _read_again(library, passwords, progress)
@@ -53,13 +53,13 @@ def _added(library: Library, taken: Taken, progress: Progress) -> AddResult:
     try:
         return library.read_taken(taken, progress=lambda phase, done, total: progress(taken.name, phase, done, total), cancelled=lambda: False)
     except ProjectError as error:
-        return library.give_up(taken, error, keep=True)
+        return library.adding.give_up(taken, error, keep=True)
 
 
 def _read_again(library: Library, passwords: Mapping[str, str], progress: Progress) -> Iterator[AddResult]:
     """Every document of the catalogue, one that has several names once."""
     seen: set[str] = set()
-    for row in [row for row in library.documents() if row.removed_at is None]:
+    for row in [row for row in library.catalog.documents() if row.removed_at is None]:
         if row.id in seen:
             continue
         seen.add(row.id)

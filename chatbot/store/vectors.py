@@ -1,14 +1,16 @@
-"""Vectors of chunks: a Chroma collection for searching all documents, exact matrices for scoring few; makes no vector itself."""
+"""Passages by their vectors: a Chroma collection that names the nearest, matrices that score exactly; makes no vector itself."""
 
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -16,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
+from chatbot.store.chroma import Collection, Engine, Record, Scalar
 from chatbot.store.damage import REPAIR, IndexDamagedError, explaining
 
-__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of", "open_chroma"]
+__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Passage", "Vectors", "matrix_of", "open_chroma"]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
@@ -26,6 +29,17 @@ Value = TypeVar("Value")
 BATCH = 1_000
 # Ids looked at in one call when all are counted.
 PAGE = 20_000
+# Seconds that scrubbing waits for searches to let go of the file.
+BUSY_SECONDS = 30
+# Its log keeps each change until the vectors are written; the texts in it have been taken over before.
+SCRUBBING = (
+    "pragma secure_delete = on",
+    "delete from embeddings_queue where not exists (select 1 from segments s where topic like '%' || s.collection)",
+    """update embeddings_queue set metadata = null where exists (select 1 from segments s join max_seq_id m on m.segment_id = s.id
+       where s.scope = 'METADATA' and topic like '%' || s.collection and embeddings_queue.seq_id <= m.seq_id)""",
+    "insert into embedding_fulltext_search(embedding_fulltext_search) values ('optimize')",
+    "vacuum",
+)
 
 
 def open_chroma(folder: Path) -> Any:
@@ -52,109 +66,125 @@ def _chroma_settings() -> Any:
     return Here
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk as Chroma keeps it. windows: (w, dimension) unit rows; document: a name it stands under; page: physical, 1-based; page_label: the printed
+    one, "" for none; method: how its page was read."""
+
+    version: int
+    ordinal: int
+    windows: Vectors
+    text: str
+    document: str
+    page: int
+    page_label: str
+    method: str
+
+    def records(self) -> Iterator[Record]:
+        """One a window, each with the whole text, so that whatever is found can be read and cited by any client of Chroma."""
+        told: dict[str, Scalar] = {"document": self.document, "page": self.page, "page_label": self.page_label, "method": self.method}
+        told |= {"chunk_id": f"{self.version}:{self.ordinal}", "version": self.version, "ordinal": self.ordinal}
+        for window, vector in enumerate(self.windows):
+            yield f"{self.version}:{self.ordinal}:{window}", vector, self.text, told
+
+
 class ChromaIndex:
-    """A persistent Chroma collection in cosine space, one for each embedder; vectors are unit float32 rows. Opened at first use."""
+    """A persistent Chroma collection of passages in cosine space, one for each embedder. Opened at first use; safe from several threads."""
 
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
         self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
-        self._name = "chunks-" + hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
+        self.name = "passages-" + hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
         self._lock = threading.Lock()
-        self._preloading = False
-        self._client: Any = None
-        self._found: Any = None
+        self._opened: tuple[Engine, Collection] | None = None
 
     def exists(self) -> bool:
         """Whether there is an index at all; does not open it."""
         return self._folder.exists()
 
-    def preload(self) -> None:
-        """Import chromadb and open the collection in the background, once; the first search waits for what is left of it."""
-        if self._preloading:
-            return
-        self._preloading = True
-        threading.Thread(target=self._try_open, name="chroma-import", daemon=True).start()
-
-    def upsert(self, version: int, rows: Sequence[tuple[int, Vectors]]) -> None:
-        """Store (ordinal, windows of shape (w, dimension)); rows of the same ordinal are replaced. Raises IndexDamagedError, StoreError."""
-        flat = [(f"{version}:{ordinal}:{window}", vector, ordinal) for ordinal, windows in rows for window, vector in enumerate(windows)]
-        for at in range(0, len(flat), BATCH):
-            part = flat[at : at + BATCH]
-            metadatas = [{"version": version, "ordinal": ordinal} for _, _, ordinal in part]
-            ids, vectors = [row[0] for row in part], np.stack([row[1] for row in part])
-            with self._using() as collection:
-                collection.upsert(ids=ids, embeddings=vectors, metadatas=metadatas)
+    def upsert(self, passages: Iterable[Passage]) -> None:
+        """Store passages; those of the same version and ordinal are replaced. Raises IndexDamagedError, StoreError."""
+        records = (record for passage in passages for record in passage.records())
+        while batch := list(islice(records, BATCH)):
+            with self._using() as (_, collection):
+                collection.upsert(batch)
 
     def search(self, vector: Vectors, limit: int) -> list[tuple[int, int, float]]:
-        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once. Raises IndexDamagedError."""
-        with self._using() as collection:
-            if not collection.count():
-                return []
-            found = collection.query(query_embeddings=vector[None, :], n_results=limit, include=["distances"])
+        """(version, ordinal, cosine) of the chunks among the `limit` nearest windows, best first, each once. Raises IndexDamagedError, StoreError."""
+        with self._using() as (_, collection):
+            found = collection.nearest(vector, limit)
+            # Its graph may not lead to all. Counting takes as long as searching does.
+            if len(found) < limit and len(found) < (wanted := min(limit, collection.count())):
+                raise StoreError(f"The vector index reaches {len(found)} of {wanted} passages.", hint=REPAIR, retryable=True)
         best: dict[tuple[int, int], float] = {}
-        for key, distance in zip(found["ids"][0], found["distances"][0], strict=True):
+        for key, score in found:
             version, ordinal, _ = map(int, key.split(":"))
-            best.setdefault((version, ordinal), 1.0 - float(distance))
+            best.setdefault((version, ordinal), score)
         return [(version, ordinal, score) for (version, ordinal), score in best.items()]
 
     def remove(self, versions: Iterable[int]) -> None:
-        """Delete all rows of these versions."""
+        """Delete all rows of these versions; `scrub` takes their text out of the files."""
         for version in versions:
-            with self._using() as collection:
-                collection.delete(where={"version": version})
+            with self._using() as (_, collection):
+                collection.delete(version=version)
 
     def count(self) -> int:
         """How many windows there are."""
-        with self._using() as collection:
-            return int(collection.count())
+        with self._using() as (_, collection):
+            return collection.count()
 
     def counts(self) -> dict[int, int]:
         """version -> how many windows of it there are."""
         counts: Counter[int] = Counter()
-        with self._using() as collection:
+        with self._using() as (_, collection):
             for offset in range(0, collection.count(), PAGE):
-                counts.update(int(key.split(":")[0]) for key in collection.get(include=[], limit=PAGE, offset=offset)["ids"])
+                counts.update(int(key.split(":")[0]) for key in collection.ids(limit=PAGE, offset=offset))
         return dict(counts)
 
+    def names(self, versions: Iterable[int]) -> dict[int, str]:
+        """version -> the document's name as its first passage has it, of those that have one."""
+        with self._using() as (_, collection):
+            found = collection.metadata_of([f"{version}:0:0" for version in versions])
+        return {int(told["version"]): str(told["document"]) for told in found.values()}
+
     def drop_others(self) -> None:
-        """Delete the collections of other embedders."""
-        with self._using():
-            for collection in self._client.list_collections():
-                if collection.name != self._name:
-                    self._client.delete_collection(collection.name)
+        """Delete the collections of other embedders, and those that earlier versions of this program made."""
+        with self._using() as (engine, _):
+            for name in engine.names():
+                if name != self.name:
+                    engine.drop(name)
+
+    def scrub(self) -> None:
+        """Take the text of deleted rows out of Chroma's files, where it stands in the log of changes, the index of its letters and unused space.
+
+        Searches may wait while the file is written anew: about a second for 10,000 passages. Raises StoreError, as where the disk has no room for that.
+        """
+        with self._using(), closing(sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)) as database:
+            for statement in SCRUBBING:
+                database.execute(statement)
 
     def close(self) -> None:
-        """Stop Chroma's background work; the object is not usable afterwards."""
+        """Let go of the files; the next use opens them again."""
         with self._lock:
-            client, self._client, self._found = self._client, None, None
-        if client is not None:
-            client.close()
-            # Chroma keeps one system for a path, which would go on with the files of a folder that is gone.
-            client.clear_system_cache()
-
-    def _try_open(self) -> None:
-        with suppress(StoreError), self._using():
-            return  # whoever needs the index first gets the error, with its hint
+            self._opened = None
 
     @contextmanager
-    def _using(self) -> Iterator[Any]:
+    def _using(self) -> Iterator[tuple[Engine, Collection]]:
         """The open collection; what goes wrong in using it is told apart into damage and a full disk."""
         with explaining("The vector index", self._folder):
             with self._lock:
-                if self._found is None:
-                    self._found = self._open()
-                found = self._found
-            yield found
+                if self._opened is None:
+                    self._opened = self._open()
+                opened = self._opened
+            yield opened
 
-    def _open(self) -> Any:
-        self._client = open_chroma(self._folder)
+    def _open(self) -> tuple[Engine, Collection]:
+        engine = Engine(self._folder)
         # Chroma keeps a collection's first space and says nothing when asked for another: what it was made with is checked.
-        wanted = {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine"}
-        collection = self._client.get_or_create_collection(
-            self._name, configuration={"hnsw": {"space": "cosine"}}, metadata=wanted, embedding_function=None
-        )
-        if dict(collection.metadata or {}) != wanted:
+        wanted: dict[str, Scalar] = {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine"}
+        collection = engine.collection(self.name, wanted)
+        if collection.metadata != wanted:
             raise IndexDamagedError(f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR)
-        return collection
+        return engine, collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +194,18 @@ class Matrix:
     rows: Vectors
     ordinals: NDArray[np.int64]
 
-    def cosines(self, vector: Vectors, chunks: int) -> Vectors:
-        """Exact cosine of each chunk, shape (chunks,), its best window counting; -1 where a chunk has no vector yet."""
-        out = np.full(chunks, -1.0, np.float32)
-        if len(self.ordinals):
+    def cosines(self, vector: Vectors, chunks: int, only: NDArray[np.int64] | None = None) -> Vectors:
+        """Exact cosine of each chunk, shape (chunks,), or of the ordinals `only`, shape (len(only),); its best window counts, and -1 stands for a chunk
+        without vector yet."""
+        if only is None:
+            out = np.full(chunks, -1.0, np.float32)
             np.maximum.at(out, self.ordinals, self.rows @ vector)
+            return out
+        out = np.full(len(only), -1.0, np.float32)
+        first, last = (np.searchsorted(self.ordinals, only, side) for side in ("left", "right"))
+        for window in range(int((last - first).max(initial=0))):
+            there = np.flatnonzero(first + window < last)
+            out[there] = np.maximum(out[there], self.rows[first[there] + window] @ vector)
         return out
 
     @property
@@ -195,15 +232,15 @@ class LeastRecentlyUsed(Generic[Value]):
         self._used = 0
         self._lock = threading.Lock()
 
-    def get(self, key: Any, make: Callable[[], Value]) -> Value:
-        """The value of `key`, made if it is not there."""
+    def get(self, key: Any, make: Callable[[], Value], *, keep: Callable[[], bool] = lambda: True) -> Value:
+        """The value of `key`, made if it is not there. keep: asked before one is made, whether it is to stay."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-        value = make()
+        lasting, value = keep(), make()
         with self._lock:
-            if key not in self._values:
+            if key not in self._values and lasting:
                 self._values[key] = value
                 self._used += self._size(value)
             while self._used > self._capacity and len(self._values) > 1:

@@ -53,7 +53,7 @@ class Attached:
 
 def attach(files: Sequence[BytesIO], given: Sequence[str], library: Library, additions: Additions) -> Attached:
     """Queue the files under names that no document has, so that none is replaced. given: what they are called, for each."""
-    taken = {row.name for row in library.documents()}
+    taken = {row.name for row in library.catalog.documents()}
     known: list[str] = []
     new: list[NewFile] = []
     for file, called in zip(files, given, strict=True):

@@ -32,6 +32,7 @@ from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
+from ingestion.formats import SUFFIXES
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
@@ -69,7 +70,7 @@ def show(house: House) -> None:
         max_upload_size=max(1, int(house.settings.max_upload_mb)),
         # In a private conversation, too, where none is taken: with another field there, what is typed in this one just after the click would be lost.
         accept_file="multiple",
-        file_type="pdf",
+        file_type=list(SUFFIXES),
         submit_mode="stop",
     )
     st.button("Draw the page again", key="wake")  # never shown: pressed where the field stays locked

@@ -15,6 +15,7 @@ from chatbot.ui import document_session, uploads
 from chatbot.ui.dropped import Dropped, Planned, plan
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, quiet_html, short, spoken
+from ingestion.formats import SUFFIXES
 
 __all__ = ["draw_adding"]
 
@@ -32,7 +33,7 @@ def draw_adding(house: House) -> None:
     folder = document_session.folder_wanted()
     files = st.file_uploader(
         FOLDER if folder else FILES,
-        type="pdf",
+        type=list(SUFFIXES),
         accept_multiple_files="directory" if folder else True,
         key=f"upload-{document_session.upload_number()}",
         max_upload_size=max(1, int(house.settings.max_upload_mb)),

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from chatbot.errors import ProjectError
 from chatbot.store.names import display_name, free_name
+from ingestion.formats import is_named_like_a_document
 
 __all__ = ["Dropped", "Planned", "plan"]
 
@@ -57,7 +58,7 @@ def _alone(file: Dropped) -> Planned:
     name = file.path
     with suppress(ProjectError):  # an impossible name becomes a failed job, with the reason
         name = display_name(file.path)
-    if not name.casefold().endswith(".pdf"):
+    if not is_named_like_a_document(name):
         return Planned(name, "leave", "It is no PDF; left out.")
     return Planned(name) if file.size else Planned(name, "leave", "The file is empty; left out.")
 

@@ -121,7 +121,6 @@ def _open_house(settings: Settings) -> House:
 
     chatbot = Chatbot(settings)
     try:
-        chatbot.library.vectors.preload()
         if not settings.embedding_model:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)

@@ -59,7 +59,6 @@ def test_candidates_of_a_large_library_give_the_same_first_pages(library: Librar
     exact = search(library, "pension fund of the ministry", k=2)
     monkeypatch.setattr(retrieval, "MOST_EXACT_CHUNKS", 1)
     monkeypatch.setattr(retrieval, "CANDIDATES", 4)
-    monkeypatch.setattr(retrieval, "CANDIDATES_PER_HIT", 2)
     assert search(library, "pension fund of the ministry", k=2) == exact
 
 

@@ -72,7 +72,7 @@ def add(library: Library, *paths: Path) -> list[tuple[str, str]]:
 
 
 def names(library: Library) -> list[str]:
-    return [row.name for row in library.documents()]
+    return [row.name for row in library.catalog.documents()]
 
 
 # --- disks ----------------------------------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ LONGEST_LOOK = 0.1
 def test_500_files_at_once_are_all_kept_and_none_is_lost(tmp_path: Path) -> None:
     data = make_pdf(tmp_path / "One.pdf", FIRST).read_bytes()
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    library.vectors.count()
+    library.indexes.vectors.count()
     add(library, tmp_path / "One.pdf")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     queue = Additions(library, readers=2)
@@ -300,8 +300,8 @@ def test_500_files_at_once_are_all_kept_and_none_is_lost(tmp_path: Path) -> None
     assert sorted(looks)[len(looks) * 9 // 10] < LONGEST_LOOK
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before < MOST_GROWTH
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    added = {row.name for row in again.documents()} - {"One.pdf"}
-    left = {taken.name for taken in again.left()}
+    added = {row.name for row in again.catalog.documents()} - {"One.pdf"}
+    left = {taken.name for taken in again.adding.left()}
     assert len(added) >= 10
     assert added | left == {f"File {number}.pdf" for number in range(DROPPED)}
     again.close()

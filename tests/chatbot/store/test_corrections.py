@@ -34,7 +34,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 def facts(library: Library, name: str = "Budget.pdf") -> DocumentFacts:
     """As a search sees them, and as the list shows them."""
     (version,) = library.scope([name])
-    (row,) = [row for row in library.documents() if row.name == name]
+    (row,) = [row for row in library.catalog.documents() if row.name == name]
     assert library.facts(version) == DocumentFacts(row.period, row.status)
     return library.facts(version)
 

@@ -92,20 +92,20 @@ def test_a_damaged_index_is_made_anew_without_asking_for_files(opened: Opened, t
     problems(opened(), repair=True)
     library = opened()
     assert problems(library) == []
-    assert library.keywords.count() == 4
-    assert library.vectors.count() == 4
+    assert library.indexes.keywords.count() == 4
+    assert library.indexes.vectors.count() == 4
     assert library.embedder.calls == 0  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("folder", ["keywords", "vectors"])
 def test_an_index_folder_deleted_while_running_is_made_anew_by_the_next_addition(opened: Opened, tmp_path: Path, folder: str) -> None:
     library = opened()
-    assert library.vectors.count() == 4
+    assert library.indexes.vectors.count() == 4
     shutil.rmtree(tmp_path / "home" / "chroma_db" / folder)
     (result,) = library.add([Upload(make_pdf(tmp_path / "Third.pdf", ["The third document speaks of contingent liabilities."]))])
     assert (result.status, result.warning) == ("added", None)
     assert problems(library) == []
-    assert library.keywords.count() == library.vectors.count() == 5
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 5
 
 
 def test_missing_and_damaged_copies_are_told_by_name(opened: Opened, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_lost_catalogue_is_made_anew_from_the_copies_alone(opened: Opened, tmp
         path.unlink()
     library = opened()
     library.resume()
-    assert [(row.name, row.state, row.pages) for row in library.documents()] == [("Rules.pdf", "ready", 3)]
+    assert [(row.name, row.state, row.pages) for row in library.catalog.documents()] == [("Rules.pdf", "ready", 3)]
     assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 2  # the removed one is kept, and stays out
 
 
@@ -168,7 +168,11 @@ def test_rebuild_reads_everything_again(opened: Opened, tmp_path: Path, damage: 
     results = list(rebuild(Settings(home=tmp_path / "home"), {}, embedder=HashEmbedder()))
     assert {result.status for result in results} <= {"added", "replaced"}
     library = opened()
-    assert sorted((row.name, row.state) for row in library.documents()) == [("Notes.pdf", "ready"), ("Rules.pdf", "ready"), ("Twin.pdf", "ready")]
+    assert sorted((row.name, row.state) for row in library.catalog.documents()) == [
+        ("Notes.pdf", "ready"),
+        ("Rules.pdf", "ready"),
+        ("Twin.pdf", "ready"),
+    ]
     assert problems(library) == []
     assert len(library.scope([])) == 2
 
@@ -209,10 +213,10 @@ def test_after_a_lost_catalogue_a_removed_document_can_be_restored_or_erased(ope
     for path in (tmp_path / "home" / "chroma_db").glob("catalog.sqlite3*"):
         path.unlink()
     library = opened()
-    assert library.documents() == []
+    assert library.catalog.documents() == []
     library.restore("Notes.pdf")
     library.remove("Rules.pdf", purge=True)
-    assert [(row.name, row.state) for row in library.documents()] == [("Notes.pdf", "ready")]
+    assert [(row.name, row.state) for row in library.catalog.documents()] == [("Notes.pdf", "ready")]
     assert problems(library) == []
 
 
@@ -256,4 +260,4 @@ def test_a_keyword_index_damaged_under_a_running_server_is_a_finding_and_is_mend
     found = problems(library, repair=True)
     assert all(finding.mended for finding in found), found
     assert problems(library) == []
-    assert library.keywords.search(["anchor"], 5)
+    assert library.indexes.keywords.search(["anchor"], 5)

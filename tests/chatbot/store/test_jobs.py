@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ from chatbot.settings import Settings
 from chatbot.store import jobs as jobs_module
 from chatbot.store.adding import AddResult, Taken, Upload
 from chatbot.store.jobs import Additions, Job, NewFile
+from chatbot.store.library import Library
 from chatbot.store.names import display_name
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -37,6 +38,10 @@ class Script:
         self.passwords: dict[str, str] = {}
         self._gates: dict[str, threading.Semaphore] = {}
         self._versions = itertools.count(1)
+
+    @property
+    def adding(self) -> Script:
+        return self
 
     def gate(self, step: str) -> threading.Semaphore:
         return self._gates.setdefault(step, threading.Semaphore(0))
@@ -136,7 +141,7 @@ def opened() -> Iterator[Callable[[Script], Additions]]:
     made: list[Additions] = []
 
     def open_with(script: Script) -> Additions:
-        made.append(Additions(script, readers=script.readers))
+        made.append(Additions(cast(Library, script), readers=script.readers))
         return made[-1]
 
     yield open_with
@@ -400,8 +405,8 @@ def test_cancelling_a_twin_leaves_the_document_whose_bytes_it_has(chatbot: Chatb
 
 def test_one_of_two_takings_of_a_file_is_given_up_and_the_other_is_added(chatbot: Chatbot, tmp_path: Path) -> None:
     data = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."]).read_bytes()
-    first = chatbot.library.take(io.BytesIO(data), "Rules.pdf")
-    second = chatbot.library.take(io.BytesIO(data), "Rules.pdf")
-    chatbot.library.give_up(first)
+    first = chatbot.library.adding.take(io.BytesIO(data), "Rules.pdf")
+    second = chatbot.library.adding.take(io.BytesIO(data), "Rules.pdf")
+    chatbot.library.adding.give_up(first)
     assert chatbot.library.read_taken(second, progress=lambda *_: None, cancelled=lambda: False).status == "added"
     assert chatbot.library.catalog.waiting() == []

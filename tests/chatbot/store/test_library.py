@@ -1,12 +1,16 @@
 """The library: what is added is found, replaced as a whole, removed at once; failures cost the others nothing."""
 
 import os
+import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +20,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
+from chatbot.store.vectors import open_chroma
 from ingestion.language.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -45,8 +50,8 @@ def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, tmp_path: 
     assert (result.status, result.pages, result.chunks, result.error) == ("added", 1, 1, None)
     assert result.searchable_seconds is not None
     assert result.searchable_seconds <= result.seconds
-    assert [row.state for row in library.documents()] == ["ready"]
-    assert library.vectors.count() == library.keywords.count() == 1
+    assert [row.state for row in library.catalog.documents()] == ["ready"]
+    assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
     assert [copy.read_bytes() for copy in (tmp_path / "home" / "documents").glob("*.pdf")] == [path.read_bytes()]
 
 
@@ -58,7 +63,7 @@ def test_the_same_file_again_is_unchanged_and_other_bytes_replace_it(library: Li
     assert add(library, Upload(path)) == {"Rules.pdf": "replaced"}
     assert len(texts(library)) == 1
     assert "two per cent" in texts(library)[0]
-    assert [hit[0] for hit in library.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])] == [2]
+    assert [hit[0] for hit in library.indexes.keywords.search(terms("ceiling"), 5) if hit[0] in library.scope([])] == [2]
 
 
 def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +78,7 @@ def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Lib
     with monkeypatch.context() as later:
         later.setattr("chatbot.store.library.UNDO_DAYS", -1)
         library.sweep()
-    assert library.vectors.count() == library.keywords.count() == 1
+    assert library.indexes.vectors.count() == library.indexes.keywords.count() == 1
     assert len(list((tmp_path / "home" / "documents").glob("*.pdf"))) == 1
     with pytest.raises(NotFoundError, match="replaced"):
         library.restore("Rules.pdf")
@@ -85,8 +90,8 @@ def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(libra
     (twin,) = library.add([Upload(path, "Twin.pdf")])
     assert (twin.status, twin.chunks) == ("added", 1)
     assert "Rules.pdf" in (twin.warning or "")
-    assert library.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
-    assert [(row.name, row.same_as) for row in library.documents()] == [("Rules.pdf", None), ("Twin.pdf", "Rules.pdf")]
+    assert library.indexes.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
+    assert [(row.name, row.same_as) for row in library.catalog.documents()] == [("Rules.pdf", None), ("Twin.pdf", "Rules.pdf")]
     assert list(library.scope([]).values()) == ["Rules.pdf"]
     assert list(library.scope(["Twin.pdf"]).values()) == ["Twin.pdf"]
     library.remove("Rules.pdf", purge=True)
@@ -118,7 +123,7 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
         "good.pdf": "added",
     }
     assert all("\n" not in (result.error or "") for result in results)
-    assert [row.name for row in library.documents()] == ["good.pdf"]
+    assert [row.name for row in library.catalog.documents()] == ["good.pdf"]
 
 
 def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path: Path) -> None:
@@ -166,8 +171,8 @@ def test_removing_hides_at_once_restoring_brings_back_purging_erases(library: Li
     assert len(texts(library)) == 1
     library.remove("Rules.pdf")
     library.remove("Rules.pdf", purge=True)
-    assert library.documents() == []
-    assert library.keywords.count() == library.vectors.count() == 0
+    assert library.catalog.documents() == []
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 0
     assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
     with pytest.raises(NotFoundError):
         library.restore("Rules.pdf")
@@ -193,13 +198,13 @@ def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Libra
 
 def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)])
-    list(library.add([Upload(path)], cancelled=lambda: library.vectors.count() > 0))
-    (row,) = library.documents()
+    list(library.add([Upload(path)], cancelled=lambda: library.indexes.vectors.count() > 0))
+    (row,) = library.catalog.documents()
     assert row.state == "embedding"
-    assert 0 < row.embedded < row.chunks == library.keywords.count()
+    assert 0 < row.embedded < row.chunks == library.indexes.keywords.count()
     before = library.embedder.calls  # type: ignore[attr-defined]
     library.resume()
-    assert library.documents()[0].state == "ready"
+    assert library.catalog.documents()[0].state == "ready"
     assert library.embedder.calls - before == row.chunks - row.embedded  # type: ignore[attr-defined]
 
 
@@ -223,7 +228,7 @@ def test_a_lost_vector_index_is_made_anew_from_the_catalogue(library: Library, t
     shutil.rmtree(tmp_path / "home" / "chroma_db" / "vectors")
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.sweep()
-    assert again.vectors.count() == 1
+    assert again.indexes.vectors.count() == 1
     assert again.embedder.calls == 0  # type: ignore[attr-defined]
     again.close()
 
@@ -265,9 +270,9 @@ def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, r
     library = Library(Settings(home=home), HashEmbedder())
     library.resume()
     library.sweep()
-    rows = library.documents()
+    rows = library.catalog.documents()
     assert [(row.state, row.embedded == row.chunks) for row in rows] == [("ready", True)]
-    assert library.vectors.count() == sum(row.chunks for row in rows)
+    assert library.indexes.vectors.count() == sum(row.chunks for row in rows)
     library.close()
 
 
@@ -284,11 +289,11 @@ def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp
     library = Library(Settings(home=tmp_path / "home"), FailingEmbedder())
     results = list(library.add([Upload(path) for path in paths]))
     assert [(result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results] == [("added", True)] * 2
-    assert [row.state for row in library.documents()] == ["keyword"] * 2
+    assert [row.state for row in library.catalog.documents()] == ["keyword"] * 2
     library.close()
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.resume()
-    assert [row.state for row in again.documents()] == ["ready"] * 2
+    assert [row.state for row in again.catalog.documents()] == ["ready"] * 2
     again.close()
 
 
@@ -333,21 +338,97 @@ def test_ids_are_never_used_again(library: Library, tmp_path: Path) -> None:
     assert after > before
 
 
+def readings(data: bytes) -> Iterator[bytes]:
+    """A file's bytes as they stand, as the text they may be in UTF-16, and as what zlib would unpack from any place of them."""
+    yield data
+    yield data.replace(b"\0", b"")
+    for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
+        with suppress(zlib.error):
+            yield zlib.decompressobj().decompress(data[start.start() :])
+
+
+def holding(word: bytes, folder: Path) -> list[str]:
+    """Names of the files under a folder in which a word can be read, in small letters or great."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if any(word in text.lower() for text in readings(path.read_bytes()))]
+
+
+def letters_in_chroma(word: str, library: Library) -> int:
+    """How many rows Chroma's own index of letters still has for a word, whether their text is there or not."""
+    library.indexes.vectors.close()
+    with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as database:
+        database.execute("create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)")
+        trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
+        return sum(database.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0] for trigram in trigrams)
+
+
 def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_path: Path) -> None:
-    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The zygomorphic clause is three per cent of all output in the year."])))
-    library.remove("Rules.pdf", purge=True)
-    kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
-    assert [path.name for path in kept if b"zygomorphic" in path.read_bytes()] == []
+    planted = ["The xylozygomorphic clause is three per cent of all output in the year.", "It is repeated: Xylozygomorphic clauses count."]
+    add(
+        library,
+        *(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of output {line}." for line in range(9)])) for number in range(9)),
+        Upload(make_pdf(tmp_path / "Xylozygomorphic.pdf", planted)),
+    )
+    there = holding(b"xylozygomorph", tmp_path / "home")
+    assert "chroma.sqlite3" in there and any(name.startswith("catalog.sqlite3") for name in there)
+    assert letters_in_chroma("xylozyg", library) == 5
+    library.remove("Xylozygomorphic.pdf", purge=True)
+    assert holding(b"xylozygomorph", tmp_path / "home") == []
+    assert letters_in_chroma("xylozyg", library) == 0
+    assert library.indexes.keywords.frequency("xylozygomorph") == 0 and not library.indexes.keywords.has_deleted()
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
+    assert library.indexes.differences() == []
+
+
+def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(library: Library, tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Rules.pdf", FIRST)
+    add(library, Upload(path, "Xylozygomorphic.pdf"), Upload(path, "Twin.pdf"))
+    library.remove("Xylozygomorphic.pdf", purge=True)
+    (version,) = library.scope([])
+    assert library.indexes.vectors.names([version]) == {version: "Twin.pdf"}
+    assert holding(b"xylozygomorph", library.folder / "vectors") == []
+
+
+def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library: Library, tmp_path: Path) -> None:
+    """Its Chroma holds vectors alone, in a collection of another name; the catalogue says that all is well."""
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
+    fingerprint, (version,) = library.embedder.fingerprint, library.scope([])
+    library.indexes.vectors.close()
+    shutil.rmtree(library.folder / "vectors")
+    client = open_chroma(library.folder / "vectors")
+    collection = client.create_collection("chunks-" + "0" * 16, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None)
+    collection.add(ids=[f"{version}:0:0"], embeddings=library.matrix(version).rows[:1], metadatas=[{"version": version, "ordinal": 0}])
+    client.close()
+    client.clear_system_cache()
+    library.catalog.set_meta("vectors_aligned", fingerprint)
+    library.close()
+
+    class Idle(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise AssertionError("a vector is made")
+
+    again = Library(Settings(home=tmp_path / "home"), Idle())
+    before = again.indexes.complete
+    again.resume()
+    assert (before, again.indexes.complete) == (False, True)
+    assert again.indexes.differences() == []
+    assert again.indexes.vectors.names([version]) == {version: "Rules.pdf"}
+    again.indexes.vectors.close()
+    client = open_chroma(again.folder / "vectors")
+    assert [found.name for found in client.list_collections()] == [again.indexes.vectors.name]
+    client.close()
+    client.clear_system_cache()
+    again.close()
 
 
 def test_a_purge_that_was_interrupted_is_finished_later(library: Library, tmp_path: Path) -> None:
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
     library.catalog.retire("Rules.pdf")
-    assert library.documents() == []
+    assert library.catalog.documents() == []
     with pytest.raises(NotFoundError):
         library.restore("Rules.pdf")
     library.sweep()
-    assert library.keywords.count() == library.vectors.count() == 0
+    assert library.indexes.keywords.count() == library.indexes.vectors.count() == 0
     assert not list((tmp_path / "home" / "documents").glob("*.pdf"))
 
 
@@ -373,7 +454,7 @@ def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(library: Library, 
     shutil.rmtree(tmp_path / "home" / "chroma_db" / "keywords")
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     again.sweep()
-    assert [(version, ordinal) for version, ordinal, _ in again.keywords.search(["anchor"], 5)] == [(1, 0)]
+    assert [(version, ordinal) for version, ordinal, _ in again.indexes.keywords.search(["anchor"], 5)] == [(1, 0)]
     again.close()
 
 
@@ -435,12 +516,12 @@ def test_reading_again_keeps_what_is_on_its_way(library: Library, tmp_path: Path
 def test_stopping_while_files_left_by_another_process_are_read_loses_none(library: Library, tmp_path: Path) -> None:
     for number in range(4):
         with make_pdf(tmp_path / f"{number}.pdf", [f"{FIRST[0]} Document {number}."]).open("rb") as file:
-            library.take(file, f"{number}.pdf")
+            library.adding.take(file, f"{number}.pdf")
     library.resume(cancelled=lambda: True)
     assert len(library.catalog.waiting()) == 4
     assert len(library.copies.all()) == 4
     library.resume()
-    assert [row.state for row in library.documents()] == ["ready"] * 4
+    assert [row.state for row in library.catalog.documents()] == ["ready"] * 4
 
 
 def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Library, tmp_path: Path) -> None:

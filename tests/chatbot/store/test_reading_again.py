@@ -58,7 +58,7 @@ def test_a_document_is_read_again_under_all_its_names_and_searched_meanwhile(lib
     (now,) = library.scope([])
     assert now != before
     assert library.scope(["Rules.pdf"]).keys() == library.scope(["Copy.pdf"]).keys() == {now}
-    assert [row.replaced_at for row in library.documents()] == [None, None]  # no other version, so nothing to undo
+    assert [row.replaced_at for row in library.catalog.documents()] == [None, None]  # no other version, so nothing to undo
     library.sweep()
     assert [version.id for version in library.catalog.stored()] == [now]
 
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_again_stays(library: Library, additions: Additions)
 
 def test_a_glance_sees_an_index_that_lacks_passages(library: Library) -> None:
     assert glance(library) == []
-    library.keywords.remove(list(library.scope([])))
+    library.indexes.keywords.remove(list(library.scope([])))
     (finding,) = glance(library)
     assert finding.problem == "the index of words has 0 of 2 passages"
 

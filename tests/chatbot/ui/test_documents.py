@@ -248,7 +248,7 @@ def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
 
 
 def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: House) -> None:
-    house.chatbot.library.keywords.remove(list(house.chatbot.library.scope([])))
+    house.chatbot.library.indexes.keywords.remove(list(house.chatbot.library.scope([])))
     app = visit("documents.py")
     assert "the index of words has 0 of 2 passages" in shown(app)
     app.button(key="repair-now").click().run()
@@ -256,7 +256,7 @@ def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: House) -> None:
     while house.check.running:
         assert time.monotonic() < end
         time.sleep(0.02)
-    assert house.chatbot.library.keywords.count() == 2
+    assert house.chatbot.library.indexes.keywords.count() == 2
 
 
 def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
