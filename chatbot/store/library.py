@@ -293,7 +293,8 @@ class Library:
         known = self.adding.known(taken)
         if known is None:
             reading = self.adding.read(taken, processes=self._settings.threads, progress=progress, cancelled=cancelled)
-            known = self.adding.known(taken) or self.adding.store(taken, reading)
+            with self._changing:  # the same file may be stored just now, under this or another name
+                known = self.adding.known(taken) or self.adding.store(taken, reading)
         seconds = round(time.perf_counter() - start, 3)
         return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
 
