@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 
 from chatbot.settings import ENVIRONMENT
+from tests import forkserver
 from tests.turns import note_alone, noted_alone, turn
 
 if TYPE_CHECKING:
@@ -32,10 +33,14 @@ TURNS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", None)
     config.stash[TURNS] = tempfile.TemporaryDirectory(prefix="turns-")
+    forkserver.use(Path(given["turns"] if given else config.stash[TURNS].name), given["owner"] if given else os.getpid())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        forkserver.stop()
     config.stash[TURNS].cleanup()
 
 
@@ -43,6 +48,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker where the workers of this run take turns."""
     node.workerinput["turns"] = node.config.stash[TURNS].name
+    node.workerinput["owner"] = os.getpid()
 
 
 @pytest.hookimpl(trylast=True)

@@ -18,6 +18,7 @@ from chatbot.cli import commands, exits
 from chatbot.search import fusion, retrieval
 from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
+from tests.commands import run as run_command
 from tests.pdfs import make_pdf
 
 PAGES = [
@@ -28,8 +29,7 @@ PAGES = [
 
 def run(home: Path, *arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """One command in its own process, with a store of its own."""
-    command = [sys.executable, "-m", "chatbot", *map(str, arguments)]
-    done = subprocess.run(command, env={**os.environ, "FINPOLICY_HOME": str(home)}, input=stdin, capture_output=True, text=True, timeout=60)
+    done = run_command(home, *arguments, stdin=stdin)
     assert "Traceback" not in done.stderr
     return done
 
