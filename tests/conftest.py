@@ -74,6 +74,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
         def _split_scope(self, nodeid: str) -> str:
             return "alone" if nodeid in noted_alone(folder) else nodeid.partition("::")[0]
 
+        def remove_node(self, node: Any) -> str | None:
+            """What a dead worker was at has failed and is not tried again, or it would kill one worker after another; the rest goes to others."""
+            units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+            killer = next((nodeid for unit in units.values() for nodeid, done in unit.items() if not done), None)
+            for scope, unit in units.items():
+                unit.update({killer: True} if killer in unit else {})
+                if not all(unit.values()):
+                    self.workqueue[scope] = unit
+            for other in self.assigned_work:
+                self._reschedule(other)
+            return killer
+
     return Scheduling(config, log)
 
 
