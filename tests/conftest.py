@@ -96,9 +96,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     if given is None:
         return (yield)
     alone = item.get_closest_marker("alone") is not None
-    if alone and not gc.get_freeze_count():
+    if alone or item.get_closest_marker("timed") is not None:
         # What hundreds of tests have left behind is looked through by each collection, and would be counted as the time of what is measured.
-        gc.collect()
+        if not gc.get_freeze_count():
+            gc.collect()
         gc.freeze()
     with turn(Path(given["turns"]), alone=alone):
         return (yield)

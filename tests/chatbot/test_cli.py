@@ -260,7 +260,7 @@ def test_on_a_terminal_the_password_is_asked_for_by_the_documents_name(tmp_path:
     assert (process.returncode, line["status"], line["pages"]) == (0, "added", 2)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_list_answers_beside_a_process_that_writes(tmp_path: Path) -> None:
     run(tmp_path / "home", "add", make_pdf(tmp_path / "Rules.pdf", PAGES))
     with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3", isolation_level=None)) as writer:

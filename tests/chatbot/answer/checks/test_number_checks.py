@@ -383,7 +383,7 @@ def test_a_row_is_read_out_under_its_whole_label_alone(answer: str, expected: st
     assert checks_of(answer)[-1].status == expected
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_table_read_out_takes_time_in_proportion() -> None:
     lines: Lines = [("", f"Item {'abcdefghij'[at // 20]}{'abcdefghijklmnopqrst'[at % 20]}", ("101", "102")) for at in range(200)]
     said = "; ".join(f"{label} (2018: {cells[0]})" for _, label, cells in lines)

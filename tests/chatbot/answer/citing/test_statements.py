@@ -120,7 +120,7 @@ def test_clauses_that_the_page_has_are_found(said: str) -> None:
     assert statuses(said) == ["cited_by_check"]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "line", ["Reserves cover nine months of imports in year {}.", "Ministers praised the harbour in speech {}.", "Reserves cover months {}."]
 )
@@ -138,7 +138,7 @@ def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_n
     assert statuses(said, SCATTERED) == ["unsupported", "cited"]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
     said = "\n".join(f"- ministers praised harbour {number}" for number in range(4_000))
     started = time.process_time()
