@@ -304,7 +304,6 @@ def _set_streams(streams: Sequence[int]) -> None:
     sys.stdin = os.fdopen(0, encoding="utf-8", errors=sys.stdin.errors, closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors=sys.stdout.errors, closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
 
 
 def _become(asked: Mapping[str, Any]) -> int:

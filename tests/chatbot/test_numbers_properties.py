@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,5 +73,5 @@ def test_periods_stand_where_they_say_in_order(said: list[str]) -> None:
     text = " ".join(said)
     found = find_periods(text)
     assert all(text[one.start : one.end] == one.text and one.start_year <= one.end_year for one in found)
-    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(found))
     assert len(found) == text.count("2024")

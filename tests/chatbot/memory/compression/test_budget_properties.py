@@ -54,9 +54,14 @@ def test_by_sentences_alone_none_stays_that_is_worth_less_than_one_that_goes(chu
         assert not gone or not left or max(gone) <= min(left)
 
 
-@given(CHUNKS, SHARES, SHARES, st.floats(0, 4), st.floats(0.5, 8))
-def test_importance_counts_by_its_proportions(chunks: list[Chunk], share: float, rho: float, gamma: float, factor: float) -> None:
-    power = 2.0 ** round(factor)  # which changes no quotient
-    scaled = [Chunk(chunk.importance * power, chunk.sizes, chunk.importances) for chunk in chunks]
-    goal = share * total(chunks)
+@given(
+    st.lists(st.builds(chunk_of, st.sampled_from([0.125, 0.5, 1.0, 4.0]), st.just([(1, float(at)) for at in range(12)])), min_size=2, max_size=5),
+    st.integers(2, 9),
+    st.sampled_from([0.0, 0.25, 0.5]),
+    st.sampled_from([0.5, 1.0, 2.0]),
+    st.integers(-6, 6),
+)
+def test_importance_counts_by_its_proportions(chunks: list[Chunk], tenths: int, rho: float, gamma: float, power: int) -> None:
+    scaled = [Chunk(chunk.importance * 2.0**power, chunk.sizes, chunk.importances) for chunk in chunks]  # which changes no quotient
+    goal = tenths * total(chunks) / 10
     assert choose(scaled, goal, rho=rho, gamma=gamma) == choose(chunks, goal, rho=rho, gamma=gamma)
