@@ -84,7 +84,7 @@ def test_a_line_that_is_one_is_left_as_it_is(text: str, most: int) -> None:
     assert one_line(line, most) == line and (not most or len(line) <= most)
 
 
-@given(st.text() | st.text("abc \n", max_size=400))
+@given(st.text() | st.text("abc \n", min_size=50, max_size=400))
 def test_names_of_pages_and_documents_are_lines_of_their_length(text: str) -> None:
     for name, most in ((label_line(text), 40), (title_line(text), 300)):
         assert name is None or (0 < len(name) <= most and one_line(name) == name)
