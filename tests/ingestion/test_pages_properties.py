@@ -37,7 +37,7 @@ def test_chunks_go_on_and_overlap_by_no_more_than_said(text: str) -> None:
     assert all(0 < end - start <= CHUNK_SIZE for start, end in spans)
 
 
-@given(st.text(max_size=CHUNK_SIZE))
+@given(st.text(max_size=CHUNK_SIZE) | st.text(" \n\t", max_size=9))
 def test_a_page_that_fits_is_one_chunk(text: str) -> None:
     assert split_page(text) == ([(0, len(text))] if text.strip() else [])
 
