@@ -6,6 +6,8 @@ MAKEFLAGS += --no-print-directory
 PORT ?= 8501
 export PYTHON
 PY := .venv/bin/python
+# Where the environment asks for no compiled files, each of the many processes of a test run would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup setup-signals setup-signin setup-dev samples run test check lint format lock clean
 

@@ -17,7 +17,7 @@ __all__ = ["page_from", "page_to", "tables_from", "tables_to", "words_from", "wo
 DIGITS = 5
 # Characters of a caption, a head, a label; the introduction of a table may be a whole sentence.
 LONGEST_NAME = 1_000
-PLAIN = [field.name for field in fields(Page) if field.name not in {"words", "lines", "tables", "running"}]
+PLAIN = [field.name for field in fields(Page) if field.name not in {"words", "lines", "tables", "running", "kinds", "instructions"}]
 
 
 def write_message(pipe: IO[bytes], message: dict[str, Any]) -> None:
@@ -31,7 +31,8 @@ def page_to(page: Page) -> dict[str, Any]:
     """A page as JSON values."""
     plain: dict[str, Any] = {name: getattr(page, name) for name in PLAIN}
     lines = [(line.start, line.end, *_box_to(line.box)) for line in page.lines]
-    return {**plain, "running": page.running, "words": words_to(page.words), "lines": lines, "tables": tables_to(page.tables)}
+    spans = {"running": page.running, "kinds": page.kinds, "instructions": page.instructions}
+    return {**plain, **spans, "words": words_to(page.words), "lines": lines, "tables": tables_to(page.tables)}
 
 
 def page_from(values: dict[str, Any]) -> Page:
@@ -39,6 +40,8 @@ def page_from(values: dict[str, Any]) -> Page:
     return Page(
         **{name: values[name] for name in PLAIN},
         running=tuple((start, end) for start, end in values["running"]),
+        kinds=tuple(values["kinds"]),
+        instructions=tuple((start, end) for start, end in values["instructions"]),
         words=words_from(values["words"]),
         lines=tuple(Line(start, end, Rect(*box)) for start, end, *box in values["lines"]),
         tables=tables_from(values["tables"]),

@@ -20,6 +20,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from tests import forkserver
+from tests.commands import run
+
 __all__ = ["FIRST_PAGE", "Listener", "Server", "Visitor", "add", "ask", "at_once", "chromium", "go", "open_browser", "open_page", "settled"]
 
 # A busy machine draws a page in seconds; what never comes is told just as well a little later.
@@ -45,8 +48,7 @@ def chromium() -> str | None:
 
 def add(home: Path, paths: Sequence[Path]) -> None:
     """Add documents on the command line."""
-    command = [sys.executable, "-m", "chatbot", "add", *map(str, paths)]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "FINPOLICY_HOME": str(home)}, check=True, capture_output=True)
+    run(home, "add", *paths).check_returncode()
 
 
 def is_free(port: int) -> bool:
@@ -70,10 +72,15 @@ class Server:
         self.port = port = port or next(filter(is_free, PORTS))
         self.url = f"http://127.0.0.1:{port}"
         self.log = home.with_suffix(f".{port}.log")
-        command = [*around, sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(port)]
+        command = ["-m", "streamlit", "run", script.name, "--server.port", str(port)]
+        environment = {**os.environ, "FINPOLICY_HOME": str(home), **(settings or {})}
+        self.process: forkserver.Process | subprocess.Popen[bytes]
         with self.log.open("ab") as output:
-            environment = {**os.environ, "FINPOLICY_HOME": str(home), **(settings or {})}
-            self.process = subprocess.Popen(command, cwd=script.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
+            if forkserver.is_used() and not around:
+                self.process = forkserver.start(command, cwd=script.parent, env=environment, stdin=0, stdout=output, stderr=output)
+            else:
+                command = [*around, sys.executable, *command]
+                self.process = subprocess.Popen(command, cwd=script.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
 
     def wait(self) -> None:
         """Until it answers."""

@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 
 from chatbot.settings import ENVIRONMENT
+from tests import forkserver
 from tests.turns import note_alone, noted_alone, turn
 
 if TYPE_CHECKING:
@@ -24,18 +25,23 @@ hypothesis.settings.register_profile("tests", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("tests")
 
 # Files of about ten seconds and more, the longest first: begun last, one of them would keep a worker busy long after the others are done.
-LONGEST = """test_browser.py test_nothing_leaves.py test_browser_conversations.py test_browser_accessibility.py test_cli.py test_browser_settings.py
-    test_browser_chat.py test_browser_sign_in.py test_bad_input.py test_browser_compare.py test_browser_audit.py test_browser_documents.py
-    test_browser_memory.py test_sample_evaluation.py test_failures.py test_crash.py test_service.py test_library.py test_ocr.py test_doctor.py
-    test_samples.py test_embedders.py test_numbers.py""".split()
+LONGEST = """test_browser.py test_browser_accessibility.py test_browser_conversations.py test_bad_input.py test_browser_chat.py test_sample_evaluation.py
+    test_browser_sign_in.py test_failures.py test_audit.py test_crash.py test_browser_settings.py test_browser_compare.py test_browser_audit.py
+    test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_models.py test_cli.py test_service.py test_library.py test_forkserver.py
+    test_benchmarks_memories.py test_doctor.py test_embedders.py test_ocr.py test_model_trial.py test_lying.py test_cases_files.py
+    test_server.py test_situations.py test_uploads.py""".split()
 TURNS = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", None)
     config.stash[TURNS] = tempfile.TemporaryDirectory(prefix="turns-")
+    forkserver.use(Path(given["turns"] if given else config.stash[TURNS].name), given["owner"] if given else os.getpid())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        forkserver.stop()
     config.stash[TURNS].cleanup()
 
 
@@ -43,6 +49,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker where the workers of this run take turns."""
     node.workerinput["turns"] = node.config.stash[TURNS].name
+    node.workerinput["owner"] = os.getpid()
 
 
 @pytest.hookimpl(trylast=True)
@@ -68,6 +75,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
         def _split_scope(self, nodeid: str) -> str:
             return "alone" if nodeid in noted_alone(folder) else nodeid.partition("::")[0]
 
+        def remove_node(self, node: Any) -> str | None:
+            """What a dead worker was at has failed and is not tried again, or it would kill one worker after another; the rest goes to others."""
+            units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+            killer = next((nodeid for unit in units.values() for nodeid, done in unit.items() if not done), None)
+            for scope, unit in units.items():
+                unit.update({killer: True} if killer in unit else {})
+                if not all(unit.values()):
+                    self.workqueue[scope] = unit
+            for other in self.assigned_work:
+                self._reschedule(other)
+            return killer
+
     return Scheduling(config, log)
 
 
@@ -78,9 +97,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     if given is None:
         return (yield)
     alone = item.get_closest_marker("alone") is not None
-    if alone and not gc.get_freeze_count():
+    if alone or item.get_closest_marker("timed") is not None:
         # What hundreds of tests have left behind is looked through by each collection, and would be counted as the time of what is measured.
-        gc.collect()
+        if not gc.get_freeze_count():
+            gc.collect()
         gc.freeze()
     with turn(Path(given["turns"]), alone=alone):
         return (yield)

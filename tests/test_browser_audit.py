@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,8 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import ROOT, Server, Visitor, add, ask, at_once, chromium, settled
+from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
+from tests.commands import run
 from tests.pdfs import make_pdf
 from tests.provider import Provider, Say, first_key
 
@@ -41,8 +40,7 @@ def take(page: Page, message: Locator, folder: Path) -> Path:
 
 
 def verified(path: Path, home: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "chatbot", "verify", str(path)]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, "FINPOLICY_HOME": str(home)}, capture_output=True, text=True, check=False)
+    return run(home, "verify", path)
 
 
 def test_an_answer_is_taken_away_looked_at_offline_and_verified(browser: Browser, home: Path, tmp_path: Path) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from chatbot.settings import ENVIRONMENT
+from tests.commands import run
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_COMMANDS = ("make run", "make test")
@@ -46,7 +45,7 @@ def test_the_settings_are_those_of_the_code(readme: str) -> None:
 def subcommands() -> list[str]:
     if not (ROOT / "chatbot" / "cli").exists():
         pytest.fail("there is no chatbot/cli")
-    done = subprocess.run([sys.executable, "-m", "chatbot", "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = run(ROOT, "--help")
     found = re.search(r"\{([a-z,\s-]+)\}", done.stdout)
     assert found, f"--help lists no subcommands as {{a,b,c}}:\n{done.stdout}"
     return [word.strip() for word in found[1].split(",")]
@@ -61,7 +60,7 @@ def test_every_command_is_documented(readme: str) -> None:
 
 def options_of(command: str) -> set[str]:
     """-k and --mode as `python -m chatbot command --help` lists them, -h apart."""
-    done = subprocess.run([sys.executable, "-m", "chatbot", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = run(ROOT, command, "--help")
     return set(re.findall(r"(?m)^  (-[a-z]|--[a-z-]+)\b", done.stdout)) - {"-h"}
 
 
@@ -82,7 +81,7 @@ def test_every_option_is_documented_and_every_documented_one_exists(readme: str)
 
 def help_of(command: str) -> dict[str, str]:
     """Option -> its entry of `--help`, on one line."""
-    done = subprocess.run([sys.executable, "-m", "chatbot", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = run(ROOT, command, "--help")
     return {found[1]: " ".join(found[0].split()) for found in re.finditer(r"(?m)^  (-[a-z]|--[a-z-]+)\b.*(?:\n {4,}.*)*", done.stdout)}
 
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from chatbot.store.lock import StoreLock
+from tests.commands import run
 from tests.pdfs import make_pdf
 
 PAGE = "The deficit ceiling is three per cent of output.\nDebt service comes to 1,577 million crowns."
-
-
-def run(home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "chatbot", *map(str, arguments)]
-    return subprocess.run(command, env={**os.environ, "FINPOLICY_HOME": str(home)}, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

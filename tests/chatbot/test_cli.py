@@ -18,6 +18,7 @@ from chatbot.cli import commands, exits
 from chatbot.search import fusion, retrieval
 from chatbot.settings import Settings
 from chatbot.store.lock import StoreLock
+from tests.commands import run as run_command
 from tests.pdfs import make_pdf
 
 PAGES = [
@@ -28,8 +29,7 @@ PAGES = [
 
 def run(home: Path, *arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """One command in its own process, with a store of its own."""
-    command = [sys.executable, "-m", "chatbot", *map(str, arguments)]
-    done = subprocess.run(command, env={**os.environ, "FINPOLICY_HOME": str(home)}, input=stdin, capture_output=True, text=True, timeout=60)
+    done = run_command(home, *arguments, stdin=stdin)
     assert "Traceback" not in done.stderr
     return done
 
@@ -260,7 +260,7 @@ def test_on_a_terminal_the_password_is_asked_for_by_the_documents_name(tmp_path:
     assert (process.returncode, line["status"], line["pages"]) == (0, "added", 2)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_list_answers_beside_a_process_that_writes(tmp_path: Path) -> None:
     run(tmp_path / "home", "add", make_pdf(tmp_path / "Rules.pdf", PAGES))
     with closing(sqlite3.connect(tmp_path / "home" / "chroma_db" / "catalog.sqlite3", isolation_level=None)) as writer:

@@ -1,13 +1,13 @@
 """The `compress` command as other programs call it: real processes, files of JSON lines in, objects out, no store opened."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.commands import run as run_command
 
 FIGURE = "The programme will cost $4.5 million (page 8)."
 SAID = [f"Well, that number {at} was a nice chat indeed. Shall we go on? Yes, let us do so." for at in range(40)]
@@ -15,10 +15,7 @@ FIELDS = {"compressed", "original_tokens", "compressed_tokens", "target_tokens",
 
 
 def run(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "chatbot", "compress", *map(str, arguments)]
-    done = subprocess.run(
-        command, env={**os.environ, "FINPOLICY_HOME": str(folder / "home"), **environment}, capture_output=True, text=True, timeout=60
-    )
+    done = run_command(folder / "home", "compress", *arguments, **environment)
     assert "Traceback" not in done.stderr
     return done
 

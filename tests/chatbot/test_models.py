@@ -243,7 +243,7 @@ def test_passing_trouble_is_waited_out(trouble: Refuse | Say) -> None:
         assert len(provider.requests) == 2
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_retry_after_is_kept() -> None:
     with Provider([Refuse(429, headers={"Retry-After": "1"}), "fine"]) as provider:
         started = time.monotonic()
@@ -269,7 +269,7 @@ def test_lasting_trouble_ends_after_three_tries() -> None:
         assert error.retryable
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_pause_can_be_stopped() -> None:
     with Provider([Refuse(429, headers={"Retry-After": "15"})]) as provider:
         started = time.monotonic()
@@ -454,7 +454,7 @@ def test_an_endpoint_that_drips_meets_a_limit_and_is_told_which(begin: bytes, ag
     assert ("was cut" in error.message) == bool(said)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_tries_and_pauses_count_for_the_whole() -> None:
     with Provider([Refuse(503), Refuse(503), Mute()]) as provider:
         started = time.monotonic()
@@ -688,7 +688,7 @@ def test_an_answer_of_comments_only_can_be_stopped(endless: str) -> None:
     assert time.monotonic() - started < 3
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_an_answer_without_end_is_broken_off(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "MOST_ANSWER_BYTES", 10_000)
     started = time.monotonic()

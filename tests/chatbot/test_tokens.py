@@ -98,14 +98,14 @@ def test_a_cut_of_prose_wastes_nothing(limit: int) -> None:
     assert count_tokens(cut_to_tokens(LONG, limit)) == limit
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_megabyte_is_fast() -> None:
     count_tokens("the tables are loaded")
-    started = time.perf_counter()
+    started = time.process_time()
     assert count_tokens(LONG) > 200_000
     cut_to_tokens(LONG, 12_000)
     cut_to_tokens(" " * 1_000_000, 12_000)
-    assert time.perf_counter() - started < 2  # 0.1 s on a quiet machine
+    assert time.process_time() - started < 2  # 0.1 s on a quiet machine
 
 
 def test_tables_are_read_without_the_package_and_only_when_needed() -> None:

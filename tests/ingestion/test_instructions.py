@@ -235,7 +235,7 @@ def test_several_orders_are_several_spans_in_order() -> None:
     assert all(first[1] <= second[0] for first, second in pairwise(spans))
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece",
     [

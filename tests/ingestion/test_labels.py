@@ -253,7 +253,7 @@ def test_no_page_gets_a_wrong_label(seed: int) -> None:
     assert not wrong
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_dense_pages_of_figures_take_no_time() -> None:
     rows = [[(0.015 * row, 0.1, 0.9, " ".join([str(number)] * 5)) for row in range(60)] for number in range(1, 301)]
     made = [placed(sheet, number) for number, sheet in enumerate(rows, 1)]

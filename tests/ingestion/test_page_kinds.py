@@ -722,7 +722,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_pages_take_linear_time(text: str) -> None:
     """Twice the text takes no more than some three times as long; a quadratic rule takes four and more."""

@@ -179,7 +179,7 @@ def test_any_text_can_be_judged(text: str) -> None:
     assert found.plausible + found.implausible <= 3 * len(text) + 3
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", ["x", "aB", "#a", "fi ", "é", "Ã©", "文", "ا", ".a ", "a b ", "][", "qzx1 "])
 def test_judging_takes_no_more_than_the_texts_length(piece: str) -> None:
     start = time.perf_counter()

@@ -535,7 +535,7 @@ def test_words_without_offsets_and_hostile_pages_are_left_alone() -> None:
     assert find_tables("1 " * (MOST_WORDS + 1), [Word("1", Rect(0.1, 0.1, 0.2, 0.2), None, 0, 1)] * (MOST_WORDS + 1)) == []
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_time_grows_in_step_with_the_words() -> None:
     def seconds(rows: int) -> float:
         lines = [[(f"Label{n}", 0.05, 0.2), *((f"{n}.{k}", 0.3 + 0.08 * k, 0.34 + 0.08 * k) for k in range(8))] for n in range(rows)]
@@ -551,7 +551,7 @@ def test_time_grows_in_step_with_the_words() -> None:
     assert seconds(1200) < 20 * seconds(150)  # eight times the words
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_page_of_the_same_place_ends_soon() -> None:
     """Words all in one place make one line; it takes no more than some hundred times the look at its words."""
     words = [Word("12", Rect(0.1, 0.1, 0.12, 0.12), None, 0, 2)] * MOST_WORDS

@@ -525,7 +525,7 @@ def shell(record: str) -> bytes:
     ],
     ids=range(14),
 )
-@pytest.mark.alone
+@pytest.mark.timed
 def test_what_is_no_audit_file_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     begun = time.monotonic()
     with pytest.raises(UnreadableError) as error:
@@ -567,7 +567,7 @@ def test_numbers_that_cannot_be_are_told_not_followed(file: AuditFile, home: Pat
         assert wrong(AuditFile(shell(changed), load(changed), file.images), home)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_much_text_is_checked_in_little_time(file: AuditFile, home: Path) -> None:
     one = "The ceiling is 3.0 per cent “of it” [S1]. "
     record = replace(file.record, answer=one * 900, quotes=file.record.quotes[:1] * 900)

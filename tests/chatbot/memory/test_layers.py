@@ -160,7 +160,7 @@ def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> No
     assert layer.due(talk, "me", BLOCK + 3) == []
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_hostile_answers_take_no_time_to_find_facts_in() -> None:
     began = time.process_time()
     for text in ("(" * 50_000, "(a" * 20_000 + ", p. 1", "1 (" + "()" * 20_000, "(a)" * 20_000 + ", p. 8"):

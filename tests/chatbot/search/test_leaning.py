@@ -85,7 +85,7 @@ def test_months_belong_to_their_year() -> None:
     assert [text[start:end] for start, end in dates_in(text)] == ["June 2023", "2022"]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "unit",
     [

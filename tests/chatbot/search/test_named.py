@@ -48,7 +48,7 @@ def test_the_topic_is_the_question_without_its_periods_and_whom_all_is_about() -
     assert topic_of(bare, lambda name: True) == "And Acme 2023?"
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("text", ["Acme and " * 4_000, "Acme's " * 6_000, "A " * 20_000, "RM1.1." * 8_000])
 def test_long_questions_take_no_longer_than_others(text: str) -> None:
     asked = understand(text, text)

@@ -87,7 +87,7 @@ def test_any_text_is_understood(text: str) -> None:
     assert list(asked.years) == sorted(set(asked.years))
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "unit",
     [

@@ -228,7 +228,7 @@ def test_any_order_is_read_and_nothing_is_lost(order: list[str], around: str, co
     assert read == [*order[:count], *(key for key in KEYS if key not in order[:count])]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("hostile", ["[" * 200_000, "[,' " * 100_000, "]" * 200_000, "[" + "P1-aa," * 100_000])
 def test_no_reply_takes_long_to_read(hostile: str) -> None:
     started = time.perf_counter()

@@ -251,7 +251,7 @@ def test_what_leans_on_the_exchanges_is_a_follow_up(question: str) -> None:
     assert not is_follow_up(question, [])
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "said",
     ["What is spent of" + " " * (LONGEST_CARRIED - 20) + "(", "What is spent of" + " \t" * (LONGEST_CARRIED // 2 - 10) + "(", "for a of " * 100],
@@ -265,7 +265,7 @@ def test_an_earlier_question_of_blanks_costs_no_more_than_another(said: str) -> 
     assert time.process_time() - started < 0.5
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "unit",
     [

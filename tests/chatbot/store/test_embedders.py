@@ -325,7 +325,7 @@ def test_importing_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_long_text_without_blanks_is_split_as_one_token_at_a_time_would_and_in_time(local: LocalEmbedder) -> None:
     text = "".join(chr(0x4E00 + index * 7_919 % 18_000) for index in range(20_000))
     started = time.perf_counter()
@@ -473,7 +473,7 @@ def test_a_busy_or_failing_endpoint_is_tried_again(tmp_path: Path, status: int) 
         assert len(server.requests) == 3
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_retry_after_is_waited_for(tmp_path: Path) -> None:
     with EmbeddingServer([Fault(429, headers={"Retry-After": "0.3"})]) as server:
         begun = time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import replace
 
 import pytest
@@ -25,6 +24,7 @@ from ingestion.language.numbers import (
 )
 from ingestion.language.periods import find_periods, periods_agree
 from ingestion.records import Cell, Rect, Row, Table
+from tests.timing import growth
 
 
 def only(text: str) -> Figure:
@@ -457,7 +457,7 @@ def test_scale_and_sign_always_count(value, scale):
     assert magnitude(figure) == value * scale
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [
@@ -480,12 +480,14 @@ def test_scale_and_sign_always_count(value, scale):
     ids=lambda text: repr(text[:6]),
 )
 def test_time_grows_with_length_only(text):
-    """A backtracking pattern would take minutes here. Ten microseconds for each of 100,000 figures are about a second; busy machines get three."""
-    started = time.process_time()
-    find_figures(text)
-    find_periods(text)
-    passage_scale(text)
-    assert time.process_time() - started < 3
+    """A backtracking pattern would take minutes here."""
+
+    def read(size: int) -> None:
+        find_figures(text[:size])
+        find_periods(text[:size])
+        passage_scale(text[:size])
+
+    assert growth(read, small=len(text) // 16, large=len(text) // 2) < 3
 
 
 # ---------------------------------------------------------------- whether periods agree
@@ -584,11 +586,9 @@ def test_no_text_of_number_words_breaks_the_reading(words: list[str]):
     assert all(one.end <= other.start for one, other in itertools.pairwise(figures))
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_long_text_of_number_words_is_read_in_time_that_grows_with_it():
-    began = time.perf_counter()
-    find_figures("twenty one hundred and five " * 20_000)
-    assert time.perf_counter() - began < 5.0
+    assert growth(lambda size: find_figures("twenty one hundred and five " * size), small=1_000, large=8_000) < 3
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_sentences_are_the_text(text: str, longest: int) -> None:
     assert len(whole) == 1 or all(map(str.strip, whole))
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("piece", [".", ".)", "a. ", "\n", " ", "[(.", "x", "(see ", "Mr. ", ". [1", "...) ", ". (page 1)"])
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     def seconds(count: int) -> float:

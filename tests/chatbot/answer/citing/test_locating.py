@@ -93,7 +93,7 @@ def test_copied_parts_follow_one_another() -> None:
     assert copied_passage(["40 million crowns a year", "The pension fund"], page_with(text)) is None
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_many_parts_or_colons_take_time_in_proportion() -> None:
     view = page_with("a " * 10_000 + "5 " * 500)
     begun = time.process_time()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from chatbot.answer.citing.statements import check_statements
 from chatbot.evidence.page import forget_pages
 from tests.chatbot.answer.citing.test_citations import hit, prompt
+from tests.timing import growth
 
 RESERVES = "Reserves cover nine months of imports. The reserve fund is invested abroad.\nThe ceiling is 3.0 per cent of output.\n"
 DUTIES = "The Bank has these duties: it sets the rates for 2024; it keeps the reserves for 2025.\n"
@@ -120,17 +120,18 @@ def test_clauses_that_the_page_has_are_found(said: str) -> None:
     assert statuses(said) == ["cited_by_check"]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "line", ["Reserves cover nine months of imports in year {}.", "Ministers praised the harbour in speech {}.", "Reserves cover months {}."]
 )
 def test_time_grows_with_length_only(line: str) -> None:
-    """A check of every sentence on every page took 15 seconds for these; busy machines get five."""
-    said = " ".join(line.format(number) for number in range(400))
+    """A check of every sentence on every page took fifteen times as long for these."""
     pages = [RESERVES + " ".join(f"Note {number} of page {page} tells of other matters." for number in range(60)) for page in range(8)]
-    started = time.process_time()
-    assert len(statuses(said, *pages)) == 400
-    assert time.process_time() - started < 5
+
+    def judge(sentences: int) -> None:
+        assert len(statuses(" ".join(line.format(number) for number in range(sentences)), *pages)) == sentences
+
+    assert growth(judge, small=40, large=320) < 3
 
 
 def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_not() -> None:
@@ -138,12 +139,13 @@ def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_n
     assert statuses(said, SCATTERED) == ["unsupported", "cited"]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
-    said = "\n".join(f"- ministers praised harbour {number}" for number in range(4_000))
-    started = time.process_time()
-    assert set(statuses(said + " [S1-7f3a]")) == {"unsupported", "cited"}
-    assert time.process_time() - started < 10
+    def judge(entries: int) -> None:
+        said = "\n".join(f"- ministers praised harbour {number}" for number in range(entries))
+        assert set(statuses(said + " [S1-7f3a]")) == {"unsupported", "cited"}
+
+    assert growth(judge, small=125, large=1_000) < 3
 
 
 # ---------------------------------------------------------------- what states something

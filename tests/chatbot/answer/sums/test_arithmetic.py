@@ -239,7 +239,7 @@ def test_what_addresses_a_machine_states_no_operand() -> None:
     assert work_out(Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a"), Understanding(question, question)) == ""
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_many_sentences_are_compared_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
     question = "What are exports and imports combined?"
     prompt = prompt_of(question, "Tourism was $64 billion.")
@@ -254,7 +254,7 @@ def test_many_sentences_are_compared_in_linear_time(monkeypatch: pytest.MonkeyPa
     assert seconds[1] < 9 * seconds[0]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_long_page_is_read_in_linear_time() -> None:
     question = "By how much did goods exports rise between 2023 and 2024?"
     seconds = []

@@ -274,7 +274,7 @@ def test_a_long_question_is_embedded_whole() -> None:
     assert np.linalg.norm(row) == pytest.approx(1.0, abs=1e-5) and row @ small.embed([words[45]])[0] > 0.05
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_hundred_thousand_cases_load_and_are_recalled_in_time(memories: MemoryDatabase) -> None:
     """Made ones with random vectors; the bound is wide, for the machine may be busy."""
     cases, count = Cases(memories, HashEmbedder(dimension=384)), 100_000

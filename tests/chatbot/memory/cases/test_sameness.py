@@ -171,7 +171,7 @@ def test_with_real_vectors_nothing_is_mistaken_and_most_are_found() -> None:
     assert sum(same) >= LEAST_FOUND * len(same)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("text", ["ratio of a ", "what a do b ", "how is ", "please ", "'", "A", " A", "1,", "(per cent"])
 def test_a_hostile_question_takes_little_time(text: str) -> None:
     """Ten times the text takes some ten times as long, not a hundred; measured in the time of this process."""

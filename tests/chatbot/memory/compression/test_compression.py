@@ -270,7 +270,7 @@ def test_a_message_is_embedded_with_the_end_of_the_one_before() -> None:
 # --- how long it takes, and how well it chooses ---------------------------------------------------------------------------------
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("options", [{}, {"scoring": "seed"}, {"rho": 0.5}], ids=str)
 def test_time_grows_with_the_conversation_alone(options: dict[str, Any]) -> None:
     def seconds(count: int) -> float:

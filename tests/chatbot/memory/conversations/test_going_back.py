@@ -54,7 +54,7 @@ def test_a_question_is_asked_again_only_where_it_asks_nothing_more() -> None:
     assert not asks_again(GoingBack("the reserve is 250 million; what is the debt?", "You said the reserve is 250 million; what is the debt?"), said)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_hostile_questions_take_no_time() -> None:
     began = time.process_time()
     for text in ("please " * 20_000, "back to " * 20_000, "you said " * 20_000, " " * 60_000, "let's " * 9_000 + "go back to"):

@@ -43,7 +43,7 @@ def test_a_database_that_is_down_is_named(tmp_path: Path) -> None:
     assert error.kind == "down" and error.retryable and f"me@{tmp_path}/news" in error.message
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_database_that_never_answers_is_named_in_time(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()

@@ -639,7 +639,7 @@ def test_what_is_no_advice_is_left_alone(line: str) -> None:
     assert advice_of(line) is None
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_hostile_lines_take_no_time() -> None:
     started = time.process_time()
     ends = ["the " + "a " * 900 + "x", "a-" * 900, "up to " * 300, "s" * 1_900, "the " * 480, "it was " * 250]
@@ -649,7 +649,7 @@ def test_hostile_lines_take_no_time() -> None:
     assert time.process_time() - started < 1
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_hostile_scopes_and_questions_take_no_time() -> None:
     started = time.process_time()
     for hostile in ("a&" * 20_000, "us " * 20_000, "+" * 50_000, "3m" * 20_000, "&" * 50_000):

@@ -1,0 +1,123 @@
+"""The helper that forks the product's processes for the tests: what it forks is real, and nothing outlives whom it is for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests import forkserver
+from tests.commands import ROOT, run
+
+# Another process of a run: holds a server that never ends by itself, says its number, and waits to be killed.
+HOLDER = """
+import os, sys
+from pathlib import Path
+from tests import forkserver
+forkserver.use(Path(sys.argv[1]), int(sys.argv[2]))
+with open(os.devnull, "r+") as nothing:
+    held = forkserver.start(["-m", "http.server", "0"], cwd=Path.cwd(), env=dict(os.environ), stdin=nothing, stdout=nothing, stderr=nothing)
+print(held.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def is_gone(pid: int, seconds: float = 20.0) -> bool:
+    """Whether the process has ended, or does within so many seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.05)
+                continue
+        return True
+    return False
+
+
+def started(module: str, *arguments: str) -> forkserver.Process:
+    with open(os.devnull, "r+b") as nothing:
+        return forkserver.start(["-m", module, *arguments], cwd=ROOT, env=dict(os.environ), stdin=nothing, stdout=nothing, stderr=nothing)
+
+
+def test_a_forked_command_says_and_ends_as_a_started_one(tmp_path: Path) -> None:
+    for arguments in (["list", "--json"], ["frobnicate"], ["ask", ""], ["remove", "\udcff"]):
+        command = [sys.executable, "-m", "chatbot", *arguments]
+        alone = subprocess.run(command, cwd=ROOT, env={**os.environ, "FINPOLICY_HOME": str(tmp_path)}, capture_output=True, text=True, check=False)
+        forked = run(tmp_path, *arguments)
+        assert (forked.returncode, forked.stdout, forked.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+
+
+def test_a_forked_process_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "told.py").write_text(
+        "import os, sys\nprint(os.getpid(), os.getcwd(), sys.argv[1:], os.environ['TOLD'], sys.stdin.read())\nsys.exit(7)"
+    )
+    done = forkserver.run(["-m", "told", "a", "ü"], cwd=tmp_path, env={**os.environ, "TOLD": "so"}, input="hello")
+    pid, said = done.stdout.split(" ", 1)
+    assert int(pid) not in {os.getpid(), forkserver.preloaded()["pid"]}
+    assert (said, done.returncode) == (f"{tmp_path} ['a', 'ü'] so hello\n", 7)
+
+
+def test_who_forks_has_one_thread() -> None:
+    assert forkserver.preloaded()["threads"] == 1
+
+
+def test_a_child_that_is_killed_or_too_slow_is_told_and_harms_nobody(tmp_path: Path) -> None:
+    before = forkserver.preloaded()["pid"]
+    server = started("http.server", "0")
+    assert server.poll() is None
+    server.kill()
+    assert server.wait(20) == server.poll() == -signal.SIGKILL
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)")
+    with pytest.raises(subprocess.TimeoutExpired):
+        forkserver.run(["-m", "slow"], cwd=tmp_path, env=dict(os.environ), timeout=0.2)
+    assert run(tmp_path, "list").returncode == 0
+    assert forkserver.preloaded()["pid"] == before
+
+
+def test_what_a_dead_worker_has_left_is_killed(tmp_path: Path) -> None:
+    place = forkserver.place()
+    command = [sys.executable, "-c", HOLDER, str(place.folder), str(place.owner)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout
+        left = int(worker.stdout.readline())
+        assert not is_gone(left, 0.2)
+        worker.kill()
+    assert is_gone(left)
+    assert run(tmp_path, "list").returncode == 0
+
+
+def test_it_ends_with_its_owner_and_takes_all_along(tmp_path: Path) -> None:
+    owner = subprocess.Popen(["sleep", "60"])
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path), str(owner.pid)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stdout
+        left = int(worker.stdout.readline())
+        owner.kill()
+        owner.wait()
+        assert is_gone(left)
+        worker.kill()
+
+
+def test_the_next_who_asks_starts_another_when_it_is_gone(tmp_path: Path) -> None:
+    code = f"""
+import os, signal, sys
+from pathlib import Path
+from tests import forkserver
+from tests.commands import run
+home = Path({str(tmp_path)!r})
+forkserver.use(home, os.getpid())
+first = forkserver.preloaded()["pid"]
+os.kill(first, signal.SIGKILL)
+os.waitpid(first, 0)
+assert run(home, "list").returncode == 0
+assert forkserver.preloaded()["pid"] != first
+forkserver.stop()
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=100)
