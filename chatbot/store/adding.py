@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -14,13 +14,13 @@ from chatbot.errors import DocumentError, EncryptedError, ProjectError, StoreErr
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
-from chatbot.store.lexicon import RowTerms, pack_terms
+from chatbot.store.lexicon import pack_terms, row_terms, terms_of
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages
 from ingestion.document import Circumstances, Reading
 from ingestion.formats import read_file
 from ingestion.language.terms import terms
-from ingestion.records import NO_FACTS, Chunk, Page
+from ingestion.records import NO_FACTS
 
 __all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
 
@@ -145,8 +145,8 @@ class Adding:
         """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""
         title = Path(taken.name).stem.replace("_", " ").strip()
         chunks = list(chunk_pages(reading.pages, title))
-        words = [terms(_searched(chunk)) for chunk in chunks]
-        lexicon = pack_terms(words, [terms(page.text) for page in reading.pages], list(_row_terms(reading.pages)))
+        words = [terms_of(chunk) for chunk in chunks]
+        lexicon = pack_terms(words, [terms(page.text) for page in reading.pages], row_terms({page.number: page.tables for page in reading.pages}))
         with self._lock:
             before = self._catalog.find(taken.name)
             version = self._catalog.begin(
@@ -234,17 +234,3 @@ def different_files(name: str, first: Path | None, second: Path | None) -> Docum
     if first is None or second is None:
         return DocumentError(f"Two different files are called {name}.", hint="Rename this one and add it again.")
     return DocumentError(f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name.")
-
-
-def _row_terms(pages: Sequence[Page]) -> Iterator[RowTerms]:
-    """The terms of every table row that has a value, in order."""
-    for page in pages:
-        for table in page.tables:
-            heads, caption = terms(" ".join(table.heads)), terms(f"{table.caption} {table.unit}")
-            for row in table.rows:
-                if any(row.cells):
-                    yield RowTerms(page.number, terms(row.label), [*terms(row.section), *heads], caption)
-
-
-def _searched(chunk: Chunk) -> str:
-    return f"{chunk.context}\n{chunk.text}"

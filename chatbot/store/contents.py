@@ -81,6 +81,11 @@ class Contents(Database):
             connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
             connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
 
+    def new_lexicon(self, version: int, lexicon: bytes) -> None:
+        """Another lexicon for a version that has one."""
+        with self._write() as connection:
+            connection.execute("update lexicon set data = ? where version = ?", (lexicon, version))
+
     def thin_out(self, version: int) -> None:
         """Delete most of what a version consists of, in small steps, so that the log beside the file stays small."""
         for table, key in (("vector", "version, fingerprint, ordinal"), ("chunk", "version, ordinal"), ("page", "version, number")):
@@ -112,6 +117,10 @@ class Contents(Database):
         marks = ",".join("?" * len(numbers))
         rows = self._read(f"select {PAGE_COLUMNS} from page where version = ? and number in ({marks})", (version, *numbers))
         return {r[0]: StoredPage(r[0], r[1], label_line(r[2]), r[3], r[4], r[5], _spans(r[6]), _spans(r[7])) for r in rows}
+
+    def page_texts(self, version: int) -> list[str]:
+        """The texts of a version's pages, in order."""
+        return [row[0] for row in self._read("select text from page where version = ? order by number", (version,))]
 
     def tables(self, version: int, number: int | None = None) -> dict[int, tuple[Table, ...]]:
         """page number -> its tables, of all pages that have some, or of page `number`."""

@@ -14,15 +14,16 @@ from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
 from chatbot.store.embedders import Embedder
 from chatbot.store.keywords import KeywordIndex
+from chatbot.store.lexicon import pack_terms, row_terms, terms_of
 from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage
-from ingestion.language.terms import terms
+from ingestion.language.terms import terms, terms_version
 
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
 # Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds; whether documents have changed their names
-# since; and whether erased text may be left in files.
-ALIGNED, RENAMED, UNSCRUBBED = "vectors_aligned", "renamed", "unscrubbed"
+# since; whether erased text may be left in files; and by which words all is indexed.
+ALIGNED, RENAMED, UNSCRUBBED, TERMS = "vectors_aligned", "renamed", "unscrubbed", "terms"
 # Passages that are read from the catalogue at once.
 PASSAGES_READ = 1_000
 Result = TypeVar("Result")
@@ -49,6 +50,8 @@ class Indexes:
     def add_words(self, version: int, words: Iterable[Sequence[str]]) -> None:
         """Index the terms of a version's chunks, by ordinal from 0."""
         rows = list(words)
+        if self._catalog.meta(TERMS) is None and not self.keywords.count():
+            self._catalog.set_meta(TERMS, terms_version())  # the first document
         self._mending_keywords(lambda: self.keywords.add(version, rows))
 
     def add_vectors(self, version: int, start: int, limit: int) -> None:
@@ -68,8 +71,19 @@ class Indexes:
             self._mending_vectors(lambda: self.vectors.remove(versions))
             self._mending_vectors(lambda: self.vectors.drop_others())
 
-    def align(self) -> None:
-        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone."""
+    def align(self) -> list[int]:
+        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone. Returns the versions whose terms were
+        made anew, all where the language has learnt a word since."""
+        learnt = self._catalog.meta(TERMS) != terms_version()
+        versions = sorted(self._catalog.chunk_counts()) if learnt else []
+        if versions:
+            log.warning("The language has changed since the %s documents of this store were indexed: their words are indexed anew.", len(versions))
+        for version in versions:
+            self._new_terms(version)
+        if learnt and self.keywords.count():
+            self._new_keywords(None)
+        if learnt:
+            self._catalog.set_meta(TERMS, terms_version())
         self._mending_keywords(self._align_keywords)
         if self._catalog.meta(RENAMED) and self.vectors.exists():
             self._mending_vectors(self._align_names)
@@ -79,6 +93,7 @@ class Indexes:
             if not self._catalog.unfinished(self._embedder.fingerprint):
                 self._mending_vectors(lambda: self.vectors.drop_others())
                 self._catalog.set_meta(ALIGNED, self.vectors.name)
+        return versions
 
     def renamed(self) -> None:
         """Documents go by other names: until `align` has looked, Chroma's passages may be called as before."""
@@ -135,6 +150,11 @@ class Indexes:
         ]
         return found + [f"the vector index has vectors of version {version}, which is not there" for version in held if version not in known]
 
+    def _new_terms(self, version: int) -> None:
+        chunks, pages = self._catalog.chunks(version), self._catalog.page_texts(version)
+        lexicon = pack_terms([terms_of(chunk) for chunk in chunks], [terms(page) for page in pages], row_terms(self._catalog.tables(version)))
+        self._catalog.new_lexicon(version, lexicon)
+
     def _align_keywords(self) -> None:
         expected = self._catalog.chunk_counts()
         if self.keywords.count() == sum(expected.values()):  # `differences` looks closer
@@ -144,7 +164,7 @@ class Indexes:
             self.keywords.remove(sorted(gone))
         for version, count in expected.items():
             if held.get(version, 0) != count:
-                self.keywords.add(version, [terms(f"{chunk.context}\n{chunk.text}") for chunk in self._catalog.chunks(version)])
+                self.keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
 
     def _align_vectors(self) -> None:
         known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)

@@ -13,7 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DocumentTerms", "Lexicon", "RowTerms", "Rows", "inverse_frequency", "pack_terms", "unpack_terms"]
+from chatbot.store.contents import StoredChunk
+from ingestion.language.terms import terms
+from ingestion.records import Chunk, Table
+
+__all__ = ["DocumentTerms", "Lexicon", "RowTerms", "Rows", "inverse_frequency", "pack_terms", "row_terms", "terms_of", "unpack_terms"]
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2: usual values.
 K1 = 1.2
@@ -121,6 +125,22 @@ class DocumentTerms:
 def inverse_frequency(units: int, having: int) -> float:
     """BM25's weight of a term, above 0: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     return float(np.log1p((units - having + 0.5) / (having + 0.5)))
+
+
+def terms_of(chunk: Chunk | StoredChunk) -> list[str]:
+    """The terms by which a chunk is found."""
+    return terms(f"{chunk.context}\n{chunk.text}")
+
+
+def row_terms(tables: Mapping[int, Sequence[Table]]) -> list[RowTerms]:
+    """The terms of every table row that has a value, in order. tables: by physical page."""
+    found = []
+    for page, on_page in tables.items():
+        for table in on_page:
+            heads, caption = terms(" ".join(table.heads)), terms(f"{table.caption} {table.unit}")
+            valued = (row for row in table.rows if any(row.cells))
+            found += [RowTerms(page, terms(row.label), [*terms(row.section), *heads], caption) for row in valued]
+    return found
 
 
 def pack_terms(chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]], rows: Sequence[RowTerms]) -> bytes:

@@ -483,7 +483,8 @@ class Library:
         with self._changing, self.reserve.lent():
             erased = self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
             try:
-                self.indexes.align()
+                for version in self.indexes.align():
+                    self._terms.drop(version)
             except StoreError:
                 if not (erased and is_full(self.folder)):  # rows of what is erased are found by nobody; the next sweep takes them
                     raise

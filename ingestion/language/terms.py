@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import sha256
 from threading import Lock
 
 import Stemmer
@@ -13,7 +14,7 @@ from ingestion.language.months import MONTH_WORDS, MONTHS, month_number
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import either
 
-__all__ = ["STOP_WORDS", "content_terms", "spelled_out", "terms"]
+__all__ = ["STOP_WORDS", "content_terms", "spelled_out", "terms", "terms_version"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
@@ -51,6 +52,14 @@ def spelled_out(text: str) -> str:
     text = MONTH_OF_YEAR.sub(lambda m: f" {_month(m.group(1))} 20{m.group(2)} " if _may_be_year(m) else m.group(0), text)
     text = SHORT_MONTH.sub(lambda m: f"{_month(m.group(1))} ", text)
     return text
+
+
+@cache
+def terms_version() -> str:
+    """Tells an index whether its terms are today's: a digest of what becomes of all words that the tables of language change."""
+    months = (f"{word} {word.capitalize()}-24" for word in sorted(MONTH_WORDS))
+    probe = " ".join([*months, *sorted(STOP_WORDS), "FY18 CY2019 2024-25 1,577 deficits policies the Treasury's"])
+    return sha256(" ".join(terms(probe)).encode()).hexdigest()[:16]
 
 
 def content_terms(text: str) -> list[str]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
+from chatbot.store.lexicon import pack_terms
 from chatbot.store.library import Library, Upload
 from chatbot.store.vectors import open_chroma
 from ingestion.language.terms import terms
@@ -242,6 +243,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from chatbot.settings import Settings
+from chatbot.store.lexicon import pack_terms
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 library = Library(Settings(home=Path(sys.argv[1])), HashEmbedder())
@@ -532,3 +534,21 @@ def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Libr
     library.restore("Rules.pdf")
     library.resume()
     assert "two per cent" in texts(library)[0]
+
+
+def test_a_store_is_indexed_anew_when_the_language_learns_a_word(library: Library, tmp_path: Path) -> None:
+    (added,) = library.add([Upload(make_pdf(tmp_path / "a.pdf", ["Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."]))])
+    assert added.status == "added", added
+    (number,) = library.catalog.active(["a.pdf"])
+    packed = library.catalog.lexicon(number)
+    word = terms("Dezember")[0]
+    assert library.terms(number).chunks.postings(word)[0].size and library.indexes.keywords.frequency(word) == 1
+    library.catalog.new_lexicon(number, pack_terms([["dezemb"]], [["dezemb"]], []))  # as before the word was known
+    library.indexes.keywords.add(number, [["dezemb"]])
+    library.catalog.set_meta("terms", "before")
+    library.close()
+    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    again.sweep()
+    assert again.catalog.lexicon(number) == packed and again.indexes.keywords.frequency(word) == 1
+    assert not again.indexes.keywords.frequency("dezemb")
+    again.close()
