@@ -8,6 +8,7 @@ from dataclasses import replace
 from chatbot.answer.checks.claims import Claim
 from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.page import Page
+from chatbot.evidence.words import common_end
 from ingestion.language.numbers import Figure, same_value
 from ingestion.language.opposites import HOLDINGS, MOVES
 from ingestion.language.periods import YEAR
@@ -72,7 +73,9 @@ def _move(before: _Words, after: _Words) -> int:
 def figures_stating(figure: Figure, view: Page) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
-    return [placed.figure for placed in view.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)]
+    return [
+        placed.figure for placed in view.figures.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)
+    ]
 
 
 def rounds(claim: Claim, placed: OnPage) -> bool:
@@ -84,7 +87,7 @@ def matches(claim: Claim, placed: OnPage) -> bool:
     """Whether this figure of the page is what the answer's figure says."""
     if _value_matches(claim, placed):
         return True
-    return claim.outflow and _common(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
+    return claim.outflow and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
 
 
 def _value_matches(claim: Claim, placed: OnPage) -> bool:
@@ -121,7 +124,7 @@ def drops_scale(claim: Claim, placed: OnPage) -> bool:
         return False
     if mark.exceptions and placed.figure.decimals == CENTS:
         return False
-    whole_row = 0 < placed.on_line <= _common(claim.before, placed.before)
+    whole_row = 0 < placed.on_line <= common_end(claim.before, placed.before)
     return not whole_row and alignment(claim, placed) < UNSCALED_ROW_WORDS
 
 
@@ -130,17 +133,7 @@ def _covers(outer: Figure, inner: Figure) -> bool:
 
 
 def alignment(claim: Claim, placed: OnPage) -> int:
-    return _common(claim.before, placed.before) + _common(claim.after[::-1], placed.after[::-1])
-
-
-def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    """How many words both end with."""
-    count = 0
-    for one, other in zip(reversed(left), reversed(right), strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    return common_end(claim.before, placed.before) + common_end(claim.after[::-1], placed.after[::-1])
 
 
 def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
@@ -153,7 +146,7 @@ def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool
     best = max((alignment(claim, placed) for placed in equal), default=-1)
     lines = {placed.line for placed in equal}
     found = []
-    for placed in (placed for word in words for placed in view.by_neighbour.get(word, ())):
+    for placed in (placed for word in words for placed in view.figures.by_neighbour.get(word, ())):
         aligned = alignment(claim, placed)
         if aligned <= best or any(_covers(one.figure, placed.figure) for one in equal):
             continue
@@ -166,12 +159,12 @@ def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool
 def _copies_row(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer has all that stands before the figure on its line, a label among it."""
     row = placed.before[-placed.on_line :]
-    return ROW_WORDS <= placed.on_line <= _common(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
+    return ROW_WORDS <= placed.on_line <= common_end(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
 
 
 def _ends_alike(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
-    if _common(claim.before, placed.before) < LEADING_WORDS:
+    if common_end(claim.before, placed.before) < LEADING_WORDS:
         return False
     if claim.after:
         return claim.after[:1] == placed.after[:1]
