@@ -12,12 +12,12 @@ from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_aga
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.evidence.figures import OnPage, digits_of
-from chatbot.evidence.mentions import label_words, may_be_one, period_beside, periods_in
+from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.words import common_end, comparable_words
 from chatbot.records import NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value
-from ingestion.language.periods import Period, periods_agree
+from ingestion.language.periods import Period
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentence_around
 
@@ -28,7 +28,7 @@ MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to t
 LONGEST_SHOWN = 90
 FEWEST_REPEATED = 3  # words of an answer's sentence in the page's
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
-SAME_PERIOD = 2  # of periods_agree
+
 INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
 
 _COMPARED = re.compile(
@@ -142,7 +142,7 @@ def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
     if placed.place is not None:
         return reads_row(view.tables, placed.place, claim.mention)
     tied = period_beside(view.text, placed.figure)
-    return any(periods_agree(stated, other) == SAME_PERIOD for stated in claim.mention.beside for other in tied)
+    return agreement(claim.mention.beside, tied) == SAME_PERIOD
 
 
 def _is_another(placed: OnPage, claim: Claim) -> bool:
@@ -274,7 +274,7 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
         return ""
     sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
     named = periods_in(sentence)
-    if named and not any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
+    if named and not agreement(claim.mention.periods, named):
         mine = placed.figure.start - _sentence_span(placed, view)[0]
         compared = all(_is_compared(sentence, period, mine) for period in named)
         return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from chatbot.evidence.mentions import without_periods
 from ingestion.language.numbers import Figure
-from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
@@ -115,7 +115,6 @@ def _clauses(after: str, *, last: bool) -> Iterator[str]:
 
 
 def _content(text: str) -> list[str]:
-    for period in reversed(find_periods(text)):
-        text = f"{text[: period.start]} {text[period.end :]}"
+    text = without_periods(text)
     said = [term for term in terms(text) if not term[0].isdigit() and term not in _PLAIN]
     return said + [word for word in text.casefold().split() if word in _CONTRARY] if said else []

@@ -11,9 +11,9 @@ from itertools import pairwise
 from chatbot.answer.sums.asked import Slot
 from chatbot.answer.sums.narrowings import LEAST
 from chatbot.answer.sums.statements import Stated, content
+from chatbot.evidence.mentions import SAME_PERIOD, agreement
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, magnitude
-from ingestion.language.periods import periods_agree
 from ingestion.language.terms import terms
 
 __all__ = ["DoubtError", "Pages", "alike", "check_alike", "distance", "in_slot", "pick", "years_of"]
@@ -162,8 +162,7 @@ def in_slot(one: Stated, slot: Slot, *, named: bool) -> bool:
         return False
     if slot.period is None or (not one.periods and not named):
         return True
-    agreement = max((periods_agree(slot.period, period) for period in one.periods), default=0)
-    return agreement == 2 if named else agreement > 0
+    return agreement([slot.period], one.periods) >= (SAME_PERIOD if named else 1)
 
 
 def _like(one: Stated, other: Stated) -> bool:
