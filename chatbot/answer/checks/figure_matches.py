@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from chatbot.answer.checks.claims import Claim
@@ -80,7 +81,7 @@ def figures_stating(figure: Figure, view: Page) -> list[Figure]:
 
 def rounds(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer's figure is the page's, rounded."""
-    return any(same_value(mine, reading, rounding=True) for mine in claim.readings for reading in _readings_for(mine, placed))
+    return any(same_value(mine, reading, rounding=True) for mine, reading in _readings(claim, placed))
 
 
 def matches(claim: Claim, placed: OnPage) -> bool:
@@ -91,23 +92,24 @@ def matches(claim: Claim, placed: OnPage) -> bool:
 
 
 def _value_matches(claim: Claim, placed: OnPage) -> bool:
-    return any(agree(mine, reading) for mine in claim.readings for reading in _readings_for(mine, placed))
+    return any(agree(mine, reading) for mine, reading in _readings(claim, placed))
 
 
 def _opposite(claim: Claim, placed: OnPage) -> bool:
     """Whether the page has the figure with a minus that the answer puts in words."""
     return placed.figure.value < 0 < claim.figure.value and any(
-        agree(mine, replace(reading, value=-reading.value)) for mine in claim.readings for reading in _readings_for(mine, placed)
+        agree(mine, replace(reading, value=-reading.value)) for mine, reading in _readings(claim, placed)
     )
 
 
-def _readings_for(mine: Figure, placed: OnPage) -> list[Figure]:
-    """The page figure's readings that the answer's figure may be compared with: money is no count, and a bare cell may be a percentage."""
-    money = mine.unit not in (None, "x") and mine.percent is None
-    readings = [] if money and placed.counts and placed.figure.unit is None else list(placed.readings)
-    if mine.percent == "percent" and placed.percent:
-        readings.append(replace(placed.figure, percent="percent", unit="%"))
-    return readings
+def _readings(claim: Claim, placed: OnPage) -> Iterator[tuple[Figure, Figure]]:
+    """Each reading of the answer's figure with those of the page's that it may be compared with: money is no count, and a bare cell may be a percentage."""
+    for mine in claim.readings:
+        money = mine.unit not in (None, "x") and mine.percent is None
+        if not (money and placed.counts and placed.figure.unit is None):
+            yield from ((mine, reading) for reading in placed.readings)
+        if mine.percent == "percent" and placed.percent:
+            yield mine, replace(placed.figure, percent="percent", unit="%")
 
 
 def agree(mine: Figure, other: Figure) -> bool:

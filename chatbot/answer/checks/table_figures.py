@@ -67,7 +67,9 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
 
     named = _best_named(view, mention, view.rows, (place.row, differs))
     if named is None:
-        return "" if _touched(view, mention, mine) else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
+        # A word of the row, its section or what is said above the table is enough.
+        touched = not mention.nearby or (mine.words | mine.beside | view.around) & mention.nearby[-1]
+        return "" if touched else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row:
         return ""
     return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {view.text(named, place.column)}"
@@ -106,11 +108,6 @@ def _score(view: TableView, named: Named, said: Words) -> float:
     return weight(named.words & said) - UNSAID * weight(named.words - said) + SECTION * weight(named.beside & said)
 
 
-def _touched(view: TableView, mention: Mention, mine: Named) -> bool:
-    """Whether the answer has a word of the row, its section or what is said above the table."""
-    return not mention.nearby or bool((mine.words | mine.beside | view.around) & mention.nearby[-1])
-
-
 # ---------------------------------------------------------------- column and period
 
 
@@ -123,7 +120,8 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     fitting = {column: _fits(view, mention, Place(place.table, place.row, column)) for column in columns}
     if fits == 0:
         others = [column for column in columns if fitting[column] > 0]
-        objection = f"its value is that of {_period_shown(view, place)}, not of {mention.periods[0].text}"
+        shown = " and ".join(period.text for period in view.periods(place.row, place.column)[:2])
+        objection = f"its value is that of {shown}, not of {mention.periods[0].text}"
         return objection + (_has_instead(view, place, others[0]) if len(others) == 1 else "")
     exact = [column for column in columns if fitting[column] == SAME_PERIOD]
     if exact and (fits == 1 or (fits < 0 and _is_unnamed(view, mention, place))):
@@ -193,7 +191,3 @@ def _reads_out(view: TableView, mention: Mention, place: Place) -> bool:
 
 def _differs(view: TableView, place: Place, column: int) -> bool:
     return view.digits(place.row, column) not in ("", view.digits(place.row, place.column))
-
-
-def _period_shown(view: TableView, place: Place) -> str:
-    return " and ".join(period.text for period in view.periods(place.row, place.column)[:2])
