@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.citing.altered import alteration
-from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.evidence.page import page_of
@@ -35,7 +35,7 @@ FIGURE_ALONE = "only a figure or date of it was found on the page, not what it s
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
-_KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # What an item of a list begins with: a bullet, a number, a letter or a Roman number; capitals only in brackets, for they are initials too.
@@ -60,17 +60,9 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
     are into hit.page_text (hit.text where that is empty). uncited: stretches of the text, apart from each other, whose figures no key beside them is cited for.
     """
     marks = _marks(text, prompt)
-    answer = _Answer(text, marks, prompt)
+    answer = _Answer(text, marks, prompt, sorted(uncited))
     citations = [citation for mark in marks for citation in answer.citations(mark)]
-
-    ordered = sorted(uncited)
-
-    def scope(position: int) -> Scope:
-        found = answer.scope(position)
-        at = bisect_right(ordered, position, key=lambda stretch: stretch[0]) - 1
-        return replace(found, keys=()) if at >= 0 and position < ordered[at][1] else found
-
-    return _shown(text, marks), tuple(citations), check_numbers(answer.blanked, scope, prompt)
+    return _shown(text, marks), tuple(citations), check_numbers(answer.blanked, answer.scope, prompt)
 
 
 def with_short_keys(text: str, prompt: Prompt) -> str:
@@ -86,7 +78,7 @@ def _marks(text: str, prompt: Prompt) -> list[_Mark]:
     known = {key.casefold(): key for key in prompt.sources}
     found: list[_Mark] = []
     for match in _MARK.finditer(text):
-        keys = tuple((written, known.get(written.casefold(), "")) for written in _KEY_IN_MARK.findall(match[0]))
+        keys = tuple((written, known.get(written.casefold(), "")) for written in ANY_KEY.findall(match[0]))
         if match[0].startswith("[") or keys[0][1]:
             beside = bool(found) and match.start() - found[-1].end <= 3 and not text[found[-1].end : match.start()].strip(" ,;")
             found.append(_Mark(match.start(), match.end(), keys, found[-1].group if beside else len(found)))
@@ -116,9 +108,9 @@ def _short(key: str) -> str:
 class _Answer:
     """An answer cut into sentences, with its keys blanked out at equal length so that offsets hold."""
 
-    def __init__(self, text: str, marks: list[_Mark], prompt: Prompt) -> None:
-        self.prompt = prompt
-        self.marks = marks
+    def __init__(self, text: str, marks: list[_Mark], prompt: Prompt, uncited: Sequence[tuple[int, int]]) -> None:
+        """uncited: stretches in order, whose figures no key is cited for."""
+        self.prompt, self.marks, self.uncited = prompt, marks, uncited
         self.mark_starts = [mark.start for mark in marks]
         self.blanked = _with_marks(text, marks, lambda mark: " " * (mark.end - mark.start))
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
@@ -134,6 +126,9 @@ class _Answer:
         """The sentence around a position and the keys cited for what stands there: the next in the sentence, else any of it, else nearby."""
         index = bisect_right(self.starts, position) - 1
         start, end = self._bounds(index)
+        stretch = bisect_right(self.uncited, position, key=lambda stretch: stretch[0]) - 1
+        if stretch >= 0 and position < self.uncited[stretch][1]:
+            return Scope(start, end, ())
         following = self._marks_within(position, end)
         marks = self._together(following[0]) if following else self._marks_within(start, end) or self._nearby(index)
         return Scope(start, end, tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key)))
