@@ -45,6 +45,11 @@ class Sum:
     figures: tuple[Figure, ...] = ()
     question: str = ""
 
+    @property
+    def slot(self) -> Slot:
+        """The one that all operands are of."""
+        return self.slots[0] if self.slots else Slot(None)
+
 
 # A longer question asks for more than one sum.
 LONGEST_QUESTION = 600
