@@ -144,7 +144,9 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
             continue
         window = [candidate.passage] if said else _window(candidate, asked.form == "list")
-        shown = [*_lead_of(window[0]), *(_shown(passage, asked) for passage in window)]
+        shown = [_shown(passage, asked) for passage in window]
+        if lead := window[0].lead:  # with a mark where items between the two are left out
+            shown[:0] = [lead, LEFT_OUT] if window[0].skips else [lead]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
             continue
@@ -187,11 +189,6 @@ def _whole_list(candidate: _Candidate, most_words: int) -> Passage:
     whole = (one for one in reversed(candidate.page[: item.at]) if item.lead and one.text.startswith(f"{item.lead}\n"))
     found = next(whole, item)
     return found if item.text in found.text and len(found.text.split()) <= most_words else item
-
-
-def _lead_of(passage: Passage) -> list[str]:
-    """What announces the list that a passage is an item of, with a mark where items between the two are left out."""
-    return [passage.lead, LEFT_OUT][: 1 + passage.skips] if passage.lead else []
 
 
 def _sentence(passage: Passage) -> str:
