@@ -133,17 +133,15 @@ def _close(computed: float, result: Figure, shown: float) -> bool:
 
 def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
     """What the arithmetic comes to; not-a-number for what is none."""
-    written = [repr(amounts[int(token)]) if isinstance(token, float) else token for token in tokens]
+    written = [f"x{token:.0f}" if isinstance(token, float) else token for token in tokens]
     try:
-        return _value(ast.parse(" ".join(written), mode="eval").body)
+        return _value(ast.parse(" ".join(written), mode="eval").body, amounts)
     except (SyntaxError, ZeroDivisionError):
         return math.nan
 
 
-def _value(node: ast.expr) -> float:
-    """Of numbers and the four operations on them; not-a-number for anything else."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand)
+def _value(node: ast.expr, amounts: dict[int, float]) -> float:
+    """Of operands and the four operations on them; not-a-number for anything else, a sign before an operand among it."""
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, float) else math.nan
+        return _OPERATIONS[type(node.op)](_value(node.left, amounts), _value(node.right, amounts))
+    return amounts[int(node.id[1:])] if isinstance(node, ast.Name) else math.nan
