@@ -195,7 +195,8 @@ def _completed(question: str, subject: str, carried: str) -> str:
     """A follow-up that names its subject, with the years that it leaves out, and the names in brackets; "" where it leans on more than these."""
     own = own_terms(question)
     again = own_terms(subject) <= own
-    if not own or (points_back(question) and not again) or not (_asks_figure(question) or (again and years_in(question))):
+    asks_figure = ASKS_FIGURE.search(question) and not CONSEQUENCE.match(question)
+    if not own or (points_back(question) and not again) or not (asks_figure or (again and years_in(question))):
         return ""
     years, dates = found_at(years_in, carried), found_at(dates_in, carried)
     whole = THAT_YEAR.sub(years[0], question) if len(years) == 1 else question
@@ -219,10 +220,6 @@ def _owns(name: str, question: str) -> bool:
     """Whether something is this name's, or it does something: "debt of the IMF", "did Acme"."""
     named = re.escape(name)
     return bool(re.search(rf"\b(?:of|for|at|by|in|did|does|do|has|will) (?:the )?{named}\b|\b{named}['’]s?(?!\w)", question))
-
-
-def _asks_figure(question: str) -> bool:
-    return bool(ASKS_FIGURE.search(question)) and not CONSEQUENCE.match(question)
 
 
 def _begun_as(question: str, whole: str) -> str:

@@ -167,7 +167,8 @@ def unquoted_passage(words: Words, figures: list[Figure], view: Page) -> tuple[i
         stated = [place for figure in figures for place in figures_stating(figure, view)]
         return max(found, key=lambda span: sum(span[0] <= place.start and place.end <= span[1] for place in stated))
     span = longest_run(words, view.words, names_figure)
-    return _with_whole_figures(view, *span) if span and _has_figure(view, *span) else None
+    has_figure = span and any(placed.figure.start < span[1] for placed in _figures_from(view, span[0])[:1])
+    return _with_whole_figures(view, *span) if span and has_figure else None
 
 
 def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | None:
@@ -183,10 +184,6 @@ def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | No
             start += len(line) - len(line.lstrip())
             return start, start + len(line.strip())
     return None
-
-
-def _has_figure(view: Page, start: int, end: int) -> bool:
-    return any(placed.figure.start < end for placed in _figures_from(view, start)[:1])
 
 
 def _figures_from(view: Page, start: int) -> tuple[OnPage, ...]:

@@ -286,7 +286,8 @@ class _Around:
             for key in dict.fromkeys(one.keys):
                 self.places.setdefault(key, []).append(at)
         self.keyed = [at for at, one in enumerate(sentences) if one.keys]
-        self.ends = [at for at, one in enumerate(sentences) if _ends_paragraph(one)]
+        # Those that end a paragraph: with a blank line behind them.
+        self.ends = [at for at, one in enumerate(sentences) if one.text[len(one.text.rstrip()) :].count("\n") > 1]
         self.leads = [at for at, one in enumerate(sentences) if not _ITEM.match(one.text)]
 
     def keys(self, at: int) -> list[str]:
@@ -315,10 +316,6 @@ class _Around:
         if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
             return lead.keys[0]
         return following
-
-
-def _ends_paragraph(one: _Sentence) -> bool:
-    return one.text[len(one.text.rstrip()) :].count("\n") > 1
 
 
 def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
