@@ -52,7 +52,15 @@ def build_prompt(request: Request) -> Prompt:
     doubt = DOUBT.format(why=cut_to_tokens(_line(request.doubt), DOUBT_TOKENS)) if request.doubt else ""
     question = "\n\n".join(part for part in (doubt, f"Question: {escape_keys(request.question)}") if part)
     room = request.max_tokens - count_tokens(rules) - count_tokens(question) - SMALLEST_EXCERPT * len(keys)
-    before = _within([_notes(request.notes), _earlier(request.earlier), _exchanges(exchanges)], room)
+    notes = [f"- ({note.layer}, {_line(note.source)}) {_line(note.text)}" for note in request.notes]
+    earlier = [f"- {ROLES.get(role, role)}: {_line(text)}" for role, text in request.earlier]
+    recent = [f"{number}. User: {_line(one.user)}\n   Assistant: {_line(one.assistant)}" for number, one in enumerate(exchanges, 1)]
+    layers = (
+        _layer("Remembered notes:", notes),
+        _layer("Earlier in this conversation, shortened, each sentence as it was said:", earlier),
+        _layer("Recent exchanges:", recent),
+    )
+    before = _within(layers, room)
     left = request.max_tokens - sum(count_tokens(text) for text in (rules, *before, question))
     each = max(SMALLEST_EXCERPT, left // max(1, len(keys)))
     excerpts = "\n\n".join(_excerpt(key, hit, each) for key, hit in zip(keys, request.hits, strict=True))
@@ -73,21 +81,9 @@ def _within(layers: Sequence[str], room: int) -> list[str]:
     return kept[::-1]
 
 
-def _notes(notes: Sequence[Note]) -> str:
-    lines = [f"- ({note.layer}, {_line(note.source)}) {_line(note.text)}" for note in notes]
-    return "\n".join(["Remembered notes:", *lines]) if lines else ""
-
-
-def _earlier(earlier: Sequence[tuple[str, str]]) -> str:
-    lines = [f"- {ROLES.get(role, role)}: {_line(text)}" for role, text in earlier]
-    return "\n".join(["Earlier in this conversation, shortened, each sentence as it was said:", *lines]) if lines else ""
-
-
-def _exchanges(exchanges: Sequence[Exchange]) -> str:
-    lines: list[str] = []
-    for number, exchange in enumerate(exchanges, 1):
-        lines += [f"{number}. User: {_line(exchange.user)}", f"   Assistant: {_line(exchange.assistant)}"]
-    return "\n".join(["Recent exchanges:", *lines]) if lines else ""
+def _layer(head: str, lines: Sequence[str]) -> str:
+    """Lines below what says of them what they are; "" without any."""
+    return "\n".join([head, *lines]) if lines else ""
 
 
 def _line(text: str) -> str:

@@ -183,7 +183,18 @@ class Answering:
         if asked.reason:
             return self._refusal(asked, asked.reason)
         yield Stage("answering")
-        return (yield from self._extractive(asked))
+        prompt = asked.prompt
+        extracted = partial(extract_answer, prompt, asked.understanding, likeness=self._likeness(asked.vector))
+        text = asked.computed or extracted()
+        if asked.avoid and says_again(text, asked.avoid):
+            other = extracted(avoid=asked.avoid)
+            if not says_again(other, asked.avoid):
+                yield Notice(SET_ASIDE)
+                text = other
+        if not text:
+            return self._refusal(asked, "not_in_excerpts")
+        yield Token(text)
+        return self.checked(prompt, text, "extractive")
 
     def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
@@ -221,20 +232,6 @@ class Answering:
             found = check_behind(with_whole_keys(own.text, asked.prompt), text, asked.prompt)
             return self._as_answer(asked.prompt, found, answer.model)
         return replace(own, text=f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}", model=answer.model, statements=answer.statements)
-
-    def _extractive(self, asked: Asked) -> Generator[Event, None, Answer]:
-        prompt = asked.prompt
-        extracted = partial(extract_answer, prompt, asked.understanding, likeness=self._likeness(asked.vector))
-        text = asked.computed or extracted()
-        if asked.avoid and says_again(text, asked.avoid):
-            other = extracted(avoid=asked.avoid)
-            if not says_again(other, asked.avoid):
-                yield Notice(SET_ASIDE)
-                text = other
-        if not text:
-            return self._refusal(asked, "not_in_excerpts")
-        yield Token(text)
-        return self.checked(prompt, text, "extractive")
 
     def _refusal(self, asked: Asked, reason: str) -> Answer:
         prompt = asked.prompt

@@ -103,7 +103,7 @@ def read_figures(text: str, context: str, words: Words, tables: TablesOfPage) ->
     others = [
         figure
         for figure in _other_readings(text, figures)
-        if not (tables.views and _is_year(figure) and tables.place_of(figure.start, figure.end) is None)
+        if not (tables.views and _YEAR_CELL.fullmatch(figure.text) and tables.place_of(figure.start, figure.end) is None)
     ]
     placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)
@@ -155,10 +155,6 @@ def _other_readings(text: str, figures: Sequence[Figure]) -> list[Figure]:
         if claimed == len(figures) or figures[claimed].start > match.start():
             found.append(Figure(match[0], match.start(), match.end(), float(NUMBER_WORDS[match[0].lower()])))
     return found
-
-
-def _is_year(figure: Figure) -> bool:
-    return _YEAR_CELL.fullmatch(figure.text) is not None
 
 
 def _plain(text: str, start: int, end: int) -> Figure:

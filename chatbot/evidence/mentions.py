@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
 
-__all__ = ["Mention", "label_words", "may_be_one", "period_beside", "periods_in"]
+__all__ = ["SAME_PERIOD", "Mention", "agreement", "label_words", "may_be_one", "period_beside", "periods_in", "without_periods"]
 
 # Words for one thing in one table or the other; each stands for the first of its line.
 _SYNONYMS = (
@@ -38,6 +39,7 @@ _SHORT = {
 _SHORT_WORD = re.compile(r"\b(?:capex|PP&E|R&D|SG&A|COGS|GDP|EPS)(?![A-Za-z])", re.IGNORECASE)
 # Units, and words that say when and whose figures they are, tell no row from another.
 _TELLS_NOTHING = frozenset(terms(f"{' '.join((*SCALE_TERMS, *UNIT_TERMS, *CURRENCY_TERMS))} ended year fiscal fy note"))
+SAME_PERIOD = 2  # of periods_agree
 TIE_REACH = 70  # characters between a figure and the period that a sentence ties to it
 # " million in 2023", " (2023)", " percent of GDP at 30 June 2023": one noun and what it is of, then a word that ties.
 _TIED_AFTER = re.compile(
@@ -77,9 +79,7 @@ class Mention:
 
 def label_words(text: str) -> frozenset[str]:
     """The words that name a row or column: as search terms, synonyms made one; periods, long numbers and units left out."""
-    for period in reversed(find_periods(text)):
-        text = f"{text[: period.start]} {text[period.end :]}"
-    text = _SHORT_WORD.sub(lambda match: " ".join(_SHORT[match[0].lower()]), text)
+    text = _SHORT_WORD.sub(lambda match: " ".join(_SHORT[match[0].lower()]), without_periods(text))
     return frozenset(word for token in _TOKEN.findall(text) if (word := _label_word(token)))
 
 
@@ -90,6 +90,18 @@ def _label_word(token: str) -> str:
         return token
     found = terms(token) or [word for word in (token.casefold(),) if word in _KEPT]
     return "" if not found or found[0] in _TELLS_NOTHING else _SAME.get(found[0], found[0])
+
+
+def without_periods(text: str) -> str:
+    """A text with a blank for each of its periods."""
+    for period in reversed(find_periods(text)):
+        text = f"{text[: period.start]} {text[period.end :]}"
+    return text
+
+
+def agreement(some: Iterable[Period], others: Collection[Period]) -> int:
+    """How well the best two of these periods agree, as periods_agree has it; 0 where one side has none."""
+    return max((periods_agree(one, other) for one in some for other in others), default=0)
 
 
 def periods_in(text: str) -> tuple[Period, ...]:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 
-from chatbot.evidence.figures import FiguresOfPage, OnPage, read_figures
+from chatbot.evidence.figures import FiguresOfPage, read_figures
 from chatbot.evidence.once import Once
 from chatbot.evidence.passages import Passage, read_passages
 from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
-from chatbot.evidence.sentences import Stems, read_stems
+from chatbot.evidence.sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
-from chatbot.evidence.whole_sentences import whole_sentences
 from chatbot.evidence.words import Words, comparable_words
 from chatbot.records import Hit
 from ingestion.language.sentences import sentence_spans
@@ -64,23 +63,9 @@ class Page:
         return read_stems(self.text, self.named, self.sentence_spans)
 
     @cached_property
-    def _figures(self) -> FiguresOfPage:
+    def figures(self) -> FiguresOfPage:
+        """Its figures, each with the readings that its surroundings allow."""
         return read_figures(self.text, self.context, self.words, self.tables)
-
-    @property
-    def figures(self) -> tuple[OnPage, ...]:
-        """Its figures in order, each with the readings that its surroundings allow."""
-        return self._figures.all
-
-    @property
-    def by_digits(self) -> dict[str, list[OnPage]]:
-        """The figures, and what else may be read as one, by `digits_of`."""
-        return self._figures.by_digits
-
-    @property
-    def by_neighbour(self) -> dict[str, list[OnPage]]:
-        """The figures by the words next to them."""
-        return self._figures.by_neighbour
 
     @cached_property
     def _plain_lines(self) -> str:

@@ -91,7 +91,11 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
     for row in known:
         if len(row) >= SHORTEST_REPEATED:
             beginning.setdefault(row[:SHORTEST_REPEATED], []).append(row)
-    left_out = [not passage.is_row and (_runs_through(passage.text, beginning) or _is_part_of_row(passage.text, printed)) for passage in found]
+    # Left out are the rows read line after line, and the beginning of one whose label takes several lines, which is no sentence.
+    left_out = [
+        not passage.is_row and (_runs_through(passage.text, beginning) or (not is_finished(passage.text) and _repeats(passage.text, printed)))
+        for passage in found
+    ]
     prose = [
         replace(passage, follows=passage.follows and not before)
         for passage, out, before in zip(found, left_out, [True, *left_out], strict=False)
@@ -134,12 +138,9 @@ def verbatim(row: Row, page_text: str) -> str:
 
 def _shortened(line: str) -> str:
     """A line, a long one to the last whole word that has room, with a mark for the rest."""
-    cut = _cut(line)
-    return cut if cut == line else f"{cut} {LEFT_OUT}"
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= LONGEST_ROW else line[: LONGEST_ROW + 1].rpartition(" ")[0] or line[:LONGEST_ROW]
+    if len(line) <= LONGEST_ROW:
+        return line
+    return f"{line[: LONGEST_ROW + 1].rpartition(' ')[0] or line[:LONGEST_ROW]} {LEFT_OUT}"
 
 
 def _runs_through(text: str, rows: Mapping[str, Collection[str]]) -> bool:
@@ -158,11 +159,6 @@ def _without(printed: str, found: Iterable[Passage]) -> Iterator[Passage]:
         else:
             yield replace(passage, follows=passage.follows and not parted)
             last, parted = passage.text, False
-
-
-def _is_part_of_row(text: str, printed: str) -> bool:
-    """Whether a text is the beginning of a row whose label takes several lines, and no sentence."""
-    return not is_finished(text) and _repeats(text, printed)
 
 
 def _repeats(line: str, printed: str) -> bool:

@@ -1,13 +1,15 @@
-"""Knows a page's sentences by their words as they are searched; knows no figures and no clauses."""
+"""Knows a page's sentences: by their words as they are searched, and the whole ones of its running text; knows no figures, rows and clauses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chatbot.evidence.blocks import PARAGRAPH_NUMBER, is_head, read_blocks
+from ingestion.language.sentences import is_finished, sentences
 from ingestion.language.terms import content_terms
 
-__all__ = ["NEAR", "Stems", "read_stems", "stems_of"]
+__all__ = ["NEAR", "Stems", "read_stems", "stems_of", "whole_sentences"]
 
 # Characters around a place that speak of the same thing.
 NEAR = 300
@@ -30,6 +32,22 @@ def stems_of(text: str) -> frozenset[str]:
 def read_stems(text: str, named: str, spans: Sequence[tuple[int, int]]) -> Stems:
     """named: the document's name and its headings. spans: of the sentences."""
     names = stems_of(named)
-    sentences = tuple(stems_of(text[start:end]) | names for start, end in spans)
+    of_each = tuple(stems_of(text[start:end]) | names for start, end in spans)
     around = tuple(stems_of(text[max(0, start - NEAR) : end + NEAR]) | names for start, end in spans)
-    return Stems(sentences, around, stems_of(text) | names)
+    return Stems(of_each, around, stems_of(text) | names)
+
+
+def whole_sentences(text: str) -> list[tuple[str, str]]:
+    """(whole sentence, heading above it) in order; a paragraph's number goes with none."""
+    found: list[tuple[str, str]] = []
+    head = ""
+    for block, is_row in read_blocks(text):
+        if is_row:
+            continue
+        if is_head(block):
+            head = block
+        else:
+            prose = " ".join(block.split())
+            prose = prose[number.end() :] if (number := PARAGRAPH_NUMBER.match(prose)) else prose
+            found += [(sentence, head) for sentence in sentences(prose, longest=len(prose) or 1) if is_finished(sentence)]
+    return found

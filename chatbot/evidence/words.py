@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ingestion.language.currencies import CURRENCY_TERMS
@@ -19,9 +19,10 @@ __all__ = [
     "STOP_WORDS",
     "TELLING_WORDS",
     "Words",
+    "common_end",
     "comparable_words",
-    "longest_figure_run",
     "longest_run",
+    "names_figure",
     "span_of",
     "spans_of",
     "telling_words",
@@ -99,17 +100,26 @@ def spans_of(sought: tuple[str, ...], words: Words, behind: int = 0) -> Iterator
         at = words.joined.find(f" {' '.join(sought)} ", at + 1)
 
 
-def longest_run(statement: Words, page: Words) -> tuple[int, int] | None:
-    """Offsets in the page of the statement's longest run of words that stands there and says enough to be quoted, or None."""
-    return _longest(statement, page, _quotable)
+def common_end(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words both end with."""
+    count = 0
+    while count < min(len(one), len(other)) and one[-1 - count] == other[-1 - count]:
+        count += 1
+    return count
 
 
-def longest_figure_run(statement: Words, page: Words) -> tuple[int, int] | None:
-    """The same for runs too short to be quoted but for the number among their words, such as "5.25 per cent"."""
-    return _longest(statement, page, _names_figure)
+def quotable(run: tuple[str, ...]) -> bool:
+    """Whether words in a row say enough to be quoted."""
+    return len(run) >= MIN_QUOTE_WORDS and sum(word not in STOP_WORDS for word in run) >= CONTENT_WORDS
 
 
-def _longest(statement: Words, page: Words, enough: Callable[[tuple[str, ...]], bool]) -> tuple[int, int] | None:
+def names_figure(run: tuple[str, ...]) -> bool:
+    """Whether words too few to be quoted have a number among them, such as "5.25 per cent"."""
+    return len(run) >= FIGURE_RUN_WORDS and 0 < sum(word[0].isdigit() for word in run) < len(run)
+
+
+def longest_run(statement: Words, page: Words, enough: Callable[[tuple[str, ...]], bool] = quotable) -> tuple[int, int] | None:
+    """Offsets in the page of the statement's longest run of words that stands there and says enough, or None."""
     runs = [statement.texts[start:end] for start, end in _runs(statement, page)]
     best = max(filter(enough, runs), key=lambda run: (len(run), sum(word not in STOP_WORDS for word in run)), default=())
     return span_of(best, page)
@@ -125,14 +135,6 @@ def _runs(words: Words, page: Words) -> Iterator[tuple[int, int]]:
             end += 1
         if end > before:
             yield start, end
-
-
-def _quotable(run: tuple[str, ...]) -> bool:
-    return len(run) >= MIN_QUOTE_WORDS and sum(word not in STOP_WORDS for word in run) >= CONTENT_WORDS
-
-
-def _names_figure(run: tuple[str, ...]) -> bool:
-    return len(run) >= FIGURE_RUN_WORDS and 0 < sum(word[0].isdigit() for word in run) < len(run)
 
 
 def _comparable(word: str) -> str:

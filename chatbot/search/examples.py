@@ -108,12 +108,9 @@ def _with_article(measure: str) -> str:
 
 def _askable(row: Row, column: int) -> bool:
     cell = row.cells[column] if column < len(row.cells) else None
-    return cell is not None and bool(FIGURE.fullmatch(cell.text)) and _is_askable(row.label)
-
-
-def _is_askable(label: str) -> bool:
-    named = [word for word in label.split() if word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word)]
-    return bool(named) and bool(LABEL.fullmatch(label)) and not LEANING.search(label)
+    if cell is None or not FIGURE.fullmatch(cell.text) or not LABEL.fullmatch(row.label) or LEANING.search(row.label):
+        return False
+    return any(word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word) for word in row.label.split())
 
 
 def _in_a_sentence(label: str) -> str:

@@ -20,7 +20,6 @@ __all__ = [
     "mentions",
     "months_in",
     "names_by_pronoun",
-    "names_years",
     "other_year",
     "own_terms",
     "points_back",
@@ -191,11 +190,6 @@ def names_by_pronoun(question: str) -> bool:
     return bool(_PRONOUN.search(question.strip()))
 
 
-def names_years(question: str) -> bool:
-    """Whether it names a year, a fiscal year, a quarter of a year or a range of years."""
-    return bool(find_periods(question))
-
-
 def without_conjunction(question: str) -> str:
     """The question without "and", "so" or their like at its beginning."""
     return question[found.end() :] if (found := _CONJUNCTION.match(question)) else question
@@ -225,7 +219,7 @@ def dates_in(text: str) -> list[tuple[int, int]]:
 def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> str:
     """The text with these periods (months: with these months) for its own, in the order of time; at its end where it has none."""
     spans = months_in(text) if months else years_in(text)
-    periods = sorted(periods, key=_month_number if months else _first_year)
+    periods = sorted(periods, key=lambda period: (month_number(period) if months else find_periods(period)[0].start_year, period))
     written = " and ".join(filter(None, [", ".join(periods[:-1]), periods[-1]]))
     if not spans:
         end = len(text.rstrip(_END))
@@ -250,11 +244,3 @@ def other_year(question: str, step: int) -> str:
     digits = len(fiscal["second"])
     years = f"{int(fiscal['first']) + step}{fiscal['mark']}{(int(fiscal['second']) + step) % 10**digits:0{digits}}"
     return f"{question[: last.start]}{written[: fiscal.start()]}{years}{written[fiscal.end() :]}{question[last.end :]}"
-
-
-def _first_year(period: str) -> tuple[int, str]:
-    return find_periods(period)[0].start_year, period
-
-
-def _month_number(month: str) -> tuple[int, str]:
-    return month_number(month), month

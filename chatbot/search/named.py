@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 
 from chatbot.records import Understanding
-from chatbot.search.questions import measures_of
+from chatbot.search.questions import measures_of, terms_of
 from ingestion.language.measures import spelled_out
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["name_words", "named_together", "topic_of"]
+__all__ = ["name_words", "named_together", "names_of", "topic_of"]
 
 _BESIDE = re.compile(r",? (?:and|or|vs\.?|versus) ", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -29,7 +29,7 @@ _BETWEEN = _JOINING | frozenset("with to that those of in at for the s its does 
 
 def named_together(asked: Understanding) -> list[list[str]]:
     """The question's names without periods and measures, in groups of those that are put beside each other, in order."""
-    of_measures = {term for measure in measures_of(asked) for phrase in (*measure.asked, *measure.printed) for term in phrase}
+    of_measures = terms_of(measures_of(asked))
     groups: list[list[str]] = []
     end = -1
     for written in asked.names:
@@ -42,6 +42,11 @@ def named_together(asked: Understanding) -> list[list[str]]:
         elif names:
             groups.append(names)
     return groups
+
+
+def names_of(asked: Understanding) -> list[str]:
+    """The question's names without periods and measures, in order."""
+    return [name for group in named_together(asked) for name in group]
 
 
 def name_words(name: str) -> list[str]:
@@ -61,7 +66,7 @@ def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
     return text if terms(text) else asked.subject
 
 
-def _joins(between: str, of_measures: set[str]) -> bool:
+def _joins(between: str, of_measures: frozenset[str]) -> bool:
     """Whether what stands between two names puts them beside each other: "'s revenue compared with that of"."""
     words = [word for word in _WORD.findall(_without_periods(between).casefold()) if not set(terms(word)) or not of_measures.issuperset(terms(word))]
     return _BETWEEN.issuperset(words) and (not _JOINING.isdisjoint(words) or between.strip() == ",")

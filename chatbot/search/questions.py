@@ -17,15 +17,15 @@ from ingestion.language.periods import RELATIVE_YEARS, find_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
-__all__ = ["measures_of", "operands_of", "subject_of", "understand"]
+__all__ = ["measures_of", "operands_of", "subject_of", "terms_of", "understand"]
 
 # What people add about how the answer should look, or where from it should be taken: it is no part of what is searched.
 _ABOUT_THE_ANSWER = re.compile(
     r"\b(?:round (?:your|the|to)\b|answers? in\b|(?:state|give|provide|express|report) (?:your |the |an? )?(?:answer|response|reply)\b"
-    r"|respond to\b|approach the question\b|bas(?:e|ing) your\b|we (?:want|need) to (?:calculate|compute)\b"
+    r"|respond to\b|bas(?:e|ing) your\b|we (?:want|need) to (?:calculate|compute)\b"
     r"|please (?:help|answer|state|explain)\b|answer the following\b|here['’]?s the question\b"
-    r"|to the best of your\b|assum(?:e|ing) the (?:perspective|standpoint|role)\b|is not (?:a )?(?:useful|relevant|meaningful)\b|state that\b"
-    r"|using only\b|according to the (?:details|information)\b|in agreement with\b|by drawing conclusions\b|based (?:primarily |only )?on the information\b"
+    r"|assum(?:e|ing) the (?:perspective|standpoint|role)\b|is not (?:a )?(?:useful|relevant|meaningful)\b|state that\b"
+    r"|using only\b|according to the (?:details|information)\b|based (?:primarily |only )?on the information\b"
     r"|relying on\b|information provided\b)",
     re.IGNORECASE,
 )
@@ -120,6 +120,11 @@ def operands_of(measures: Sequence[Measure]) -> list[Measure]:
     return [measure_named(name) for name in dict.fromkeys(names)]
 
 
+def terms_of(measures: Sequence[Measure]) -> frozenset[str]:
+    """The terms by which these measures are asked for and printed."""
+    return frozenset(term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase)
+
+
 def _form(question: str) -> str:
     for form, pattern in (("definition", _DEFINITION), ("reason", _REASON)):
         if pattern.search(question):
@@ -143,7 +148,7 @@ def _years(subject: str) -> tuple[int, ...]:
 
 def _names(subject: str, measures: Sequence[Measure]) -> tuple[str, ...]:
     """Names as written, without those of measures ("EBITDA") and of periods ("H1", "FY24-25")."""
-    of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
+    of_measures = terms_of(measures)
     found = (match[0].removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(subject))
     return tuple(
         dict.fromkeys(

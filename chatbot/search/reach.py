@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from chatbot.records import Hit, Understanding
-from chatbot.search.named import name_words, named_together, topic_of
+from chatbot.search.named import name_words, names_of, topic_of
 from chatbot.search.newer import Listed
 from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, name_share, named_share
@@ -33,7 +33,7 @@ def listed(library: Library) -> dict[str, Listed]:
 
 def known_terms(library: Library, asked: Understanding, names: Sequence[str]) -> Callable[[str], bool]:
     """Whether any of these documents (all for none) has a term, of the question's years and its names' words; a file's name counts."""
-    called = [name for group in named_together(asked) for name in group]
+    called = names_of(asked)
     wanted = dict.fromkeys([*map(str, asked.years), *(word for name in called for word in name_words(name))])
     scope = library.scope(names) if wanted else {}
     there = {term for term in wanted if any(library.terms(version).pages.frequency(term) for version in scope)}
@@ -48,7 +48,7 @@ def named_documents(library: Library, asked: Understanding, names: Sequence[str]
     Only the names that call a file, where there are such: beside "Norland", "Treasury" tells no document from another; and of files those that say most
     of a name: "rbi" says all of "Reserve Bank of India", "india" a third. {} for one document.
     """
-    called = [name for group in named_together(asked) for name in group]
+    called = names_of(asked)
     scope = library.scope(names) if called else {}
     if len(scope) < 2:
         return {}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chatbot.records import Hit, Understanding
 from chatbot.search.initials import said_otherwise
-from chatbot.search.named import name_words, named_together
+from chatbot.search.named import name_words, named_together, names_of
 from chatbot.search.questions import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.periods import find_periods
@@ -161,13 +161,13 @@ def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> 
     unknown = [str(year) for year in _years_said(asked) if not known(str(year))]
     years = unknown or [str(year) for year in asked.years]
     key = "period_elsewhere" if reason == "entity_without_period" and not unknown else reason
-    names = [name for group in named_together(asked) for name in group if _is_missing(name, known)]
+    names = [name for name in names_of(asked) if _is_missing(name, known)]
     return REASONS[key].format(names=_listed(names), years=_listed(years), measures=" or the ".join(asked.measures[:2]))
 
 
 def left_out(asked: Understanding, known: Callable[[str], bool]) -> tuple[str, ...]:
     """A sentence for the names, and one for the years, that the question has and no document in reach: an answer is of the others."""
-    names = [name for group in named_together(asked) for name in group if not any(map(known, name_words(name)))]
+    names = [name for name in names_of(asked) if not any(map(known, name_words(name)))]
     years = [str(year) for year in _years_said(asked) if not known(str(year))]
     parts = (("no_entity", {"names": _listed(names)}), ("entity_without_period", {"years": _listed(years)}))
     return tuple(REASONS[reason].format(**of) for reason, of in parts if any(of.values()))
@@ -185,7 +185,7 @@ def unnamed(asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bo
     hits: the pages quoted. about: whether a document, by its version, is about a name.
     """
     pages = [_names_of(hit, asked) for hit in hits]
-    names = [name for group in named_together(asked) for name in group if any(map(known, name_words(name)))]
+    names = [name for name in names_of(asked) if any(map(known, name_words(name)))]
     lacking = [name for name in names if not any(about(hit.version, name) or _says(page, name) for hit, page in zip(hits, pages, strict=True))]
     return UNNAMED.format(names=_listed(lacking)) if lacking and hits else ""
 
@@ -195,25 +195,21 @@ def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]
 
     whose: name -> versions of the documents about it, see named_documents of search/reach.py.
     """
-    groups = [[name for name in group if whose.get(name)] for group in named_together(asked)]
+    names = [name for name in names_of(asked) if whose.get(name)]
     page = _names_of(hit, asked)
-    return not any(groups) or any(hit.version in whose[name] or _says(page, name) for group in groups for name in group)
+    return not names or any(hit.version in whose[name] or _says(page, name) for name in names)
 
 
 def also_known(asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bool]) -> Callable[[str], bool]:
     """`known`, and the terms of the question's names that these pages spell out or abbreviate."""
-    there = frozenset[str]().union(*(said_otherwise(_names(asked), hit.page_text) for hit in hits))
+    there = frozenset[str]().union(*(said_otherwise(names_of(asked), hit.page_text) for hit in hits))
     return lambda term: term in there or known(term)
-
-
-def _names(asked: Understanding) -> list[str]:
-    return [name for group in named_together(asked) for name in group]
 
 
 def _names_of(hit: Hit, asked: Understanding) -> frozenset[str]:
     """The terms of a page and of its section, whom it is about, with those of the question's names that it says in another form."""
     text = f"{hit.page_text} {hit.context}"
-    return frozenset(terms(text)) | said_otherwise(_names(asked), text)
+    return frozenset(terms(text)) | said_otherwise(names_of(asked), text)
 
 
 def _says(page: frozenset[str], name: str) -> bool:

@@ -116,7 +116,8 @@ def _other_periods(question: str, other: str) -> tuple[str, str]:
 def _other_subject(question: str, other: str) -> str:
     """The question with the other's measure, name, or what is asked of, for its own; "" where there is nothing of its kind."""
     objects = [match.span("object") for match in OBJECT.finditer(question) if not find_periods(match["object"])]
-    purposes, purpose = _purposes(question), _as_purpose(other)
+    # Where it stands what a budget is for: "health" of "the health budget".
+    purposes, purpose = [found.span("purpose") for found in PURPOSE.finditer(question)], _as_purpose(other)
     if purposes and purpose and all(NAME.search(question[start:end]) for start, end in objects):  # "the health budget of Acme"
         return f"{question[: purposes[-1][0]]}{purpose}{question[purposes[-1][1] :]}"
     for kind in (_of_measures, _of_names):
@@ -164,11 +165,6 @@ def _name_start(before: str, measure: Measure) -> int:
 def _is_purpose(topic: str) -> bool:
     """Whether it names a function of government, in capitals or not: "Education" is no body's name."""
     return not PURPOSES.isdisjoint(terms(topic))
-
-
-def _purposes(question: str) -> list[tuple[int, int]]:
-    """Where it stands what a budget is for: "health" of "the health budget"."""
-    return [found.span("purpose") for found in PURPOSE.finditer(question)]
 
 
 def _as_purpose(other: str) -> str:

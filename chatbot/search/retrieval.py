@@ -14,7 +14,7 @@ from chatbot.records import Hit, Understanding
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.newer import Listed, asks_for_older, newer_bonus
 from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
-from chatbot.search.questions import measures_of, operands_of, understand
+from chatbot.search.questions import measures_of, operands_of, terms_of, understand
 from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
@@ -124,7 +124,7 @@ class _Asked:
         self.words = content_terms(understanding.subject) or content_terms(understanding.query)
         self.related = tuple(dict.fromkeys(other for word in self.words for other in related_words(word)))
         self.printed = tuple(dict.fromkeys(word for measure in measures for phrase in measure.printed for word in phrase))
-        self.of_measures = frozenset(term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase)
+        self.of_measures = terms_of(measures)
         # Rows of a statement are what they are called; those of a budget's limits, targets and growth stand in tables of many kinds.
         stated = [measure for measure in operands_of(measures) if not set(PRIMARY_STATEMENTS).isdisjoint(measure.kinds)]
         self.phrases = [measure.printed for measure in stated]

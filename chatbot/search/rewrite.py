@@ -17,7 +17,6 @@ from chatbot.search.leaning import (
     mentions,
     months_in,
     names_by_pronoun,
-    names_years,
     own_terms,
     points_back,
     relates,
@@ -185,7 +184,7 @@ def _alone(topic: str, carried: str) -> str:
     """What is to be looked for, with the bodies and the periods that were spoken of where it names none: "education, Acme, 2024"."""
     own = understand(carried, carried).names
     bodies = [] if understand(f"Of {topic}", f"Of {topic}").names else [name for name in own if _owns(name, carried)]
-    parts = [*bodies, *([] if names_years(topic) else [" and ".join(found_at(dates_in, carried))])]
+    parts = [*bodies, *([] if years_in(topic) else [" and ".join(found_at(dates_in, carried))])]
     added, end = ", ".join(filter(None, parts)), len(topic.rstrip(" ?.!"))
     if not added:
         return topic
@@ -196,14 +195,15 @@ def _completed(question: str, subject: str, carried: str) -> str:
     """A follow-up that names its subject, with the years that it leaves out, and the names in brackets; "" where it leans on more than these."""
     own = own_terms(question)
     again = own_terms(subject) <= own
-    if not own or (points_back(question) and not again) or not (_asks_figure(question) or (again and names_years(question))):
+    asks_figure = ASKS_FIGURE.search(question) and not CONSEQUENCE.match(question)
+    if not own or (points_back(question) and not again) or not (asks_figure or (again and years_in(question))):
         return ""
     years, dates = found_at(years_in, carried), found_at(dates_in, carried)
     whole = THAT_YEAR.sub(years[0], question) if len(years) == 1 else question
-    if dates and not names_years(whole):
+    if dates and not years_in(whole):
         inside = THAT_PERIOD.sub(with_years("", dates).removeprefix(" in "), whole, count=1)
         whole = inside if inside != whole else with_years(whole, dates)
-    if not names_years(whole):
+    if not years_in(whole):
         return ""
     names = [] if understand(whole, whole).names else _bodies(subject)
     end = len(whole.rstrip(" ?.!"))
@@ -220,10 +220,6 @@ def _owns(name: str, question: str) -> bool:
     """Whether something is this name's, or it does something: "debt of the IMF", "did Acme"."""
     named = re.escape(name)
     return bool(re.search(rf"\b(?:of|for|at|by|in|did|does|do|has|will) (?:the )?{named}\b|\b{named}['’]s?(?!\w)", question))
-
-
-def _asks_figure(question: str) -> bool:
-    return bool(ASKS_FIGURE.search(question)) and not CONSEQUENCE.match(question)
 
 
 def _begun_as(question: str, whole: str) -> str:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from chatbot.evidence.figures import Placed, words_around
 from chatbot.evidence.mentions import Mention, label_words, period_beside, periods_in
@@ -159,8 +160,8 @@ class _Sentence:
         self._figures = figures
         self._by_order = _RESPECTIVELY.search(text, scope.start, scope.end) is not None
         self._all = label_words(text[scope.start : scope.end])
-        self.periods = find_periods(text[scope.start : scope.end])
-        self.periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in self.periods]
+        found = find_periods(text[scope.start : scope.end])
+        self.periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in found]
         self._runs = self._all_runs()
         self._digits: dict[int, tuple[str, ...]] = {}
         self._amounts = [index for index in range(self._first, self._last) if self._is_amount(index)]
@@ -221,19 +222,10 @@ class _Sentence:
         return began is not None and same and not period_beside(self._source, figure)
 
     def _all_runs(self) -> dict[int, tuple[int, int]]:
-        runs: dict[int, tuple[int, int]] = {}
-        start = self._first
-        for index in range(self._first, self._last):
-            if index > start and not self._like_cells(index - 1, index):
-                start = index
-            runs[index] = (start, index + 1)
-        for index in range(self._last - 2, self._first - 1, -1):
-            if runs[index + 1][0] == runs[index][0]:
-                runs[index] = runs[index + 1]
-        return runs
-
-    def _like_cells(self, one: int, other: int) -> bool:
-        return _CELLS_BETWEEN.fullmatch(self._source, self._figures[one].end, self._figures[other].start) is not None
+        """Of each figure the positions from the first to behind the last of those that follow one another like cells."""
+        figures, inside = self._figures, range(self._first, self._last)
+        starts = [at for at in inside if at == self._first or not _CELLS_BETWEEN.fullmatch(self._source, figures[at - 1].end, figures[at].start)]
+        return {index: (start, end) for start, end in pairwise([*starts, self._last]) for index in range(start, end)}
 
     def _is_amount(self, index: int) -> bool:
         figure = self._figures[index]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from chatbot.answer.checks.claims import Claim
 from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.page import Page
+from chatbot.evidence.words import common_end
 from ingestion.language.numbers import Figure, same_value
 from ingestion.language.opposites import HOLDINGS, MOVES
 from ingestion.language.periods import YEAR
@@ -72,39 +74,42 @@ def _move(before: _Words, after: _Words) -> int:
 def figures_stating(figure: Figure, view: Page) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
-    return [placed.figure for placed in view.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)]
+    return [
+        placed.figure for placed in view.figures.by_digits.get(digits_of(figure), ()) if _value_matches(claim, placed) or _opposite(claim, placed)
+    ]
 
 
 def rounds(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer's figure is the page's, rounded."""
-    return any(same_value(mine, reading, rounding=True) for mine in claim.readings for reading in _readings_for(mine, placed))
+    return any(same_value(mine, reading, rounding=True) for mine, reading in _readings(claim, placed))
 
 
 def matches(claim: Claim, placed: OnPage) -> bool:
     """Whether this figure of the page is what the answer's figure says."""
     if _value_matches(claim, placed):
         return True
-    return claim.outflow and _common(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
+    return claim.outflow and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
 
 
 def _value_matches(claim: Claim, placed: OnPage) -> bool:
-    return any(agree(mine, reading) for mine in claim.readings for reading in _readings_for(mine, placed))
+    return any(agree(mine, reading) for mine, reading in _readings(claim, placed))
 
 
 def _opposite(claim: Claim, placed: OnPage) -> bool:
     """Whether the page has the figure with a minus that the answer puts in words."""
     return placed.figure.value < 0 < claim.figure.value and any(
-        agree(mine, replace(reading, value=-reading.value)) for mine in claim.readings for reading in _readings_for(mine, placed)
+        agree(mine, replace(reading, value=-reading.value)) for mine, reading in _readings(claim, placed)
     )
 
 
-def _readings_for(mine: Figure, placed: OnPage) -> list[Figure]:
-    """The page figure's readings that the answer's figure may be compared with: money is no count, and a bare cell may be a percentage."""
-    money = mine.unit not in (None, "x") and mine.percent is None
-    readings = [] if money and placed.counts and placed.figure.unit is None else list(placed.readings)
-    if mine.percent == "percent" and placed.percent:
-        readings.append(replace(placed.figure, percent="percent", unit="%"))
-    return readings
+def _readings(claim: Claim, placed: OnPage) -> Iterator[tuple[Figure, Figure]]:
+    """Each reading of the answer's figure with those of the page's that it may be compared with: money is no count, and a bare cell may be a percentage."""
+    for mine in claim.readings:
+        money = mine.unit not in (None, "x") and mine.percent is None
+        if not (money and placed.counts and placed.figure.unit is None):
+            yield from ((mine, reading) for reading in placed.readings)
+        if mine.percent == "percent" and placed.percent:
+            yield mine, replace(placed.figure, percent="percent", unit="%")
 
 
 def agree(mine: Figure, other: Figure) -> bool:
@@ -121,7 +126,7 @@ def drops_scale(claim: Claim, placed: OnPage) -> bool:
         return False
     if mark.exceptions and placed.figure.decimals == CENTS:
         return False
-    whole_row = 0 < placed.on_line <= _common(claim.before, placed.before)
+    whole_row = 0 < placed.on_line <= common_end(claim.before, placed.before)
     return not whole_row and alignment(claim, placed) < UNSCALED_ROW_WORDS
 
 
@@ -130,17 +135,7 @@ def _covers(outer: Figure, inner: Figure) -> bool:
 
 
 def alignment(claim: Claim, placed: OnPage) -> int:
-    return _common(claim.before, placed.before) + _common(claim.after[::-1], placed.after[::-1])
-
-
-def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    """How many words both end with."""
-    count = 0
-    for one, other in zip(reversed(left), reversed(right), strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    return common_end(claim.before, placed.before) + common_end(claim.after[::-1], placed.after[::-1])
 
 
 def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
@@ -153,7 +148,7 @@ def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool
     best = max((alignment(claim, placed) for placed in equal), default=-1)
     lines = {placed.line for placed in equal}
     found = []
-    for placed in (placed for word in words for placed in view.by_neighbour.get(word, ())):
+    for placed in (placed for word in words for placed in view.figures.by_neighbour.get(word, ())):
         aligned = alignment(claim, placed)
         if aligned <= best or any(_covers(one.figure, placed.figure) for one in equal):
             continue
@@ -166,12 +161,12 @@ def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool
 def _copies_row(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer has all that stands before the figure on its line, a label among it."""
     row = placed.before[-placed.on_line :]
-    return ROW_WORDS <= placed.on_line <= _common(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
+    return ROW_WORDS <= placed.on_line <= common_end(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
 
 
 def _ends_alike(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
-    if _common(claim.before, placed.before) < LEADING_WORDS:
+    if common_end(claim.before, placed.before) < LEADING_WORDS:
         return False
     if claim.after:
         return claim.after[:1] == placed.after[:1]

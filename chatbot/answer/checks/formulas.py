@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ingestion.language.numbers import Figure
@@ -22,6 +24,12 @@ _SIGN_WORDS = (("divided by", "/"), ("minus", "-"), ("plus", "+"), ("times", "*"
 _SIGNS = {"−": "-", "–": "-", "×": "*", "x": "*", "÷": "/"}
 _NAMES = re.compile(r"(?<![^\W\d_])(?!x\b)[^\W\d_][\w'’-]*|[*_]{2}")
 _OPERATOR = re.compile(r"(?P<close>[\s)]*+)(?P<sign>[-−–+*/×÷x])(?P<open>[\s(]*+)")
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 _Token = float | str  # a float is the position of an operand among the figures of the text
 
 
@@ -124,31 +132,16 @@ def _close(computed: float, result: Figure, shown: float) -> bool:
 
 
 def _evaluate(tokens: list[_Token], amounts: dict[int, float]) -> float:
-    rest = [amounts[int(token)] if isinstance(token, float) else token for token in tokens]
-    total = _sum(rest)
-    return math.nan if rest else total
+    """What the arithmetic comes to; not-a-number for what is none."""
+    written = [f"x{token:.0f}" if isinstance(token, float) else token for token in tokens]
+    try:
+        return _value(ast.parse(" ".join(written), mode="eval").body, amounts)
+    except (SyntaxError, ZeroDivisionError):
+        return math.nan
 
 
-def _sum(tokens: list[_Token]) -> float:
-    """Evaluate from the front of the list, eating what was read; not-a-number for what is no arithmetic."""
-    total = _product(tokens)
-    while tokens and tokens[0] in ("+", "-"):
-        sign = 1.0 if tokens.pop(0) == "+" else -1.0
-        total += sign * _product(tokens)
-    return total
-
-
-def _product(tokens: list[_Token]) -> float:
-    total = _operand(tokens)
-    while tokens and tokens[0] in ("*", "/"):
-        sign, factor = tokens.pop(0), _operand(tokens)
-        total = total * factor if sign == "*" else total / factor if factor else math.nan
-    return total
-
-
-def _operand(tokens: list[_Token]) -> float:
-    token = tokens.pop(0) if tokens else ""
-    if token == "(":
-        total = _sum(tokens)
-        return total if tokens and tokens.pop(0) == ")" else math.nan
-    return token if isinstance(token, float) else math.nan
+def _value(node: ast.expr, amounts: dict[int, float]) -> float:
+    """Of operands and the four operations on them; not-a-number for anything else, a sign before an operand among it."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.left, amounts), _value(node.right, amounts))
+    return amounts[int(node.id[1:])] if isinstance(node, ast.Name) else math.nan

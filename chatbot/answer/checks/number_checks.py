@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
@@ -12,12 +12,12 @@ from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_aga
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.evidence.figures import OnPage, digits_of
-from chatbot.evidence.mentions import label_words, may_be_one, period_beside, periods_in
+from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
-from chatbot.evidence.words import comparable_words
+from chatbot.evidence.words import common_end, comparable_words
 from chatbot.records import NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value
-from ingestion.language.periods import Period, periods_agree
+from ingestion.language.periods import Period
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentence_around
 
@@ -28,7 +28,7 @@ MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to t
 LONGEST_SHOWN = 90
 FEWEST_REPEATED = 3  # words of an answer's sentence in the page's
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
-SAME_PERIOD = 2  # of periods_agree
+
 INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
 
 _COMPARED = re.compile(
@@ -57,18 +57,6 @@ class _Verdict:
 ABSENT = _Verdict("absent")
 
 
-class _Views(dict[str, Page]):
-    """The pages of a prompt by key, each read when first looked at."""
-
-    def __init__(self, prompt: Prompt) -> None:
-        super().__init__()
-        self.sources = prompt.sources
-
-    def __missing__(self, key: str) -> Page:
-        view = self[key] = page_of(self.sources[key])
-        return view
-
-
 def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -> tuple[NumberCheck, ...]:
     """One check per figure of an answer, in order. text: the answer with its citation keys blanked out at equal length.
 
@@ -80,25 +68,25 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     """
     figures, questioned = find_figures(text), find_figures(prompt.question)
     spoken = Spoken(text, figures, prompt.question)
-    views = _Views(prompt)
+    views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     claims, checks, places = [], [], []
     for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
         claims.append(spoken.claim(index, scope))
         checks.append(_check(claims[-1], scope.keys, views, questioned))
-        places.append([views[key] for key in scope.keys or prompt.sources])
+        places.append([views[key] for key in scope.keys or views])
     return tuple(_with_formulas(text, claims, checks, places))
 
 
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(claim: Claim, keys: Sequence[str], views: _Views, questioned: Sequence[Figure]) -> NumberCheck:
+def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> NumberCheck:
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
             return _result(claim, verdicts[key], key)
-    if any(_verdict(claim, views[key]).status == "supported" for key in views.sources if key not in keys):
+    if any(_verdict(claim, view).status == "supported" for key, view in views.items() if key not in keys):
         return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
     if any(agree(claim.figure, other) for other in questioned):
         return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
@@ -115,7 +103,7 @@ def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
 
 def _verdict(claim: Claim, view: Page) -> _Verdict:
     """What one page says of the figure."""
-    same_digits = view.by_digits.get(digits_of(claim.figure), [])
+    same_digits = view.figures.by_digits.get(digits_of(claim.figure), [])
     if copied := next((placed for placed in same_digits if _is_copied(claim, placed, view)), None):
         return _supported(copied, view)
     stating = [placed for placed in same_digits if matches(claim, placed)][:MOST_PLACES]
@@ -134,7 +122,7 @@ def _verdict(claim: Claim, view: Page) -> _Verdict:
         return _supported(sure, view)
     if unscaled := next((placed.mark for placed in stating if placed.mark and placed not in equal), None):
         return _Verdict("present_elsewhere", f"the page has it in {SCALE_NAMES.get(unscaled.scale, 'another scale')}s, which the answer does not say")
-    if near := [placed for placed in against or (() if equal else view.figures) if rounds(claim, placed)]:
+    if near := [placed for placed in against or (() if equal else view.figures.all) if rounds(claim, placed)]:
         return _rounded(claim, near, view)
     if misquoted := next((placed for placed in against if _is_another(placed, claim)), None):
         return _Verdict("contradicted", f"in the answer's words the page has {misquoted.figure.text}")
@@ -154,7 +142,7 @@ def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
     if placed.place is not None:
         return reads_row(view.tables, placed.place, claim.mention)
     tied = period_beside(view.text, placed.figure)
-    return any(periods_agree(stated, other) == SAME_PERIOD for stated in claim.mention.beside for other in tied)
+    return agreement(claim.mention.beside, tied) == SAME_PERIOD
 
 
 def _is_another(placed: OnPage, claim: Claim) -> bool:
@@ -248,7 +236,7 @@ def _in_head(claim: Claim, view: Page) -> bool:
 
 def _is_copied(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether the answer has the whole line of the page that the figure stands in, words among it."""
-    if _shared(claim, placed) < min(placed.on_line, len(placed.before)):
+    if common_end(claim.lead, placed.before) < min(placed.on_line, len(placed.before)):
         return False
     line = " ".join(_line_of(placed, view).split())
     tells = any(map(str.isalpha, line)) or line.count(" ") > 1
@@ -260,15 +248,6 @@ def _quotes_line(claim: Claim, placed: OnPage, view: Page) -> bool:
     """Whether the answer has the figure's whole line beside it, with its words: what reads it out need not say its scale."""
     line = _line_of(placed, view)
     return any(map(str.isalpha, line)) and view.printed_in(claim.paragraph, line)
-
-
-def _shared(claim: Claim, placed: OnPage) -> int:
-    count = 0
-    for one, other in zip(reversed(claim.lead), reversed(placed.before), strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
 
 
 def _in_name(claim: Claim, placed: OnPage) -> bool:
@@ -295,7 +274,7 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
         return ""
     sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
     named = periods_in(sentence)
-    if named and not any(periods_agree(stated, period) for stated in claim.mention.periods for period in named):
+    if named and not agreement(claim.mention.periods, named):
         mine = placed.figure.start - _sentence_span(placed, view)[0]
         compared = all(_is_compared(sentence, period, mine) for period in named)
         return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
@@ -356,8 +335,8 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
             for index in (*formula.operands, formula.result):
                 checked[index] = _derived(checked[index], formula.text)
     for index, figure in enumerate(figures):
-        if formula_text := next((text for result, text in results if same_value(figure, result, rounding=True)), None):
-            checked[index] = _derived(checked[index], formula_text)
+        if written := next((written for result, written in results if same_value(figure, result, rounding=True)), None):
+            checked[index] = _derived(checked[index], written)
     return checked
 
 
@@ -365,7 +344,7 @@ def _labels(claim: Claim, views: list[Page], results: list[tuple[Figure, str]]) 
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
     mine = claim.figure
     bare = mine.bare and mine.unit is None
-    same = [placed for view in views for placed in view.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
+    same = [placed for view in views for placed in view.figures.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
     readings = [reading for placed in same for reading in placed.readings if bare or same_value(mine, reading)]
     readings += [result for result, _ in results if (bare and result.value == mine.value) or same_value(mine, result)]
     return {(reading.scale, None if reading.percent is None else "bps" if reading.unit == "basis points" else "%") for reading in readings}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from chatbot.evidence.mentions import Mention, label_words, periods_in
+from chatbot.evidence.mentions import SAME_PERIOD, Mention, agreement, label_words, periods_in
 from chatbot.evidence.table_cells import Named, Place, TablesOfPage, TableView, Words
-from ingestion.language.periods import Period, periods_agree
+from ingestion.language.periods import Period
 
 __all__ = ["names_row", "objection_to", "reads_row", "speaks_of_another_row"]
 
@@ -17,7 +17,7 @@ UNSAID = 0.5
 SECTION = 0.25
 # Scores are sums of logarithms: nearer than this they are the same.
 SAME = 1e-9
-EXACT = 2  # of periods_agree
+
 MOST_NAMED = 30  # rows that one sentence names in full; the best are enough to tell
 MOST_CELLS = 60  # in a row; more figures than that one after the other are no row that was read out
 _TOTAL = label_words("total subtotal sub grand all net overall")  # a row of that name is that of whatever the answer speaks of
@@ -67,7 +67,9 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
 
     named = _best_named(view, mention, view.rows, (place.row, differs))
     if named is None:
-        return "" if _touched(view, mention, mine) else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
+        # A word of the row, its section or what is said above the table is enough.
+        touched = not mention.nearby or (mine.words | mine.beside | view.around) & mention.nearby[-1]
+        return "" if touched else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row:
         return ""
     return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {view.text(named, place.column)}"
@@ -106,11 +108,6 @@ def _score(view: TableView, named: Named, said: Words) -> float:
     return weight(named.words & said) - UNSAID * weight(named.words - said) + SECTION * weight(named.beside & said)
 
 
-def _touched(view: TableView, mention: Mention, mine: Named) -> bool:
-    """Whether the answer has a word of the row, its section or what is said above the table."""
-    return not mention.nearby or bool((mine.words | mine.beside | view.around) & mention.nearby[-1])
-
-
 # ---------------------------------------------------------------- column and period
 
 
@@ -123,9 +120,10 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     fitting = {column: _fits(view, mention, Place(place.table, place.row, column)) for column in columns}
     if fits == 0:
         others = [column for column in columns if fitting[column] > 0]
-        objection = f"its value is that of {_period_shown(view, place)}, not of {mention.periods[0].text}"
+        shown = " and ".join(period.text for period in view.periods(place.row, place.column)[:2])
+        objection = f"its value is that of {shown}, not of {mention.periods[0].text}"
         return objection + (_has_instead(view, place, others[0]) if len(others) == 1 else "")
-    exact = [column for column in columns if fitting[column] == EXACT]
+    exact = [column for column in columns if fitting[column] == SAME_PERIOD]
     if exact and (fits == 1 or (fits < 0 and _is_unnamed(view, mention, place))):
         return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, exact[0])}"
 
@@ -165,11 +163,11 @@ def _fits(view: TableView, mention: Mention, place: Place) -> int:
         own = own if stated == mention.periods and not apart[0] else view.column_periods[place.column]
     if not own or not stated:
         return -1
-    return max(periods_agree(one, period) for one in stated for period in own)
+    return agreement(stated, own)
 
 
 def _without(periods: tuple[Period, ...], others: tuple[Period, ...]) -> tuple[Period, ...]:
-    return tuple(period for period in periods if all(periods_agree(period, other) != EXACT for other in others))
+    return tuple(period for period in periods if agreement([period], others) != SAME_PERIOD)
 
 
 def _in_other_position(view: TableView, mention: Mention, place: Place) -> str:
@@ -193,7 +191,3 @@ def _reads_out(view: TableView, mention: Mention, place: Place) -> bool:
 
 def _differs(view: TableView, place: Place, column: int) -> bool:
     return view.digits(place.row, column) not in ("", view.digits(place.row, place.column))
-
-
-def _period_shown(view: TableView, place: Place) -> str:
-    return " and ".join(period.text for period in view.periods(place.row, place.column)[:2])

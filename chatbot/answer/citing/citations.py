@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.citing.altered import alteration
-from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.evidence.page import page_of
@@ -35,7 +35,7 @@ FIGURE_ALONE = "only a figure or date of it was found on the page, not what it s
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
-_KEY_IN_MARK = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # What an item of a list begins with: a bullet, a number, a letter or a Roman number; capitals only in brackets, for they are initials too.
@@ -44,11 +44,11 @@ ITEM = re.compile(rf"[ \t]{{0,20}}(?:[-*+–{BULLETS}]|\(?(?:[0-9]{{1,3}}|[a-z]|
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """Keys that stand in one pair of brackets. written: each as written; group: equal for marks that stand side by side."""
+    """Keys that stand in one pair of brackets. keys: (as written, the key that was given or "") of each; group: equal for marks that stand side by side."""
 
     start: int
     end: int
-    written: tuple[str, ...]
+    keys: tuple[tuple[str, str], ...]
     group: int
 
 
@@ -59,50 +59,43 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
     written. citations: one per key in order of the text, so that the n-th mark shown belongs to the n-th citation. Their offsets
     are into hit.page_text (hit.text where that is empty). uncited: stretches of the text, apart from each other, whose figures no key beside them is cited for.
     """
-    known = {key.casefold(): key for key in prompt.sources}
-    marks = _marks(text, known)
-    answer = _Answer(text, marks, prompt)
+    marks = _marks(text, prompt)
+    answer = _Answer(text, marks, prompt, sorted(uncited))
     citations = [citation for mark in marks for citation in answer.citations(mark)]
-
-    ordered = sorted(uncited)
-
-    def scope(position: int) -> Scope:
-        found = answer.scope(position)
-        at = bisect_right(ordered, position, key=lambda stretch: stretch[0]) - 1
-        return replace(found, keys=()) if at >= 0 and position < ordered[at][1] else found
-
-    return _shown(text, marks, known), tuple(citations), check_numbers(answer.blanked, scope, prompt)
+    return _shown(text, marks), tuple(citations), check_numbers(answer.blanked, answer.scope, prompt)
 
 
 def with_short_keys(text: str, prompt: Prompt) -> str:
     """The text as check_answer shows it, without its checks."""
-    known = {key.casefold(): key for key in prompt.sources}
-    return _shown(text, _marks(text, known), known)
+    return _shown(text, _marks(text, prompt))
 
 
 # ---------------------------------------------------------------- keys
 
 
-def _marks(text: str, known: dict[str, str]) -> list[_Mark]:
+def _marks(text: str, prompt: Prompt) -> list[_Mark]:
     """Bracketed keys of any kind, and known keys however they are written."""
+    known = {key.casefold(): key for key in prompt.sources}
     found: list[_Mark] = []
     for match in _MARK.finditer(text):
-        written = tuple(_KEY_IN_MARK.findall(match[0]))
-        if match[0].startswith("[") or written[0].casefold() in known:
+        keys = tuple((written, known.get(written.casefold(), "")) for written in ANY_KEY.findall(match[0]))
+        if match[0].startswith("[") or keys[0][1]:
             beside = bool(found) and match.start() - found[-1].end <= 3 and not text[found[-1].end : match.start()].strip(" ,;")
-            found.append(_Mark(match.start(), match.end(), written, found[-1].group if beside else len(found)))
+            found.append(_Mark(match.start(), match.end(), keys, found[-1].group if beside else len(found)))
     return found
 
 
-def _shown(text: str, marks: list[_Mark], known: dict[str, str]) -> str:
-    pieces: list[str] = []
-    position = 0
-    for mark in marks:
-        if any(key.casefold() in known for key in mark.written):
-            pieces.append(text[position : mark.start])
-            pieces += [f"[{_short(known[key.casefold()])}]" if key.casefold() in known else f"[{key}]" for key in mark.written]
-            position = mark.end
-    return "".join([*pieces, text[position:]])
+def _shown(text: str, marks: list[_Mark]) -> str:
+    """The text with short keys, "[S1]" for each that was given; where none of a bracket was, as written."""
+    known = [mark for mark in marks if any(key for _, key in mark.keys)]
+    return _with_marks(text, known, lambda mark: "".join(f"[{_short(key) or written}]" for written, key in mark.keys))
+
+
+def _with_marks(text: str, marks: list[_Mark], shown: Callable[[_Mark], str]) -> str:
+    """The text with each mark as it is to be shown."""
+    ends = [0, *(mark.end for mark in marks)]
+    pieces = [text[end : mark.start] + shown(mark) for end, mark in zip(ends, marks, strict=False)]
+    return "".join([*pieces, text[ends[-1] :]])
 
 
 def _short(key: str) -> str:
@@ -115,30 +108,30 @@ def _short(key: str) -> str:
 class _Answer:
     """An answer cut into sentences, with its keys blanked out at equal length so that offsets hold."""
 
-    def __init__(self, text: str, marks: list[_Mark], prompt: Prompt) -> None:
-        self.prompt = prompt
-        self.known = {key.casefold(): key for key in prompt.sources}
-        self.marks = marks
+    def __init__(self, text: str, marks: list[_Mark], prompt: Prompt, uncited: Sequence[tuple[int, int]]) -> None:
+        """uncited: stretches in order, whose figures no key is cited for."""
+        self.prompt, self.marks, self.uncited = prompt, marks, uncited
         self.mark_starts = [mark.start for mark in marks]
-        self.blanked = _blank(text, marks)
+        self.blanked = _with_marks(text, marks, lambda mark: " " * (mark.end - mark.start))
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
         self.starts = _sentence_starts(self.blanked, self.quotations)
         # Sentences that are no items of a list, or lead one in themselves.
         self.leads = [at for at in range(len(self.starts)) if self._said(at).endswith(":") or not ITEM.match(self._said(at))]
 
     def citations(self, mark: _Mark) -> Iterator[Citation]:
-        for written in mark.written:
-            key = self.known.get(written.casefold())
+        for written, key in mark.keys:
             yield self._citation(mark, key) if key else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
 
     def scope(self, position: int) -> Scope:
         """The sentence around a position and the keys cited for what stands there: the next in the sentence, else any of it, else nearby."""
         index = bisect_right(self.starts, position) - 1
         start, end = self._bounds(index)
+        stretch = bisect_right(self.uncited, position, key=lambda stretch: stretch[0]) - 1
+        if stretch >= 0 and position < self.uncited[stretch][1]:
+            return Scope(start, end, ())
         following = self._marks_within(position, end)
         marks = self._together(following[0]) if following else self._marks_within(start, end) or self._nearby(index)
-        keys = [self.known[key.casefold()] for mark in marks for key in mark.written if key.casefold() in self.known]
-        return Scope(start, end, tuple(dict.fromkeys(keys)))
+        return Scope(start, end, tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key)))
 
     def _citation(self, mark: _Mark, key: str) -> Citation:
         """The passage of the cited page that the statement at the key rests on."""
@@ -244,21 +237,21 @@ class _Answer:
         """For a sentence without keys: those of the next sentence on its line, of the one before on it, of the line that leads its list in,
         those that close its whole paragraph, or of arithmetic, all."""
         start, end = self._bounds(index)
-        line_start, line_end = self.blanked.rfind("\n", 0, start) + 1, self.blanked.find("\n", start)
-        if marks := self._marks_within(end, line_end if line_end >= 0 else len(self.blanked)):
+        if marks := self._marks_within(end, self._up_to("\n", start)):
             return self._together(marks[0])
-        if marks := self._marks_within(line_start, start):
+        if marks := self._marks_within(self.blanked.rfind("\n", 0, start) + 1, start):
             return self._together(marks[-1])
         if marks := self._leading_in(index) or self._closing(start, end):
             return marks
         # An item of a list whose key stands behind the last one.
-        if ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._paragraph_end(end))):
+        if ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._up_to("\n\n", end))):
             return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         return self.marks if "=" in self.blanked[start:end] else []
 
-    def _paragraph_end(self, position: int) -> int:
-        found = self.blanked.find("\n\n", position)
+    def _up_to(self, mark: str, position: int) -> int:
+        """Where the next of these marks begins from a position on, the text's end where there is none."""
+        found = self.blanked.find(mark, position)
         return found if found >= 0 else len(self.blanked)
 
     def _leading_in(self, index: int) -> list[_Mark]:
@@ -271,19 +264,10 @@ class _Answer:
 
     def _closing(self, start: int, end: int) -> list[_Mark]:
         """The only keys of a paragraph, where they stand at its end: they are meant for all of it."""
-        first, last = self.blanked.rfind("\n\n", 0, start) + 1, self._paragraph_end(end)
-        marks = self._marks_within(first, last)
+        last = self._up_to("\n\n", end)
+        marks = self._marks_within(self.blanked.rfind("\n\n", 0, start) + 1, last)
         alone = bool(marks) and marks[0].group == marks[-1].group and not re.search(r"[^\W_]", self.blanked[marks[-1].end : last])
         return marks if alone else []
-
-
-def _blank(text: str, marks: list[_Mark]) -> str:
-    pieces: list[str] = []
-    position = 0
-    for mark in marks:
-        pieces += [text[position : mark.start], " " * (mark.end - mark.start)]
-        position = mark.end
-    return "".join([*pieces, text[position:]])
 
 
 def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
@@ -291,12 +275,8 @@ def _sentence_starts(text: str, quotations: list[tuple[int, int]]) -> list[int]:
     starts, opened, line = [0], [start for start, _ in quotations], 0
     for said in text.splitlines(keepends=True):
         spans = sentence_spans(said, longest=len(said))
-        begun = [line + (start + _blanks(said[start:end]) if start else 0) for start, end in spans if said[start:end].strip()]
+        begun = [line + (end - len(said[start:end].lstrip()) if start else 0) for start, end in spans if said[start:end].strip()]
         quotations_at = [quotations[max(0, bisect_right(opened, at) - 1)] if opened else (0, 0) for at in begun]
         starts += [at for at, (first, last) in zip(begun, quotations_at, strict=True) if at and not first < at < last]
         line += len(said)
     return starts
-
-
-def _blanks(text: str) -> int:
-    return len(text) - len(text.lstrip())

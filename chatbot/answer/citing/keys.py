@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["KEY", "KEYS_IN_BRACKETS", "escape_keys"]
+__all__ = ["ANY_KEY", "KEY", "KEYS_IN_BRACKETS", "escape_keys"]
 
 KEY = re.compile(r"(?<![A-Za-z0-9])S[1-9][0-9]{0,3}-[0-9a-f]{4,8}(?![A-Za-z0-9])")
+# A key as an answer may have it, known or not.
+ANY_KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # What counts as a citation in an answer: keys in brackets, known or not, "[S1]" and "[S1-7f3a; S2-7f3a]" too.
-KEYS_IN_BRACKETS = re.compile(r"\[[ ]?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?(?:[ ]?[,;][ ]?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?){0,20}+[ ]?\]")
+KEYS_IN_BRACKETS = re.compile(rf"\[[ ]?{ANY_KEY.pattern}(?:[ ]?[,;][ ]?{ANY_KEY.pattern}){{0,20}}+[ ]?\]")
 
 
 def _like(letters: str, *ranges: tuple[int, int]) -> str:

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from itertools import islice
 
 from chatbot.answer.checks.number_checks import figures_stating
+from chatbot.evidence.figures import OnPage
 from chatbot.evidence.page import Page
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
     Words,
     comparable_words,
-    longest_figure_run,
     longest_run,
+    names_figure,
     span_of,
     spans_of,
     telling_words,
@@ -165,8 +166,9 @@ def unquoted_passage(words: Words, figures: list[Figure], view: Page) -> tuple[i
         # A head has few of a row's figures, "Table 3", though more of its words.
         stated = [place for figure in figures for place in figures_stating(figure, view)]
         return max(found, key=lambda span: sum(span[0] <= place.start and place.end <= span[1] for place in stated))
-    span = longest_figure_run(words, view.words)
-    return _with_whole_figures(view, *span) if span and _has_figure(view, *span) else None
+    span = longest_run(words, view.words, names_figure)
+    has_figure = span and any(placed.figure.start < span[1] for placed in _figures_from(view, span[0])[:1])
+    return _with_whole_figures(view, *span) if span and has_figure else None
 
 
 def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | None:
@@ -184,14 +186,14 @@ def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | No
     return None
 
 
-def _has_figure(view: Page, start: int, end: int) -> bool:
-    index = bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end)
-    return index < len(view.figures) and view.figures[index].figure.start < end
+def _figures_from(view: Page, start: int) -> tuple[OnPage, ...]:
+    """The page's figures that end behind a position."""
+    return view.figures.all[bisect_right(view.figures.all, start, key=lambda placed: placed.figure.end) :]
 
 
 def _with_whole_figures(view: Page, start: int, end: int) -> tuple[int, int]:
     """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
-    for placed in view.figures[bisect_left(view.figures, start + 1, key=lambda placed: placed.figure.end) :]:
+    for placed in _figures_from(view, start):
         if placed.figure.start >= end:
             break
         start, end = min(start, placed.figure.start), max(end, placed.figure.end)

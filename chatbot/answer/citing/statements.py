@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
-from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citing.keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.evidence.page import page_of
 from chatbot.evidence.sentences import NEAR, Stems, stems_of
 from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
@@ -42,7 +42,6 @@ AGAINST = frozenset({"contradicted", "unsupported"})
 # Words of a heading, and of a line that leads a list in, that neither the question nor the pages have: more state something new.
 MOST_NEW_IN_HEADING, MOST_NEW_IN_LEAD = 2, 3
 
-_KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 _HEADING = re.compile(r"#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__)\s*$")
 _LETTER = re.compile(r"[^\W_]")
 # What belongs to a key rather than to what is said behind it.
@@ -140,7 +139,7 @@ def check_behind(own: str, said: str, prompt: Prompt) -> Checked:
 def with_whole_keys(text: str, prompt: Prompt) -> str:
     """A shown answer whose keys are all known, as it was before: "[S1]" becomes "[S1-7f3a]"."""
     whole = {key.partition("-")[0]: key for key in prompt.sources}
-    return KEYS_IN_BRACKETS.sub(lambda mark: _KEY.sub(lambda key: whole.get(key[0], key[0]), mark[0]), text)
+    return KEYS_IN_BRACKETS.sub(lambda mark: ANY_KEY.sub(lambda key: whole.get(key[0], key[0]), mark[0]), text)
 
 
 def _quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
@@ -149,7 +148,7 @@ def _quoted(text: str, citations: Sequence[Citation]) -> tuple[Statement, ...]:
     found: list[Statement] = []
     for start, end in reversed(sentence_spans(text)):
         said = text[start:end].strip()
-        keys = [key for mark in KEYS_IN_BRACKETS.finditer(said) for key in _KEY.findall(mark[0])]
+        keys = [key for mark in KEYS_IN_BRACKETS.finditer(said) for key in ANY_KEY.findall(mark[0])]
         first = keys[0] if keys else first
         if _states(KEYS_IN_BRACKETS.sub("", said)):
             found.append(Statement(said, "cited", first))
@@ -193,7 +192,7 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
 
 def _sentence(text: str, start: int, end: int, known: Mapping[str, str]) -> _Sentence:
     said = text[start:end]
-    keys = [found[0] for found in _KEY.finditer(said)]
+    keys = [found[0] for found in ANY_KEY.finditer(said)]
     return _Sentence(start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known))
 
 
@@ -209,7 +208,7 @@ def _spans(text: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
 
 def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[tuple[int, int]]:
     """A sentence, and what it says behind its last key. A row of a table is one, as is what has its key in the words that open it: "According to [S1]"."""
-    keys = [found for found in _KEY.finditer(text, start, end) if found[0].casefold() in known]
+    keys = [found for found in ANY_KEY.finditer(text, start, end) if found[0].casefold() in known]
     if not keys or text[start:end].lstrip().startswith("|"):
         return [(start, end)]
     before = comparable_words(KEYS_IN_BRACKETS.sub("", text[start : keys[-1].start()]))
@@ -225,7 +224,7 @@ def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[t
 
 def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:
     """The checks of each sentence's figures; none where figures and checks are not the same."""
-    figures = find_figures(_KEY.sub(lambda key: " " * len(key[0]), text))
+    figures = find_figures(ANY_KEY.sub(lambda key: " " * len(key[0]), text))
     found: list[list[NumberCheck]] = [[] for _ in sentences]
     starts = [one.start for one in sentences]
     for figure, check in zip(figures, numbers, strict=True) if len(figures) == len(numbers) else ():
@@ -287,7 +286,8 @@ class _Around:
             for key in dict.fromkeys(one.keys):
                 self.places.setdefault(key, []).append(at)
         self.keyed = [at for at, one in enumerate(sentences) if one.keys]
-        self.ends = [at for at, one in enumerate(sentences) if _ends_paragraph(one)]
+        # Those that end a paragraph: with a blank line behind them.
+        self.ends = [at for at, one in enumerate(sentences) if one.text[len(one.text.rstrip()) :].count("\n") > 1]
         self.leads = [at for at, one in enumerate(sentences) if not _ITEM.match(one.text)]
 
     def keys(self, at: int) -> list[str]:
@@ -316,10 +316,6 @@ class _Around:
         if lead is not None and lead.keys and KEYS_IN_BRACKETS.sub("", lead.text).rstrip(" \n*_").endswith(":"):
             return lead.keys[0]
         return following
-
-
-def _ends_paragraph(one: _Sentence) -> bool:
-    return one.text[len(one.text.rstrip()) :].count("\n") > 1
 
 
 def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:

@@ -13,7 +13,7 @@ from chatbot.comparing import Entry, Nearest, Place
 from chatbot.records import Answer, NumberCheck
 from ingestion.language.measures import measure_named
 from ingestion.language.numbers import find_figures
-from ingestion.language.periods import Period, find_periods, periods_agree
+from ingestion.language.periods import find_periods, periods_agree
 
 __all__ = ["read_entry"]
 
@@ -44,7 +44,8 @@ def read_entry(answer: Answer, place: Place) -> Entry:
         found = worked_out(answer, parts, wanted) or stated(answer, parts, wanted)
         if found is not None:
             quantity, part, cited = found
-            return Entry(place, "figure", quantity, _short(part), cited, reason="" if quantity.dated else _undated(own), model=answer.model)
+            undated = f"The sentence names no year; the document is of {own[0].text}." if own and not quantity.dated else ""
+            return Entry(place, "figure", quantity, _short(part), cited, reason=undated, model=answer.model)
     best = _passage(parts, wanted, strict=answer.model == "extractive")
     if best is None:
         return Entry(place, "absent", nearest=_nearest(answer, cited=True), reason=_why_absent(wanted), model=answer.model)
@@ -112,10 +113,6 @@ def _covers(wanted: Wanted) -> bool:
 def _why_absent(wanted: Wanted) -> str:
     what = f"“{wanted.measures[0].name}”" if wanted.measures else "what is asked"
     return f"No page found names {what}{f' together with {wanted.period.text}' if wanted.period else ''}."
-
-
-def _undated(own: Sequence[Period]) -> str:
-    return f"The sentence names no year; the document is of {own[0].text}." if own else ""
 
 
 def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:

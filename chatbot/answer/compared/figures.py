@@ -14,7 +14,7 @@ from chatbot.answer.tables.cells import stated_unit, states_percent
 from chatbot.comparing import FINE, Quantity
 from chatbot.records import Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
-from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
+from ingestion.language.numbers import Figure, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
 
 __all__ = ["Part", "stated", "worked_out"]
 
@@ -121,7 +121,7 @@ def _of_row(answer: Answer, part: Part, wanted: Wanted) -> Quantity | None:
     heading = chosen[0][0][own.start : own.end] if own else last_words if passage_scale(last_words) != (1.0, None) else ""
     if asks_per_share(wanted):
         return _quantity(figure, check)
-    return _with_unit(_quantity(figure, check, heading=heading), _source(answer, part), part, label)
+    return _with_unit(_quantity(figure, check, heading=heading), *_source(answer, part), label)
 
 
 def _columns(text: str) -> Iterator[tuple[str, int]]:
@@ -134,15 +134,17 @@ def _columns(text: str) -> Iterator[tuple[str, int]]:
         at += len(column) + 2
 
 
-def _with_unit(quantity: Quantity, hit: Hit | None, part: Part, label: str) -> Quantity:
-    """A row's figure with the scale and unit that its table or its page states."""
+def _with_unit(quantity: Quantity, hit: Hit | None, at: int, label: str) -> Quantity:
+    """A row's figure with the scale and unit that its table or its page states. hit, at: see _source."""
     if quantity.unit == "%" or "%" in label or re.search(r"\bper ?cent\b", label, re.IGNORECASE):
         return replace(quantity, unit="%")
-    if quantity.scale == 1.0 and not quantity.unit and states_percent(_unit_of_row(hit, part)):
+    if quantity.scale == 1.0 and not quantity.unit and states_percent(_unit_of_row(hit, at)):
         return replace(quantity, unit="%")
     own = stated_mark(quantity.heading)
     scale, unit = (own.scale, own.unit) if own else (1.0, None)
-    mark = _mark(hit, part) if not quantity.heading and quantity.scale == 1.0 else None
+    # The line of the page that scales the cited row.
+    scaled = at >= 0 and not quantity.heading and quantity.scale == 1.0
+    mark = governing_mark(scale_marks(hit.page_text), at) if hit and scaled else None
     if COUNTS.search(label):
         return replace(quantity, scale=quantity.scale * scale) if quantity.heading else quantity
     if mark is not None:
@@ -155,19 +157,10 @@ def _with_unit(quantity: Quantity, hit: Hit | None, part: Part, label: str) -> Q
     )
 
 
-def _unit_of_row(hit: Hit | None, part: Part) -> str:
+def _unit_of_row(hit: Hit | None, at: int) -> str:
     """What the table of the cited row says of its unit; "" for nothing."""
-    if hit is None or part.citation is None:
-        return ""
-    at = part.citation.start
-    return next((stated_unit(table, row) for table in hit.tables for row in table.rows if row.start <= at < row.end), "")
-
-
-def _mark(hit: Hit | None, part: Part) -> ScaleMark | None:
-    """The line of the page that scales the cited row."""
-    if hit is None or part.citation is None or part.citation.start < 0:
-        return None
-    return governing_mark(scale_marks(hit.page_text), part.citation.start)
+    tables = hit.tables if hit else ()
+    return next((stated_unit(table, row) for table in tables for row in table.rows if row.start <= at < row.end), "")
 
 
 def _page_currency(hit: Hit) -> str | None:
@@ -177,10 +170,12 @@ def _page_currency(hit: Hit) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def _source(answer: Answer, part: Part) -> Hit | None:
-    if part.citation is None:
-        return None
-    return next((hit for hit in answer.considered if (hit.version, hit.page) == (part.citation.version, part.citation.page)), None)
+def _source(answer: Answer, part: Part) -> tuple[Hit | None, int]:
+    """The cited page, None where none is known, and where the citation begins there, -1 where it was not found."""
+    cited = part.citation
+    if cited is None:
+        return None, -1
+    return next((hit for hit in answer.considered if (hit.version, hit.page) == (cited.version, cited.page)), None), cited.start
 
 
 def _of_sentence(part: Part, wanted: Wanted) -> Quantity | None:

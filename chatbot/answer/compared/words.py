@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chatbot.evidence.mentions import SAME_PERIOD, agreement
 from chatbot.records import Understanding
 from ingestion.language.measures import Measure, find_measures, spelled_out
 from ingestion.language.periods import Period, find_periods, periods_agree
@@ -13,8 +14,8 @@ from ingestion.language.terms import content_terms, terms
 
 __all__ = ["EXACT", "Wanted", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]
 
-# Of periods_agree: the very year asked for. A year may be meant by one of its quarters or by 2025-26; in a table nobody would see which.
-EXACT = 2
+# The very year asked for. A year may be meant by one of its quarters or by 2025-26; in a table nobody would see which.
+EXACT = SAME_PERIOD
 # Share of a row's label that the measure's own words must be: "Segment operating revenue, other" is no "revenue".
 LEAST_SHARE = 0.5
 # Share of a question's words that a text must have to speak of the same, where the question names no known measure.
@@ -86,7 +87,7 @@ def fits(text: str, wanted: Wanted) -> int:
     """How well the periods of a text agree with the year asked for: as periods_agree, EXACT where none is asked for."""
     if wanted.period is None:
         return EXACT
-    return max((periods_agree(wanted.period, period) for period in find_periods(text)), default=0)
+    return agreement([wanted.period], find_periods(text))
 
 
 def is_own(wanted: Wanted) -> bool:

@@ -10,12 +10,13 @@ from itertools import pairwise
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
 from chatbot.evidence.blocks import BULLET, SPEAKER, YEAR_SAID, is_head, is_title
+from chatbot.evidence.mentions import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.records import Prompt, Understanding
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
-from ingestion.language.periods import find_periods, periods_agree
+from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
@@ -143,7 +144,9 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
             continue
         window = [candidate.passage] if said else _window(candidate, asked.form == "list")
-        shown = [*_lead_of(window[0]), *(_shown(passage, asked) for passage in window)]
+        shown = [_shown(passage, asked) for passage in window]
+        if lead := window[0].lead:  # with a mark where items between the two are left out
+            shown[:0] = [lead, LEFT_OUT] if window[0].skips else [lead]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
             continue
@@ -188,11 +191,6 @@ def _whole_list(candidate: _Candidate, most_words: int) -> Passage:
     return found if item.text in found.text and len(found.text.split()) <= most_words else item
 
 
-def _lead_of(passage: Passage) -> list[str]:
-    """What announces the list that a passage is an item of, with a mark where items between the two are left out."""
-    return [passage.lead, LEFT_OUT][: 1 + passage.skips] if passage.lead else []
-
-
 def _sentence(passage: Passage) -> str:
     """The passage with a mark where it does not hold all of its sentence: at a page's edge, among the text of a chart, or for want of room."""
     text = passage.text
@@ -223,10 +221,10 @@ def _columns(passage: Passage, asked: Understanding) -> str:
         return ""
     table = passage.table
     pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
-    words, periods = content_terms(asked.subject), {head: find_periods(head) for head, _ in pairs}
+    words = content_terms(asked.subject)
     shared = [shared_words(words, head) for head, _ in pairs]
     most = max(shared, default=0.0)
-    fits = [max((periods_agree(one, other) for one in asked.periods for other in periods[head]), default=0) for head, _ in pairs]
+    fits = [agreement(asked.periods, find_periods(head)) for head, _ in pairs]
     in_period = [pair for pair, fit in zip(pairs, fits, strict=True) if 0 < fit == max(fits)]
     wanted = in_period or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
     # A head over two lines goes on after its comma, "May 31, > 2019".

@@ -9,10 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.evidence.blocks import ROW_FIGURE, YEAR_SAID
+from chatbot.evidence.mentions import agreement
 from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
-from ingestion.language.periods import Period, find_periods, periods_agree
+from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
@@ -121,8 +122,8 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "page": found.page,
         "no_figure": float(question.asked.form == "figure" and not has_figure),
         "percentage": float(question.wants_share and bool(_PERCENTAGE.search(passage.text))),
-        "years_in_head": float(_fits(question.periods, find_periods(heads))),
-        "other_years": float(bool(question.periods and said) and not _fits(question.periods, said)),
+        "years_in_head": float(agreement(question.periods, find_periods(heads)) > 0),
+        "other_years": float(bool(question.periods and said) and not agreement(question.periods, said)),
         "label": len(label & question.weights.keys()) / max(1, len(label)),
         "question": float(passage.text.endswith("?")),
         "asks": float(passage.asks),
@@ -130,11 +131,6 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "length": min(1.0, len(passage.text.split()) / MANY_WORDS),
         "condition": min(1.0, 2 * shared) if question.wants_condition and _CONDITION.search(passage.text) else 0.0,
     }
-
-
-def _fits(asked: Sequence[Period], said: Sequence[Period]) -> bool:
-    """Whether one of the periods said may be one that is asked for; two fiscal years that share a calendar year are two."""
-    return any(periods_agree(one, other) for one in asked for other in said)
 
 
 def shared_words(words: Sequence[str], head: str) -> float:

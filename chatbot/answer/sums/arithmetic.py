@@ -93,10 +93,9 @@ def _is_change_of(one: Stated, wanted: Sum, pages: Pages) -> bool:
 
 def _gap(wanted: Sum, pages: Pages) -> Result:
     """How much more one thing is, or moved, than another."""
-    slot = next(iter(wanted.slots), Slot(None))
 
     def fits(one: Stated) -> bool:
-        return bool(one.moves) == wanted.moves and in_slot(one, slot, named=False)
+        return bool(one.moves) == wanted.moves and in_slot(one, wanted.slot, named=False)
 
     left, right = _of_one_sentence(wanted, pages, fits) or (pick(topic, pages, fits) for topic in wanted.topics)
     check_alike((left, right), _said(wanted, pages))
@@ -111,18 +110,17 @@ def _gap(wanted: Sum, pages: Pages) -> Result:
 
 def _share(wanted: Sum, pages: Pages) -> Result:
     """A part as a percentage of the whole that its sentence divides, or that another one states."""
-    slot = next(iter(wanted.slots), Slot(None))
     part_words, whole_words = wanted.topics
-    divided = [one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=slot)]
+    divided = [one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=wanted.slot)]
     inside = {one.sentence for one in divided}
     try:
-        part = pick(part_words, pages, lambda one: one.sentence in inside and _is_level(one, slot=slot))
+        part = pick(part_words, pages, lambda one: one.sentence in inside and _is_level(one, slot=wanted.slot))
         wholes = [one for one in divided if one.sentence == part.sentence and one.figure.start < part.figure.start]
         if len(wholes) != 1:
             raise DoubtError
         whole = wholes[0]
     except DoubtError:
-        part, whole = (pick(words, pages, partial(_is_level, slot=slot)) for words in wanted.topics)
+        part, whole = (pick(words, pages, partial(_is_level, slot=wanted.slot)) for words in wanted.topics)
         if not _may_be_part(part, whole, whole_words, pages):
             raise
     check_alike((part, whole), _said(wanted, pages))
@@ -155,10 +153,9 @@ def _divides(one: Stated, pages: Pages, words: Sequence[str]) -> bool:
 
 def _total(wanted: Sum, pages: Pages) -> Result:
     """The sum of two or three amounts; of one sentence where that has them all."""
-    slot = next(iter(wanted.slots), Slot(None))
 
     def fits(one: Stated) -> bool:
-        return in_slot(one, slot, named=False) and not one.figure.percent
+        return in_slot(one, wanted.slot, named=False) and not one.figure.percent
 
     operands = _of_one_sentence(wanted, pages, fits) or tuple(pick(words, pages, fits) for words in wanted.topics)
     check_alike(operands, _said(wanted, pages), least=True)

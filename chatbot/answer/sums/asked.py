@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.sums.statements import DOWN, UP, VERSIONS
+from chatbot.evidence.mentions import without_periods
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure, find_figures
@@ -43,6 +44,11 @@ class Sum:
     months: frozenset[str] = frozenset()
     figures: tuple[Figure, ...] = ()
     question: str = ""
+
+    @property
+    def slot(self) -> Slot:
+        """The one that all operands are of."""
+        return self.slots[0] if self.slots else Slot(None)
 
 
 # A longer question asks for more than one sum.
@@ -195,9 +201,7 @@ def _span(slot: Slot) -> tuple[int, int, str]:
 def _without_periods(text: str) -> str:
     for pattern in (_YEAR_BEFORE, _YEARS, _MONTHS, _SHORT_VERSION):
         text = pattern.sub(" ", text)
-    for period in reversed(find_periods(text)):
-        text = f"{text[: period.start]} {text[period.end :]}"
-    return text
+    return without_periods(text)
 
 
 def _gap(text: str, slots: tuple[Slot, ...]) -> Sum | None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from chatbot.evidence.mentions import without_periods
 from ingestion.language.numbers import Figure
-from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
@@ -76,9 +76,8 @@ def narrowings(text: str, figures: Sequence[Figure], index: int) -> frozenset[st
     parts = [*_leads(text[: figures[0].start]), *(match[0] for match in _ATTRIBUTED.finditer(text))]
     figure, end = figures[index], figures[index + 1].start if index + 1 < len(figures) else len(text)
     bracket = _BRACKET.match(text, figure.end)
-    if bracket and bracket.start("inside") <= end and not _REFERS.match(bracket["inside"]) and not _restates(bracket, figure, figures):
-        parts.append(bracket["inside"])
-        parts += [OTHER] * _states_another(bracket, figure, figures)
+    if bracket and bracket.start("inside") <= end and not _REFERS.match(bracket["inside"]):
+        parts += _in_bracket(bracket, figure, figures)
     parts += _clauses(text[figure.end : end], last=end == len(text))
     return frozenset(term for part in parts for term in _content(part))
 
@@ -92,19 +91,17 @@ def _leads(before: str) -> Iterator[str]:
         yield match["rest"]
 
 
-def _restates(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> bool:
-    """Whether all that is in brackets is the amount in another unit: "$5 billion (4.4% of GDP)"."""
+def _in_bracket(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> list[str]:
+    """What is in brackets, nothing where it is the amount in another unit: "$5 billion (4.4% of GDP)". Behind it OTHER where it gives another
+    amount of the same unit, and says of what: "(14 million with capital items)", not "(2023: 14 million)"."""
     inside = [one for one in figures if bracket.start() < one.start < bracket.end()]
-    return bool(inside) and all((one.unit, one.percent) != (figure.unit, figure.percent) for one in inside)
-
-
-def _states_another(bracket: re.Match[str], figure: Figure, figures: Sequence[Figure]) -> bool:
-    """Whether it gives another amount of the same unit, and says of what: "(14 million with capital items)", not "(2023: 14 million)"."""
-    inside = [one for one in figures if bracket.start() < one.start < bracket.end() and (one.unit, one.percent) == (figure.unit, figure.percent)]
+    same = [one for one in inside if (one.unit, one.percent) == (figure.unit, figure.percent)]
+    if inside and not same:
+        return []
     rest = bracket["inside"]
-    for one in inside:
+    for one in same:
         rest = rest.replace(one.text, " ")
-    return bool(inside and _content(rest))
+    return [bracket["inside"], OTHER] if same and _content(rest) else [bracket["inside"]]
 
 
 def _clauses(after: str, *, last: bool) -> Iterator[str]:
@@ -115,7 +112,6 @@ def _clauses(after: str, *, last: bool) -> Iterator[str]:
 
 
 def _content(text: str) -> list[str]:
-    for period in reversed(find_periods(text)):
-        text = f"{text[: period.start]} {text[period.end :]}"
+    text = without_periods(text)
     said = [term for term in terms(text) if not term[0].isdigit() and term not in _PLAIN]
     return said + [word for word in text.casefold().split() if word in _CONTRARY] if said else []

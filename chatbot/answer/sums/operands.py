@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from chatbot.answer.sums.asked import Slot
 from chatbot.answer.sums.narrowings import LEAST
 from chatbot.answer.sums.statements import Stated, content
+from chatbot.evidence.mentions import SAME_PERIOD, agreement
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, magnitude
-from ingestion.language.periods import periods_agree
 from ingestion.language.terms import terms
 
 __all__ = ["DoubtError", "Pages", "alike", "check_alike", "distance", "in_slot", "pick", "years_of"]
@@ -120,10 +120,14 @@ def _leads(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> bo
 
 def _beside(marks: Sequence[str], said: frozenset[str]) -> set[str]:
     """Words that stand next to those asked for, with nothing between: "defence expenditure", "debt service"."""
+
+    def is_other(mark: str) -> bool:
+        return bool(mark) and mark not in said
+
     found: set[str] = set()
     for at, mark in enumerate(marks):
         if mark in said:
-            found |= set(_run(marks[:at][::-1], said)) | set(_run(marks[at + 1 :], said))
+            found.update(takewhile(is_other, reversed(marks[:at])), takewhile(is_other, marks[at + 1 :]))
     return found
 
 
@@ -132,15 +136,6 @@ def _after(raw: Sequence[str], marks: Sequence[str], said: frozenset[str]) -> se
     first = next((at for at, mark in enumerate(marks) if mark in said), len(marks))
     last = next((at for at in range(first, len(raw)) if raw[at].casefold() == "other"), len(raw))
     return set(marks[first + 1 : last]) - {""}
-
-
-def _run(marks: Sequence[str], said: frozenset[str]) -> list[str]:
-    run: list[str] = []
-    for mark in marks:
-        if not mark or mark in said:
-            break
-        run.append(mark)
-    return run
 
 
 def _joins_only(phrase: str, said: frozenset[str]) -> bool:
@@ -162,8 +157,7 @@ def in_slot(one: Stated, slot: Slot, *, named: bool) -> bool:
         return False
     if slot.period is None or (not one.periods and not named):
         return True
-    agreement = max((periods_agree(slot.period, period) for period in one.periods), default=0)
-    return agreement == 2 if named else agreement > 0
+    return agreement([slot.period], one.periods) >= (SAME_PERIOD if named else 1)
 
 
 def _like(one: Stated, other: Stated) -> bool:
@@ -175,7 +169,7 @@ def _like(one: Stated, other: Stated) -> bool:
     return same and (one.rate, one.base, one.moves) == (other.rate, other.base, other.moves)
 
 
-def check_alike(operands: Sequence[Stated], said: frozenset[str] = frozenset(), *, least: bool = False) -> None:
+def check_alike(operands: Sequence[Stated], said: frozenset[str], *, least: bool = False) -> None:
     """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement, where one is a bound, and where other
     words narrow one than another, but for those that the question or the document's name says. least: "at least" may be."""
     if any(one.bound and not (least and one.bound == LEAST) for one in operands) or len({one.narrowed - said for one in operands}) > 1:

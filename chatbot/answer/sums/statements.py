@@ -182,8 +182,7 @@ def _lead(place: _Place, index: int) -> str:
 
 def _trail(place: _Place, index: int) -> str:
     """What goes on from a figure to the next clause or figure."""
-    start, last = place.figures[index].end, index + 1 == len(place.figures)
-    text = place.text[start : None if last else place.figures[index + 1].start]
+    text, last = _up_to_next(place, index), index + 1 == len(place.figures)
     rate = _RATE.match(text)
     match = _TRAIL.match(text, rate.end() if rate else 0)
     if match is None:

@@ -164,11 +164,10 @@ def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | Non
     if mark is None and not percent:
         scale, _ = passage_scale(hit.page_text)
     if PER_SHARE.search(f"{row.section} {row.label}"):
-        scale = 1.0
-    texts = (row.label, table.heads[column], found.text, verbatim(row, hit.page_text))
-    label, head, text, whole = map(escape_keys, texts)
-    unit = "" if PER_SHARE.search(f"{row.section} {row.label}") else stated.strip("() ")
-    return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, escape_keys(unit), percent)
+        scale, stated = 1.0, ""
+    texts = (row.label, table.heads[column], found.text, verbatim(row, hit.page_text), stated.strip("() "))
+    label, head, text, whole, unit = map(escape_keys, texts)
+    return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, unit, percent)
 
 
 def stated_unit(table: Table, row: Row, column: int | None = None) -> str:

@@ -49,8 +49,9 @@ class Task:
 
     def cell(self, measure: Measure, year: int | None) -> Cell:
         """Raises MissingError."""
-        found = find_cell(Wanted(measure, year, self.words), self.sources)
-        if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, Wanted(measure, year, self.words)):
+        wanted = Wanted(measure, year, self.words)
+        found = find_cell(wanted, self.sources)
+        if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, wanted):
             raise MissingError(measure.name)
         return found
 
