@@ -137,7 +137,7 @@ def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
 
 def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
     """Words of a picture with their boxes on the page."""
-    width, height = place.x1 - place.x0, place.y1 - place.y0
+    width, height = place.width, place.height
 
     def box_on_page(box: Rect) -> Rect:
         return Rect(place.x0 + box.x0 * width, place.y0 + box.y0 * height, place.x0 + box.x1 * width, place.y0 + box.y1 * height)
@@ -155,7 +155,7 @@ def _plain(text: str) -> str:
 
 def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
     """True where a line of the page's own text stands at the word's place and holds it, or what it is misread from."""
-    across, down = (word.box.x0 + word.box.x1) / 2, (word.box.y0 + word.box.y1) / 2
+    across, down = word.box.centre, word.box.middle
     plain = _plain(word.text)
     return any(
         box.x0 <= across <= box.x1 and box.y0 <= down <= box.y1 and (plain in words or get_close_matches(plain, words, 1, ALIKE))
@@ -233,7 +233,7 @@ def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
 
 def _is_level(word: Word, size: tuple[int, int]) -> bool:
     """False for a word along a side of the page: tesseract reads lines that run downwards too."""
-    return (word.box.x1 - word.box.x0) * size[0] > (word.box.y1 - word.box.y0) * size[1]
+    return word.box.width * size[0] > word.box.height * size[1]
 
 
 def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:

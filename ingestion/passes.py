@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ingestion.records import Rect, Word
+from ingestion.records import Rect, Word, around
 
 __all__ = ["OcrLine", "add_pass", "lay_out", "letters", "mean_confidence", "without_noise"]
 
@@ -161,7 +161,7 @@ def _shared(boxes: NDArray[np.float64], box: Rect) -> NDArray[np.float64]:
     width = np.minimum(boxes[:, 2], box.x1) - np.maximum(boxes[:, 0], box.x0)
     height = np.minimum(boxes[:, 3], box.y1) - np.maximum(boxes[:, 1], box.y0)
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    smaller = np.minimum(areas, (box.x1 - box.x0) * (box.y1 - box.y0))
+    smaller = np.minimum(areas, box.width * box.height)
     share: NDArray[np.float64] = np.clip(width, 0, None) * np.clip(height, 0, None) / np.maximum(smaller, 1e-12)
     return share
 
@@ -178,34 +178,29 @@ def _close_together(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _reach(word: Word) -> float:
-    return WIDEST_GAP * (word.box.y1 - word.box.y0)
+    return WIDEST_GAP * word.box.height
 
 
 def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
     """Put a line where it is read: into the line on whose row it stands, else below the nearest line above it, of
     its own column where there is one."""
-    box = _around(new.words)
+    box = around(word.box for word in new.words)
     below: list[tuple[bool, float, int]] = []
     for index, line in enumerate(lines):
         if not line.words:
             continue
-        other = _around(line.words)
-        if _on_one_row(box, other) and max(box.x0 - other.x1, other.x0 - box.x1) < _reach(new.words[0]):
+        other = around(word.box for word in line.words)
+        if _on_one_row(box, other) and -box.overlap(other) < _reach(new.words[0]):
             lines[index] = OcrLine(tuple(sorted((*line.words, *new.words), key=lambda word: word.box.x0)), line.first)
             return
-        if other.y0 + other.y1 <= box.y0 + box.y1:
-            below.append((min(box.x1, other.x1) > max(box.x0, other.x0), other.y1, index))
+        if other.middle <= box.middle:
+            below.append((box.overlap(other) > 0, other.y1, index))
     lines.insert(max(below)[2] + 1 if below else 0, replace(new, first=True))
 
 
 def _on_one_row(first: Rect, second: Rect) -> bool:
-    low, high = sorted((first.y1 - first.y0, second.y1 - second.y0))
-    return min(first.y1, second.y1) - max(first.y0, second.y0) >= SAME_ROW * low and high <= SAME_HEIGHT * low
-
-
-def _around(words: Sequence[Word]) -> Rect:
-    boxes = [word.box for word in words]
-    return Rect(min(box.x0 for box in boxes), min(box.y0 for box in boxes), max(box.x1 for box in boxes), max(box.y1 for box in boxes))
+    low, high = sorted((first.height, second.height))
+    return first.level(second) >= SAME_ROW * low and high <= SAME_HEIGHT * low
 
 
 def lay_out(lines: Sequence[OcrLine]) -> tuple[str, tuple[Word, ...]]:
