@@ -74,6 +74,10 @@ class Rect(Across, Down):
     x1: float
     y1: float
 
+    def holds(self, other: Rect) -> bool:
+        """Whether the middle of the other stands in this one."""
+        return self.x0 <= other.centre <= self.x1 and self.y0 <= other.middle <= self.y1
+
     def meets(self, other: Rect) -> bool:
         """Whether the two share more than a side."""
         return self.overlap(other) > 0 and self.level(other) > 0
@@ -97,6 +101,11 @@ class Word:
     confidence: float | None = None
     start: int = -1
     end: int = -1
+
+    @property
+    def sure(self) -> float:
+        """Its confidence, 0 where it has none."""
+        return self.confidence or 0.0
 
 
 @dataclass(frozen=True, slots=True)

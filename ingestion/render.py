@@ -45,11 +45,11 @@ def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
     """How surely the words between two offsets of a page's text were read by OCR, 0-100: the least sure word with a digit where there
     is one, for a figure misread is a figure wrong; else the mean over letters. None where none of them was read by OCR."""
     read = [word for word in words if word.confidence is not None and word.start < end and word.end > start]
-    figures = [word.confidence or 0.0 for word in read if any(map(str.isdigit, word.text))]
+    figures = [word.sure for word in read if any(map(str.isdigit, word.text))]
     if figures:
         return round(min(figures), 1)
     letters = sum(len(word.text) for word in read)
-    return round(sum((word.confidence or 0.0) * len(word.text) for word in read) / letters, 1) if letters else None
+    return round(sum(word.sure * len(word.text) for word in read) / letters, 1) if letters else None
 
 
 def _plain(text: str) -> str:

@@ -64,7 +64,7 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
     ruled = [table for table in ruled if not any(table.box.meets(other.box) and len(other.heads) >= _width(table, ruled) for other in tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not any(_is_inside(word, table.box) for table in ruled)]
+    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
     both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
     return sorted(both, key=lambda table: table.box.y0) if _count_cells(both) >= KEPT * _count_cells(tables) else tables
 
@@ -131,10 +131,6 @@ def _stand_alike(first: Rect, second: Rect) -> bool:
 
 def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
     return sum(line.middle < y for line in lines)
-
-
-def _is_inside(word: Word, box: Rect) -> bool:
-    return box.x0 < word.box.centre < box.x1 and box.y0 < word.box.middle < box.y1
 
 
 def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
