@@ -69,6 +69,7 @@ def _is_debt_service(look: Look) -> bool:
         and _rows_below(look, number) >= FEWEST_ROWS
         and count_found(words.OWED, look.text) >= FEWEST_OWED
         for number, text in look.headings
+        if any(word in text for word in words.DEBT_WORDS)
     )
 
 

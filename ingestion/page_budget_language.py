@@ -110,6 +110,8 @@ DEBT_TABLE = re.compile(
     r"[^\n]{0,60}\b(?:consist|compris|follow|maturit|attributable|due\b|by year)|"
     r"maturities of [^\n]{0,30}\bdebt|principal payments [^\n]{0,40}(?:debt|notes|bonds)"
 )
+# A heading without any of these is not tried.
+DEBT_WORDS = tuple("debt borrowing payable maturit bonds loans redemption dette schuld deuda divida verbindlichkeit".split())
 TARGETS = re.compile(
     r"\b"
     + _any(

@@ -27,6 +27,7 @@ CAPITAL_APART = re.compile(r"\b([A-Z]) (?=[A-Z]{2})")
 FEWEST_CAPITALS_APART = 2
 # A page in a language with accents has one early.
 ACCENTS_WITHIN = 1500
+LAST_OF_FIGURES = "0123456789)%*—–-"
 ENDS_IN_YEAR = re.compile(rf"{YEAR}\b")
 PAGE_NUMBER = re.compile(r"(?:f ?- ?)?\d{1,3}(?:-\d{1,3})?|[ivxl]{1,6}")
 
@@ -75,7 +76,7 @@ def look_at(page: Page) -> Look:
         at += len(line) + 1
     text = fold("\n".join(lines))
     folded = tuple(text.split("\n")) if lines else ()
-    figures = tuple(bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
+    figures = tuple(line[-1] in LAST_OF_FIGURES and bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
     headings = [(number, folded[number]) for number, line in enumerate(lines) if _may_head(line, ends_in_figure=figures[number])]
     headings += [(-1, fold(" ".join(table.caption[:LONGEST_CAPTION].split()))) for table in page.tables if table.caption]
     return Look(tuple(lines), folded, tuple(edges), figures, tuple(headings), text)
