@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.scales import WHOLE_SCALE
 from ingestion.records import Across, Word
-from ingestion.table_lines import Piece, VisualLine
-from ingestion.table_words import is_period, printed
+from ingestion.table_lines import Piece, VisualLine, text_piece
+from ingestion.table_words import is_period
 
-__all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "nearer", "parted", "row_values"]
+__all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted", "row_values"]
 
 # More columns are none of a table that anyone prints; what lies beyond is left out.
 MOST_COLUMNS = 30
@@ -37,8 +36,6 @@ PARTED = 1.3
 # or so much more than words that the gaps between them are wider than those inside by this.
 WIDER = 1.3
 WIDE = 0.9
-# A column stands nearer to one beside it than to the other where the gap is at most this share of the other's.
-NEARER = 0.85
 
 
 @dataclass(slots=True)
@@ -148,27 +145,12 @@ def _joined(columns: list[Column], letter: float) -> list[Column]:
     return kept
 
 
-def nearer(columns: Sequence[Column], place: int, to: int) -> bool:
-    """Whether a column stands clearly nearer to one beside it than to the one on its other side; never where one of the two is missing."""
-    beyond = 2 * place - to
-    if not all(0 <= number < len(columns) for number in (place, to, beyond)):
-        return False
-    return _gap(columns, place, to) < NEARER * _gap(columns, place, beyond)
-
-
-def _gap(columns: Sequence[Column], one: int, other: int) -> float:
-    """How far the values of two columns stand apart, by the middle row that has both; 0 where none has."""
-    left, right = columns[min(one, other)].values, columns[max(one, other)].values
-    gaps = [right[line].core - left[line].x1 for line in left.keys() & right.keys()]
-    return median(gaps) if gaps else 0.0
-
-
 def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece]:
     """Heads of neighbouring columns that stand so close that they look like one."""
     over = [column for column in columns if column.overlap(piece) > 0]
     if len(over) < 2 or len(piece.words) < len(over):
         return [piece]
-    parts = [Piece(words, words[0].box.x0, words[-1].box.x1, False, " ".join(map(printed, words)), words[0].box.x0) for words in _groups(piece, over)]
+    parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):
         return [piece]
     inside = max((after.box.x0 - word.box.x1 for part in parts for word, after in pairwise(part.words)), default=letter)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.language.months import MONTH_NAME
 from ingestion.records import Across, Down
 from ingestion.table_captions import CAPTION, caption_of, is_bare_unit, is_unit
-from ingestion.table_columns import Column, head_row, nearer, parted, row_values
+from ingestion.table_columns import Column, head_row, parted, row_values
 from ingestion.table_lines import INK, Piece, VisualLine
 from ingestion.table_words import is_period
 
@@ -37,10 +37,6 @@ PERIOD_LABEL = re.compile(
     re.IGNORECASE,
 )
 LONGEST_PERIOD = 60
-# What a figure of a period may be; two of these can share the period over one of them.
-STAGE = re.compile(
-    r"\b(?:budget|actuals?|act|outturn|est|estimates?|proj|projections?|forecast|prel|prog|programme?|revised|provisional|staff)\b", re.IGNORECASE
-)
 
 
 @dataclass(slots=True)
@@ -161,7 +157,7 @@ class _Zone:
             for number in range(head.core[0], head.core[1] + 1):
                 self._lowest[number] = head if head.core[0] == head.core[1] else None
         stacks: list[list[tuple[tuple[int, int], str]]] = [[] for _ in self._columns]
-        for head, span in self._with_shared_periods(self._spans(heads)):
+        for head, span in self._spans(heads):
             for stack in stacks[span[0] : span[1] + 1]:
                 if stack and stack[-1][0] == span:
                     stack[-1] = (span, f"{stack[-1][1]} {head.text}")
@@ -215,23 +211,6 @@ class _Zone:
                 else:
                     spans[left][1] = spans[right][0] - 1
         return [(head, (span[0], span[1])) for head, span in zip(heads, spans, strict=True)]
-
-    def _with_shared_periods(self, spans: Sequence[tuple[_Head, tuple[int, int]]]) -> Iterator[tuple[_Head, tuple[int, int]]]:
-        """The heads, a period set level with one of two columns given to both: "Budget  Staff proj." in a single cell under "2024"."""
-        for head, (start, end) in spans:
-            shared = None
-            if start == end and is_period(head.text):
-                level = {n for other, (first, last) in spans if _on_one_line(other, head) for n in range(first, last + 1)}
-                beside = ((start - 1, abs(head.x1 - self._columns[start].x1)), (start + 1, abs(head.x0 - self._columns[start].left)))
-                fits = (n for n, off in beside if off < ALIGNED * self._pitch and n not in level and self._is_paired(head, start, n))
-                shared = next(fits, None)
-            yield head, (start, end) if shared is None else (min(start, shared), max(end, shared))
-
-    def _is_paired(self, head: _Head, own: int, other: int) -> bool:
-        """Whether two columns, each headed by the stage of its figures below a period, stand closer than the other to its next."""
-        if not nearer(self._columns, other, own):
-            return False
-        return all(low is not None and low.y0 > head.y0 and STAGE.search(low.text) for low in (self._lowest[own], self._lowest[other]))
 
     def _within(self, head: _Head, span: tuple[int, int]) -> tuple[int, int]:
         """A span made smaller until the head stands over its middle again."""

@@ -11,7 +11,7 @@ from statistics import median
 from ingestion.records import Across, Down, Word
 from ingestion.table_words import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, is_period, is_value, printed, words_kind
 
-__all__ = ["INK", "Piece", "VisualLine", "visual_lines"]
+__all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
 
 # Share of the lower word's height that two words of one line have in common: footnote marks stand high but inside, and the
 # staggered lines of neighbouring heads, half a line apart, have less.
@@ -59,6 +59,12 @@ class Piece(Across):
     figure: bool
     text: str
     core: float
+
+
+def text_piece(words: Sequence[Word]) -> Piece:
+    """Words from left to right that are no value."""
+    left = words[0].box.x0
+    return Piece(list(words), left, words[-1].box.x1, False, " ".join(map(printed, words)), left)
 
 
 @dataclass(slots=True)
@@ -208,7 +214,7 @@ class _Joiner:
         """The pieces of a line that holds nothing but words: most lines of most pages, done the short way."""
         starts = [0, *(index for index in range(1, len(self._words)) if self._gap(index) >= TEXT_GAP), len(self._words)]
         groups = [self._words[start:end] for start, end in pairwise(starts)]
-        return [Piece(list(group), group[0].box.x0, group[-1].box.x1, False, " ".join(map(printed, group)), group[0].box.x0) for group in groups]
+        return list(map(text_piece, groups))
 
     def _tokens(self) -> list[Piece]:
         """Words, those that make up one value together; a piece without words where a leader stands."""

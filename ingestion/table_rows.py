@@ -11,7 +11,7 @@ from ingestion.records import Across, Cell, Down, Row, Word
 from ingestion.table_captions import NOTE, is_unit
 from ingestion.table_columns import Column, label_of
 from ingestion.table_lines import Piece, VisualLine
-from ingestion.table_words import is_period, printed, words_kind
+from ingestion.table_words import is_period, printed, span_of, words_kind
 
 __all__ = ["rows_of"]
 
@@ -55,7 +55,7 @@ def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequenc
     """The rows that lines[first] to lines[last] make, with values in `columns`; lines below may carry the end of the last label."""
     items = [_item(lines[index], index, columns) for index in range(first, last + 1)]
     tail = [_item(line, -1, columns) for line in lines[last + 1 : last + 1 + LONGEST_TAIL]]
-    return _Joiner(items, tail, lines[first].letter, columns[0].left if columns else 1.0).rows(len(columns))
+    return _Joiner(items, tail, lines[first].letter, columns[0].left).rows(len(columns))
 
 
 def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
@@ -237,10 +237,7 @@ def _lengthen(row: _Item, number: int, piece: Piece) -> None:
 
 
 def _row(item: _Item, section: str, columns: int) -> Row:
-    cells = tuple(_cell(item.cells[number]) if number in item.cells else None for number in range(columns))
+    pieces = [item.cells.get(number) for number in range(columns)]
+    cells = tuple(Cell(piece.text, *span_of(piece.words)) if piece else None for piece in pieces)
     words = [*item.words, *(word for piece in item.cells.values() for word in piece.words)]
-    return Row(item.label, cells, section, min(word.start for word in words), max(word.end for word in words))
-
-
-def _cell(piece: Piece) -> Cell:
-    return Cell(piece.text, min(word.start for word in piece.words), max(word.end for word in piece.words))
+    return Row(item.label, cells, section, *span_of(words))
