@@ -148,7 +148,7 @@ def _read(token: str) -> tuple[str, int]:
 
 def _box_of(line: Rect, piece: str, match: re.Match[str]) -> Rect:
     """About where the number is in its line, all characters taken as equally wide."""
-    width = (line.x1 - line.x0) / len(piece)
+    width = line.width / len(piece)
     return Rect(line.x0 + match.start(1) * width, line.y0, line.x0 + match.end(1) * width, line.y1)
 
 
@@ -208,7 +208,7 @@ def _same_place(one: _Number, other: _Number) -> bool:
         return False
     if one.box is None or other.box is None:
         return True
-    level = abs(one.box.y0 + one.box.y1 - other.box.y0 - other.box.y1) <= 2 * SAME_HEIGHT
+    level = abs(one.box.middle - other.box.middle) <= SAME_HEIGHT
     if not level and (one.side == "side" or one.depth != other.depth or (one.around != other.around and not (one.alone and other.alone))):
         return False
     if all(one.around) and all(other.around):
@@ -219,8 +219,8 @@ def _same_place(one: _Number, other: _Number) -> bool:
 
 def _aligned(one: Rect, other: Rect) -> bool:
     """They begin, end or centre alike; for boxes too wide for a number, whose place in them is not known, that they overlap."""
-    if max(one.x1 - one.x0, other.x1 - other.x0) > WIDEST_NUMBER:
-        return one.x0 <= other.x1 and other.x0 <= one.x1
+    if max(one.width, other.width) > WIDEST_NUMBER:
+        return one.overlap(other) >= 0
     left, right = one.x0 - other.x0, one.x1 - other.x1
     return min(abs(left), abs(right), abs(left + right) / 2) <= SAME_SIDE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.records import Line, Rect, Word
+from ingestion.records import Line, Rect, Word, around
 
 __all__ = ["lines_of"]
 
@@ -15,7 +15,7 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
     box, start, end, line_end = Rect(0.0, 0.0, 0.0, 0.0), 0, 0, -1
     for word in words:
         if word.start < line_end:
-            box, start, end = _around(box, word.box), start, word.end
+            box, end = around((box, word.box)), word.end
             continue
         if line_end >= 0:
             lines.append(Line(start, end, box))
@@ -23,7 +23,3 @@ def lines_of(text: str, words: Sequence[Word]) -> tuple[Line, ...]:
         found = text.find("\n", word.end)
         line_end = found if found >= 0 else len(text) + 1
     return (*lines, Line(start, end, box)) if line_end >= 0 else ()
-
-
-def _around(first: Rect, second: Rect) -> Rect:
-    return Rect(min(first.x0, second.x0), min(first.y0, second.y0), max(first.x1, second.x1), max(first.y1, second.y1))

@@ -67,7 +67,7 @@ def line_shape(line: str) -> str:
 
 def usual_height(pages: Sequence[Page]) -> float:
     """The usual height of a line, as a share of the page; 0 where no line has a place."""
-    return _middle([_middle([line.box.y1 - line.box.y0 for line in page.lines]) for page in pages if page.lines])
+    return _middle([_middle([line.box.height for line in page.lines]) for page in pages if page.lines])
 
 
 def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
@@ -80,9 +80,9 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
         spans = [match.span() for match in re.finditer(r"\S[^\n]*", page.text)]
         heads = [EdgeRow("head", depth, (span,)) for depth, span in enumerate(spans[:EDGE_ROWS])]
         return heads + [EdgeRow("foot", depth, (span,)) for depth, span in enumerate(spans[: -EDGE_ROWS - 1 : -1])]
-    highest = TALL * min(usual, _middle([line.box.y1 - line.box.y0 for line in lines]))
+    highest = TALL * min(usual, _middle([line.box.height for line in lines]))
     parts = [part for line in lines if not _upright(line.box) for part in _parted(page.text, line, highest)]
-    level = sorted(parts, key=lambda line: line.box.y0 + line.box.y1)
+    level = sorted(parts, key=lambda line: line.box.middle)
     ends = [*_outer("head", _beside(level)), *_outer("foot", _beside(level[::-1]))]
     known = {start for row in ends for start, _ in row.pieces}
     sides = [line for line in lines if (line.box.x1 <= SIDE_MARGIN or line.box.x0 >= 1 - SIDE_MARGIN) and line.start not in known]
@@ -180,7 +180,7 @@ def _attached(page: Page, rows: Sequence[EdgeRow]) -> list[bool]:
         row, inner = rows[index], rows[index + 1]
         if row.boxes and row.depth < inner.depth:
             gap = max(inner.boxes[0].y0 - row.boxes[0].y1, row.boxes[0].y0 - inner.boxes[0].y1)
-            close = gap < CLOSE * (row.boxes[0].y1 - row.boxes[0].y0)
+            close = gap < CLOSE * row.boxes[0].height
             tables[index] |= close and tables[index + 1]
             attached[index] |= tables[index] or (close and attached[index + 1] and row.depth > 0)
     return [held and not _has_number(page, row) for held, row in zip(attached, rows, strict=True)]
@@ -200,7 +200,7 @@ def _of_a_table(page: Page, row: EdgeRow) -> bool:
 
 
 def _level(row: EdgeRow) -> float:
-    return (row.boxes[0].y0 + row.boxes[0].y1) / 2 if row.boxes else -1.0
+    return row.boxes[0].middle if row.boxes else -1.0
 
 
 def _beside(lines: Sequence[Line]) -> list[list[Line]]:
@@ -219,14 +219,14 @@ def _beside(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _level_with(one: Rect, other: Rect) -> bool:
     """Two different boxes that stand beside each other: they share a third of the lower one's height."""
-    return one != other and 3 * (min(one.y1, other.y1) - max(one.y0, other.y0)) > min(one.y1 - one.y0, other.y1 - other.y0)
+    return one != other and 3 * one.level(other) > min(one.height, other.height)
 
 
 def _parted(text: str, line: Line, highest: float) -> list[Line]:
     """A line, or where it is too high for one and ends in a number, what comes before that and the number at its foot; how far right
     that stands is not known."""
     box = line.box
-    match = TRAILING.search(text[max(line.start, line.end - LONGEST_NUMBER) : line.end]) if box.y1 - box.y0 > highest else None
+    match = TRAILING.search(text[max(line.start, line.end - LONGEST_NUMBER) : line.end]) if box.height > highest else None
     if match is None or line.end - line.start == len(match.group()):
         return [line]
     foot, at = box.y1 - highest / TALL, line.end - len(match.group())
@@ -235,7 +235,7 @@ def _parted(text: str, line: Line, highest: float) -> list[Line]:
 
 def _upright(box: Rect) -> bool:
     """It is text set sideways, which shares its height with everything."""
-    return box.y1 - box.y0 > max(UPRIGHT * (box.x1 - box.x0), LOWEST_UPRIGHT)
+    return box.height > max(UPRIGHT * box.width, LOWEST_UPRIGHT)
 
 
 def _middle(heights: Sequence[float]) -> float:

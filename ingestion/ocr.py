@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
 from ingestion.layout import lines_of
-from ingestion.passes import OcrLine, add_pass, lay_out, letters, mean_confidence, without_noise
+from ingestion.passes import OcrLine, add_pass, lay_out, letters, mean_confidence, without_noise, words_of
 from ingestion.records import Page, Rect, Table, Word
 from ingestion.scans import blank_out, crop, has_middling_ground, lay, lies_sideways, prepare, text_area, turn, turn_back
 from ingestion.tables import find_tables
@@ -111,7 +111,7 @@ def read_pictures(page: Page, image: Image, pictures: Sequence[Rect]) -> Page:
             break
         lines, turned = _read_lines(crop(image, place), clock)
         fresh = [replace(line, words=tuple(word for word in _on_page(line.words, place) if not _is_written(word, own))) for line in lines]
-        if not _is_no_text([word for line in fresh for word in line.words]):
+        if not _is_no_text(words_of(fresh)):
             found = _appended(found, [line for line in fresh if line.words], turned)
     return found if found is page else replace(found, confidence=round(mean_confidence(found.words), 1), method="text+ocr")
 
@@ -137,7 +137,7 @@ def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
 
 def _on_page(words: Sequence[Word], place: Rect) -> list[Word]:
     """Words of a picture with their boxes on the page."""
-    width, height = place.x1 - place.x0, place.y1 - place.y0
+    width, height = place.width, place.height
 
     def box_on_page(box: Rect) -> Rect:
         return Rect(place.x0 + box.x0 * width, place.y0 + box.y0 * height, place.x0 + box.x1 * width, place.y0 + box.y1 * height)
@@ -155,12 +155,8 @@ def _plain(text: str) -> str:
 
 def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
     """True where a line of the page's own text stands at the word's place and holds it, or what it is misread from."""
-    across, down = (word.box.x0 + word.box.x1) / 2, (word.box.y0 + word.box.y1) / 2
     plain = _plain(word.text)
-    return any(
-        box.x0 <= across <= box.x1 and box.y0 <= down <= box.y1 and (plain in words or get_close_matches(plain, words, 1, ALIKE))
-        for box, words in own
-    )
+    return any(box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE)) for box, words in own)
 
 
 class _Clock:
@@ -204,7 +200,7 @@ def _with_rest(level: Image, lines: list[OcrLine], clock: _Clock, *, least: int 
     """The lines of a first pass with those of a further one over what that left over or was unsure of, where that is `least` or more."""
     if not clock.allows_more():
         return lines
-    rest = blank_out(level, [word.box for line in lines for word in line.words if (word.confidence or 0.0) >= SURE])
+    rest = blank_out(level, [word.box for word in words_of(lines) if word.sure >= SURE])
     if text_area(rest) < least:
         return lines
     try:
@@ -225,7 +221,7 @@ def _within(image: Image) -> Image:
 
 def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
     """True where the image these lines were read from may be wrong way up: it shows text, but not what was read."""
-    words = [word for line in lines for word in line.words]
+    words = words_of(lines)
     if not _is_no_text(words) and _level_share(words, image.size) >= LEAST_LEVEL:
         return False
     return max(text_area(image), text_area(turn(image, 90))) >= LEAST_TEXT
@@ -233,7 +229,7 @@ def _is_doubtful(lines: Sequence[OcrLine], image: Image) -> bool:
 
 def _is_level(word: Word, size: tuple[int, int]) -> bool:
     """False for a word along a side of the page: tesseract reads lines that run downwards too."""
-    return (word.box.x1 - word.box.x0) * size[0] > (word.box.y1 - word.box.y0) * size[1]
+    return word.box.width * size[0] > word.box.height * size[1]
 
 
 def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
@@ -243,8 +239,7 @@ def _level_share(words: Sequence[Word], size: tuple[int, int]) -> float:
 
 def _sure_letters(lines: Sequence[OcrLine], size: tuple[int, int]) -> int:
     """Letters of words that are sure, long and level: upside down, tesseract finds short or doubtful ones."""
-    words = [word for line in lines for word in line.words]
-    return letters([word for word in words if (word.confidence or 0.0) >= SURE and letters([word]) >= LONG and _is_level(word, size)])
+    return letters([word for word in words_of(lines) if word.sure >= SURE and letters([word]) >= LONG and _is_level(word, size)])
 
 
 def _best_turn(evened: Image, among: Sequence[int], least: float, clock: _Clock) -> int:

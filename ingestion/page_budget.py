@@ -5,17 +5,9 @@ from __future__ import annotations
 import re
 
 from ingestion import page_budget_language as words
-from ingestion.page_look import Look
+from ingestion.page_look import Look, count_found
 
-__all__ = [
-    "is_budget_summary",
-    "is_debt_service",
-    "is_expenditure_summary",
-    "is_financial_highlights",
-    "is_fiscal_targets",
-    "is_forecast",
-    "is_revenue_summary",
-]
+__all__ = ["SUBJECTS"]
 
 # A table has at least so many rows of figures; under its heading they begin within so many lines.
 FEWEST_ROWS = 4
@@ -39,69 +31,64 @@ FEWEST_AHEAD = 2
 LINES_OF_A_FOOT = 2
 
 
-def is_financial_highlights(look: Look) -> bool:
+def _is_financial_highlights(look: Look) -> bool:
     """Figures of several years, or the key figures, chosen from the statements."""
     return any(
-        (found := words.HIGHLIGHTS.match(text)) is not None
-        and words.OTHER_HIGHLIGHTS.search(found["rest"]) is None
-        and _rows_below(look, number) >= 2 * FEWEST_ROWS
+        (found := words.HIGHLIGHTS.match(text)) and not words.OTHER_HIGHLIGHTS.search(found["rest"]) and _rows_below(look, number) >= 2 * FEWEST_ROWS
         for number, text in look.headings
     )
 
 
-def is_revenue_summary(look: Look) -> bool:
+def _is_revenue_summary(look: Look) -> bool:
     """A government's revenue by source."""
-    return _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE) and _kinds(look.text, words.SOURCES[: words.TAXES]) >= FEWEST_TAXES
+    return (
+        _is_summary(look, words.REVENUE, words.SOURCES, words.TOTAL_REVENUE) and count_found(words.SOURCES[: words.TAXES], look.text) >= FEWEST_TAXES
+    )
 
 
-def is_expenditure_summary(look: Look) -> bool:
+def _is_expenditure_summary(look: Look) -> bool:
     """A government's expenditure by function, ministry or kind."""
     return _is_summary(look, words.EXPENDITURE, words.PURPOSES, words.TOTAL_SPENDING)
 
 
-def is_budget_summary(look: Look) -> bool:
+def _is_budget_summary(look: Look) -> bool:
     """Receipts, expenditure and what lies between them, in a table or in a few sentences under such a heading."""
-    if "expen" not in look.text and "outlays" not in look.text and "spending" not in look.text:
-        return False
     headed = _headed(look, words.BUDGET)
-    if headed and all(word.search(look.text) for word in words.SAID):
+    if headed and count_found(words.SAID, look.text) == len(words.SAID):
         return True
-    if look.rows() < FEWEST_ROWS or words.TOTAL_SPENDING.search(look.text) is None:
+    rows = (words.TOTAL_SPENDING, words.INCOME, words.SPENDING, words.BALANCE)
+    if look.rows() < FEWEST_ROWS or count_found(rows, look.text) < len(rows):
         return False
-    return (headed or words.TOTAL_REVENUE.search(look.text) is not None) and all(
-        row.search(look.text) for row in (words.INCOME, words.SPENDING, words.BALANCE)
-    )
+    return headed or bool(words.TOTAL_REVENUE.search(look.text))
 
 
-def is_debt_service(look: Look) -> bool:
+def _is_debt_service(look: Look) -> bool:
     """What is owed, by instrument or by the year in which it falls due."""
     return any(
-        (words.DEBT.fullmatch(text) is not None or words.DEBT_TABLE.search(text) is not None)
+        (words.DEBT.fullmatch(text) or words.DEBT_TABLE.search(text))
         and _rows_below(look, number) >= FEWEST_ROWS
-        and _kinds(look.text, words.OWED) >= FEWEST_OWED
+        and count_found(words.OWED, look.text) >= FEWEST_OWED
         for number, text in look.headings
         if any(word in text for word in words.DEBT_WORDS)
     )
 
 
-def is_fiscal_targets(look: Look) -> bool:
+def _is_fiscal_targets(look: Look) -> bool:
     """Rules, targets, ceilings and objectives of public money."""
-    if (
-        not any(map(words.TARGETS.search, (_headings(look), *look.edges, *look.folded[-LINES_OF_A_FOOT:])))
-        or words.PUBLIC_MONEY.search(look.text) is None
-    ):
+    headed = any(map(words.TARGETS.search, (_headings(look), *look.edges, *look.folded[-LINES_OF_A_FOOT:])))
+    if not headed or not words.PUBLIC_MONEY.search(look.text):
         return False
     counts = [look.text.count(word) for word in words.RULE_WORDS]
     return sum(map(bool, counts)) >= FEWEST_RULE_WORDS and sum(counts) >= MOST_OFTEN
 
 
-def is_forecast(look: Look) -> bool:
+def _is_forecast(look: Look) -> bool:
     """Years to come, in a table: of the economy or of public finances."""
-    if look.rows() < FEWEST_ROWS or words.AHEAD.search(look.text) is None:
+    if look.rows() < FEWEST_ROWS or not words.AHEAD.search(look.text):
         return False
     fewest = 1 if _headed(look, words.FORECAST) else FEWEST_AHEAD
     for number, line in enumerate(look.folded):
-        if line.count("20") >= FEWEST_YEARS and len(set(YEARS.findall(line))) >= FEWEST_YEARS:
+        if len(set(YEARS.findall(line))) >= FEWEST_YEARS:
             near = look.folded[max(0, number - 1) : number + LINES_OF_COLUMN_HEADS]
             heads = " ".join(head for head in near if len(head) <= LONGEST_COLUMN_HEAD)
             if len(words.AHEAD.findall(heads)) >= fewest:
@@ -114,7 +101,7 @@ def _headings(look: Look) -> str:
 
 
 def _headed(look: Look, title: re.Pattern[str]) -> bool:
-    return title.search(_headings(look)) is not None
+    return bool(title.search(_headings(look)))
 
 
 def _rows_below(look: Look, number: int) -> int:
@@ -122,10 +109,18 @@ def _rows_below(look: Look, number: int) -> int:
 
 
 def _is_summary(look: Look, title: re.Pattern[str], rows: tuple[re.Pattern[str], ...], total: re.Pattern[str]) -> bool:
-    if look.rows() < FEWEST_ROWS or total.search(look.text) is None:
+    if look.rows() < FEWEST_ROWS or not total.search(look.text):
         return False
-    return _kinds(look.text, rows) >= (FEWEST_SOURCES if _headed(look, title) else SOURCES_ALONE)
+    return count_found(rows, look.text) >= (FEWEST_SOURCES if _headed(look, title) else SOURCES_ALONE)
 
 
-def _kinds(text: str, patterns: tuple[re.Pattern[str], ...]) -> int:
-    return sum(pattern.search(text) is not None for pattern in patterns)
+# By the kind of page that is about each.
+SUBJECTS = {
+    "budget_summary": _is_budget_summary,
+    "debt_service": _is_debt_service,
+    "expenditure_summary": _is_expenditure_summary,
+    "financial_highlights": _is_financial_highlights,
+    "fiscal_targets": _is_fiscal_targets,
+    "forecast": _is_forecast,
+    "revenue_summary": _is_revenue_summary,
+}

@@ -4,32 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "AHEAD",
-    "BALANCE",
-    "BUDGET",
-    "DEBT",
-    "DEBT_TABLE",
-    "DEBT_WORDS",
-    "EXPENDITURE",
-    "FORECAST",
-    "HIGHLIGHTS",
-    "INCOME",
-    "OTHER_HIGHLIGHTS",
-    "OWED",
-    "PUBLIC_MONEY",
-    "PURPOSES",
-    "REVENUE",
-    "RULE_WORDS",
-    "SAID",
-    "SOURCES",
-    "SPENDING",
-    "TARGETS",
-    "TAXES",
-    "TOTAL_REVENUE",
-    "TOTAL_SPENDING",
-]
-
 # What may stand before the words of a heading: "Note 7.", "Table 2.1:", "IV".
 NUMBER = (
     r"(?:(?:note|item|table|tableau|tabelle|cuadro|chapter|section|part|schedule|exhibit|annex|appendix|statement) )?"
@@ -228,11 +202,6 @@ PURPOSES = _lines(
     r"capital (?:expenditures?|outlays?|projects?|improvement|spending)|investment|contingency",
 )
 TOTAL_SPENDING = re.compile(
-    ROW + r"[^\n\d]{0,30}total (?:[a-z-]+ ){0,4}?(?:expenditures?|expenses|spending|outlays?|appropriations?|uses|disbursements|payments)|"
-    r"^[^\n\d]{0,20}(?:total des depenses|gesamtausgaben|gastos? total|despesa total)"
-)
-BALANCE = re.compile(ROW + r"[^\n\d]{0,40}\b(?:deficit|surplus|balance|net lending|operating result|borrowing requirement)\b[^\n]{0,60}\d")
-SPENDING = re.compile(
     ROW + r"[^\n\d]{0,30}total (?:[a-z-]+ ){0,4}?(?:expenditures?|expenses|spending|outlays?|appropriations?|uses|disbursements|payments)|"
     r"^[^\n\d]{0,20}(?:total des depenses|gesamtausgaben|gastos? total|despesa total)"
 )

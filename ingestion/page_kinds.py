@@ -5,72 +5,20 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ingestion import page_budget
+from ingestion.page_budget import SUBJECTS
+from ingestion.page_language import STATEMENTS
 from ingestion.page_look import Look, has_page_number, look_at
 from ingestion.page_references import is_reference_list
 from ingestion.page_statements import named_statements, statements
 from ingestion.records import Page
 from ingestion.text_quality import is_contents
 
-__all__ = [
-    "AUDIT_REPORT",
-    "BALANCE_SHEET",
-    "BUDGET_SUMMARY",
-    "CASH_FLOW_STATEMENT",
-    "COMPREHENSIVE_INCOME_STATEMENT",
-    "CONTENTS",
-    "DEBT_SERVICE",
-    "EQUITY_STATEMENT",
-    "EXPENDITURE_SUMMARY",
-    "FINANCIAL_HIGHLIGHTS",
-    "FISCAL_TARGETS",
-    "FORECAST",
-    "GLOSSARY",
-    "INCOME_STATEMENT",
-    "INDEX_OF_STATEMENTS",
-    "KINDS",
-    "PRIMARY_STATEMENTS",
-    "REVENUE_SUMMARY",
-    "RISK_FACTORS_OR_BOILERPLATE",
-    "page_kinds",
-]
+__all__ = ["CONTENTS", "INDEX_OF_STATEMENTS", "KINDS", "PRIMARY_STATEMENTS", "RISK_FACTORS_OR_BOILERPLATE", "page_kinds"]
 
-AUDIT_REPORT = "audit_report"
-BALANCE_SHEET = "balance_sheet"
-BUDGET_SUMMARY = "budget_summary"
-CASH_FLOW_STATEMENT = "cash_flow_statement"
-COMPREHENSIVE_INCOME_STATEMENT = "comprehensive_income_statement"
 CONTENTS = "contents"
-DEBT_SERVICE = "debt_service"
-EQUITY_STATEMENT = "equity_statement"
-EXPENDITURE_SUMMARY = "expenditure_summary"
-FINANCIAL_HIGHLIGHTS = "financial_highlights"
-FISCAL_TARGETS = "fiscal_targets"
-FORECAST = "forecast"
-GLOSSARY = "glossary"
-INCOME_STATEMENT = "income_statement"
 INDEX_OF_STATEMENTS = "index_of_statements"
-REVENUE_SUMMARY = "revenue_summary"
 RISK_FACTORS_OR_BOILERPLATE = "risk_factors_or_boilerplate"
-
-_STATEMENTS = {
-    "income": INCOME_STATEMENT,
-    "comprehensive": COMPREHENSIVE_INCOME_STATEMENT,
-    "balance": BALANCE_SHEET,
-    "cash": CASH_FLOW_STATEMENT,
-    "equity": EQUITY_STATEMENT,
-}
-PRIMARY_STATEMENTS = tuple(sorted(_STATEMENTS.values()))
-_SUBJECTS = {
-    BUDGET_SUMMARY: page_budget.is_budget_summary,
-    DEBT_SERVICE: page_budget.is_debt_service,
-    EXPENDITURE_SUMMARY: page_budget.is_expenditure_summary,
-    FINANCIAL_HIGHLIGHTS: page_budget.is_financial_highlights,
-    FISCAL_TARGETS: page_budget.is_fiscal_targets,
-    FORECAST: page_budget.is_forecast,
-    REVENUE_SUMMARY: page_budget.is_revenue_summary,
-}
-KINDS = tuple(sorted({*PRIMARY_STATEMENTS, *_SUBJECTS, AUDIT_REPORT, CONTENTS, GLOSSARY, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE}))
+PRIMARY_STATEMENTS = tuple(sorted(STATEMENTS))
 
 # Prose has figures at the end of few of its lines.
 MOST_IN_PROSE = 0.3
@@ -123,25 +71,25 @@ GLOSSARY_TITLE = re.compile(
 ENTRY = re.compile(r"[\"“'‘]?[A-ZÀ-Þ0-9][^.:\n]{1,60}?[\"”'’]?(?:\.|:| [-–—=]| means| refers| \(|\t) ?\S|[A-Z][A-Z&/]{1,9} [A-Z]")
 FEWEST_ENTRIES = 4
 # (phrase, how much it tells): signatures, certificates, lists of exhibits, contracts, warnings about what was foretold.
-FORM = (
-    ("/s/", 5),
-    ("pursuant to the requirements", 5),
-    ("power of attorney", 4),
-    ("i have reviewed this", 10),
-    ("certification pursuant", 8),
-    ("incorporated by reference", 2),
-    ("incorporated herein", 2),
-    ("exhibit", 1),
-    ("check mark", 5),
-    ("forward-looking statement", 3),
-    (" means ", 1),
-    (" hereof", 1),
-    (" herein", 1),
-    (" hereunder", 2),
-    ("thereof", 1),
-)
+FORM = {
+    "/s/": 5,
+    "pursuant to the requirements": 5,
+    "power of attorney": 4,
+    "i have reviewed this": 10,
+    "certification pursuant": 8,
+    "incorporated by reference": 2,
+    "incorporated herein": 2,
+    "exhibit": 1,
+    "check mark": 5,
+    "forward-looking statement": 3,
+    " means ": 1,
+    " hereof": 1,
+    " herein": 1,
+    " hereunder": 2,
+    "thereof": 1,
+}
 # The same of risks: what could go wrong, and how badly.
-HARM = (("advers", 3), ("could ", 1), ("harm", 1), ("materially", 1), ("unable to", 1))
+HARM = {"advers": 3, "could ": 1, "harm": 1, "materially": 1, "unable to": 1}
 FORM_ENOUGH = 10
 HARM_ENOUGH = 16
 
@@ -153,11 +101,8 @@ def page_kinds(page: Page) -> tuple[str, ...]:
     look = look_at(page)
     if _is_contents(page.text, look):
         return (CONTENTS, INDEX_OF_STATEMENTS) if _is_index(look) else (CONTENTS,)
-    found = {_STATEMENTS[name] for name in statements(look)}
-    if not found:
-        found = {kind for kind, rule in _SUBJECTS.items() if rule(look)}
-        found |= {kind for kind, rule in _MATTER.items() if rule(look)}
-    if AUDIT_REPORT in found:
+    found = statements(look) or {kind for kind, rule in _RULES.items() if rule(look)}
+    if "audit_report" in found:
         found.discard(RISK_FACTORS_OR_BOILERPLATE)
     return tuple(sorted(found))
 
@@ -186,18 +131,21 @@ def _is_audit_report(look: Look) -> bool:
 
 def _is_glossary(look: Look) -> bool:
     titled = look.density <= MOST_IN_PROSE and any(GLOSSARY_TITLE.fullmatch(line) for line in look.folded[: look.head])
-    return titled and sum(ENTRY.match(line) is not None for line in look.lines) >= FEWEST_ENTRIES
+    return titled and sum(bool(ENTRY.match(line)) for line in look.lines) >= FEWEST_ENTRIES
 
 
 def _is_boilerplate(look: Look) -> bool:
     """Form, hedging or references: what names everything and answers little."""
     if is_reference_list(look):
         return True
-    if look.density > MOST_IN_PROSE:
-        return False
-    return any(
-        sum(worth * look.text.count(phrase) for phrase, worth in signs) >= enough for signs, enough in ((FORM, FORM_ENOUGH), (HARM, HARM_ENOUGH))
-    )
+    counts = [sum(worth * look.text.count(phrase) for phrase, worth in signs.items()) for signs in (FORM, HARM)]
+    return look.density <= MOST_IN_PROSE and (counts[0] >= FORM_ENOUGH or counts[1] >= HARM_ENOUGH)
 
 
-_MATTER = {AUDIT_REPORT: _is_audit_report, GLOSSARY: _is_glossary, INDEX_OF_STATEMENTS: _is_index, RISK_FACTORS_OR_BOILERPLATE: _is_boilerplate}
+_RULES = SUBJECTS | {
+    "audit_report": _is_audit_report,
+    "glossary": _is_glossary,
+    INDEX_OF_STATEMENTS: _is_index,
+    RISK_FACTORS_OR_BOILERPLATE: _is_boilerplate,
+}
+KINDS = tuple(sorted({*PRIMARY_STATEMENTS, *_RULES, CONTENTS}))

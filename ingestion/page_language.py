@@ -9,7 +9,7 @@ from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.scales import SCALE_TERMS
 
-__all__ = ["FORBIDDEN", "PERMITTED", "STATEMENTS", "STEM", "Statement"]
+__all__ = ["FORBIDDEN", "INCOME", "PERMITTED", "STATEMENTS", "STEM", "Statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,4 +244,11 @@ EQUITY = Statement(
     fewest=5,
     figures=5,
 )
-STATEMENTS = {"income": INCOME, "comprehensive": COMPREHENSIVE, "balance": BALANCE, "cash": CASH, "equity": EQUITY}
+# By the kind of page that each is.
+STATEMENTS = {
+    "income_statement": INCOME,
+    "comprehensive_income_statement": COMPREHENSIVE,
+    "balance_sheet": BALANCE,
+    "cash_flow_statement": CASH,
+    "equity_statement": EQUITY,
+}

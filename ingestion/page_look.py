@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ingestion.language.months import MONTH_WORDS
 from ingestion.language.periods import YEAR
 from ingestion.records import Page
 
-__all__ = ["Look", "fold", "has_page_number", "look_at"]
+__all__ = ["Look", "count_found", "fold", "has_page_number", "look_at"]
 
 # A title stands within so many lines of the top: letterhead, item, company, unit and period lines may come first.
 HEAD_LINES = 14
@@ -24,8 +25,6 @@ FIGURE_AT_END = re.compile(r"(?:\d[.,\d]*\)?(?: ?[%*])?|(?<=[\d)\s$])[—–-])$
 LETTERS_APART = re.compile(r"\S(?: {1,3}\S){7,160}")
 CAPITAL_APART = re.compile(r"\b([A-Z]) (?=[A-Z]{2})")
 FEWEST_CAPITALS_APART = 2
-# Where none of these is, words have one space between them; parting every line for nothing took half of the time.
-LOOSE = ("  ", "\t", "\u00a0", "\u2009", "\u202f", "\u3000")
 # A page in a language with accents has one early.
 ACCENTS_WITHIN = 1500
 LAST_OF_FIGURES = "0123456789)%*—–-"
@@ -67,19 +66,17 @@ def look_at(page: Page) -> Look:
     lines: list[str] = []
     edges: list[str] = []
     at = 0
-    running = page.running
-    loose = any(space in page.text for space in LOOSE)
     for line in page.text.split("\n"):
-        words = " ".join(line.split()) if loose else line.strip()
+        words = " ".join(line.split())
         if words:
-            if running and any(start <= at < end for start, end in running):
+            if any(start <= at < end for start, end in page.running):
                 edges.append(fold(words))
             else:
                 lines.append(_joined(line, words) if len(lines) < HEAD_LINES else words)
         at += len(line) + 1
     text = fold("\n".join(lines))
     folded = tuple(text.split("\n")) if lines else ()
-    figures = tuple(line[-1] in LAST_OF_FIGURES and FIGURE_AT_END.search(line[-12:]) is not None for line in lines)
+    figures = tuple(line[-1] in LAST_OF_FIGURES and bool(FIGURE_AT_END.search(line[-12:])) for line in lines)
     headings = [(number, folded[number]) for number, line in enumerate(lines) if _may_head(line, ends_in_figure=figures[number])]
     headings += [(-1, fold(" ".join(table.caption[:LONGEST_CAPTION].split()))) for table in page.tables if table.caption]
     return Look(tuple(lines), folded, tuple(edges), figures, tuple(headings), text)
@@ -88,21 +85,26 @@ def look_at(page: Page) -> Look:
 def fold(text: str) -> str:
     """Lower case, quotes straight, dashes short, accents taken off."""
     text = text.lower().replace("’", "'").replace("–", "-").replace("—", "-").replace("‑", "-")
-    if ACCENTS.search(text, 0, ACCENTS_WITHIN) is None:
+    if not ACCENTS.search(text, 0, ACCENTS_WITHIN):
         return text
     return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+
+
+def count_found(patterns: Iterable[re.Pattern[str]], text: str) -> int:
+    """How many of the patterns are found in a text."""
+    return sum(bool(pattern.search(text)) for pattern in patterns)
 
 
 def has_page_number(folded: str) -> bool:
     """Whether a line ends in what is a page number and not the day of a date: an entry of a list."""
     words = folded.rsplit(None, 2)
-    return len(words) > 1 and PAGE_NUMBER.fullmatch(words[-1]) is not None and words[-2].rstrip(".") not in MONTH_WORDS
+    return len(words) > 1 and bool(PAGE_NUMBER.fullmatch(words[-1])) and words[-2].rstrip(".") not in MONTH_WORDS
 
 
 def _may_head(line: str, *, ends_in_figure: bool) -> bool:
     if len(line) > LONGEST_HEADING or line[-1] in ".,;" or line[0].islower():
         return False
-    return not ends_in_figure or ENDS_IN_YEAR.search(line[-8:]) is not None
+    return not ends_in_figure or bool(ENDS_IN_YEAR.search(line[-8:]))
 
 
 def _joined(line: str, words: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion.page_language import FORBIDDEN, PERMITTED, STATEMENTS, STEM, Statement
-from ingestion.page_look import Look, fold, has_page_number
+from ingestion.page_language import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, Statement
+from ingestion.page_look import Look, count_found, fold, has_page_number
 
 __all__ = ["named_statements", "statements"]
 
@@ -60,13 +60,12 @@ def statements(look: Look) -> set[str]:
         return {
             name
             for name, statement in STATEMENTS.items()
-            if statement.closing and statement.closing.search(labels) and _count(statement, labels) >= ALONE
+            if statement.closing and statement.closing.search(labels) and count_found(statement.rows, labels) >= ALONE
         }
     named = {name for number, name in titles if number < look.head}
-    if "comprehensive" in named and _count(STATEMENTS["income"], labels) > STATEMENTS["income"].fewest:
-        named.add("income")
-    figures = look.rows()
-    found = {name for name in named if figures >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)}
+    if "comprehensive_income_statement" in named and count_found(INCOME.rows, labels) > INCOME.fewest:
+        named.add("income_statement")
+    found = {name for name in named if look.rows() >= STATEMENTS[name].figures and _has_rows(STATEMENTS[name], labels)}
     below = [(number, name) for number, name in titles if number >= look.head] if found else []
     return found | {name for number, name in below if _has_rows(STATEMENTS[name], _labels("\n".join(look.folded[number:])))}
 
@@ -74,7 +73,7 @@ def statements(look: Look) -> set[str]:
 def named_statements(look: Look) -> int:
     """How many lines name a statement and end in a page number, as those of an index do."""
     return sum(
-        has_page_number(line) and STEM.search(line) is not None and any(statement.title.search(line) for statement in STATEMENTS.values())
+        has_page_number(line) and any(statement.title.search(line) for statement in STATEMENTS.values())
         for line, figure in zip(look.folded, look.figures, strict=True)
         if figure
     )
@@ -84,7 +83,7 @@ def _titles(look: Look) -> list[tuple[int, str]]:
     """(line, statement) of the lines that are titles of statements."""
     found = []
     for number, folded in enumerate(look.folded):
-        if (len(folded) > LONGEST_TITLE and number >= look.head) or STEM.search(folded) is None:
+        if (len(folded) > LONGEST_TITLE and number >= look.head) or not STEM.search(folded):
             continue
         line = look.lines[number]
         names = _named(line)
@@ -130,7 +129,7 @@ def _is_about_others(look: Look, title: int) -> bool:
     if any(len(line) < LONGEST_TITLE and OTHERS.search(line) for line in look.folded[: title + LINES_OF_A_TITLE]):
         return True
     heads = "\n".join(look.folded[: title + look.head])
-    return bool(BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads)) or DISCUSSED.search(look.text) is not None
+    return bool(BEFORE.search(heads) and CHANGE.search(heads) and AFTER.search(heads)) or bool(DISCUSSED.search(look.text))
 
 
 def _labels(text: str) -> str:
@@ -139,8 +138,4 @@ def _labels(text: str) -> str:
 
 
 def _has_rows(statement: Statement, labels: str) -> bool:
-    return statement.bottom.search(labels) is not None and _count(statement, labels) >= statement.fewest
-
-
-def _count(statement: Statement, labels: str) -> int:
-    return sum(row.search(labels) is not None for row in statement.rows)
+    return bool(statement.bottom.search(labels)) and count_found(statement.rows, labels) >= statement.fewest

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingestion.records import Rect, Word
+from ingestion.records import Rect, Word, around
 
-__all__ = ["OcrLine", "add_pass", "lay_out", "letters", "mean_confidence", "without_noise"]
+__all__ = ["OcrLine", "add_pass", "lay_out", "letters", "mean_confidence", "without_noise", "words_of"]
 
 # What rules, frames and specks are read as. None of it says anything where it stands alone.
 MARKS = "|¦_—–-=~.,:;'`‘’“”\"°·«»¢©®¥§*•<>\\/[]{}()!^+"
+# The rule of a table at either end of a word.
+RULES = "|¦"
 # Marks that say something alone: a nil, a bullet, a unit, where the reading is sure.
 MEANINGFUL = frozenset({"-", "–", "—", "--", "•", "*", "+", "/", "=", "§", "©"})
 SURE_OF_MARK = 85
@@ -48,15 +50,20 @@ class OcrLine:
     first: bool = False
 
 
+def words_of(lines: Sequence[OcrLine]) -> list[Word]:
+    """All words of some lines."""
+    return [word for line in lines for word in line.words]
+
+
 def letters(words: Sequence[Word]) -> int:
     """Letters and digits in all."""
-    return sum(_letters(word.text) for word in words)
+    return sum(character.isalnum() for word in words for character in word.text)
 
 
 def mean_confidence(words: Sequence[Word]) -> float:
     """The mean confidence of these words' characters, 0-100; 0.0 without words."""
     total = sum(len(word.text) for word in words)
-    return sum(len(word.text) * (word.confidence or 0.0) for word in words) / total if total else 0.0
+    return sum(len(word.text) * word.sure for word in words) / total if total else 0.0
 
 
 def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
@@ -65,27 +72,18 @@ def without_noise(lines: Sequence[OcrLine]) -> list[OcrLine]:
     first = False
     for line in lines:
         first = first or line.first
-        words = tuple(clean for word in line.words if _says_something(clean := replace(word, text=_trimmed(word.text))))
+        words = tuple(clean for word in line.words if _says_something(clean := replace(word, text=word.text.strip(RULES) or word.text)))
         if words:
             kept.append(OcrLine(words, first))
             first = False
     return kept
 
 
-def _letters(text: str) -> int:
-    return sum(map(str.isalnum, text))
-
-
-def _trimmed(text: str) -> str:
-    """Without the rule of a table at either end."""
-    return text.strip("|¦") or text
-
-
 def _says_something(word: Word) -> bool:
-    count, confidence = _letters(word.text), word.confidence or 0.0
+    count = letters([word])
     if count:
-        return confidence >= SURE_OF_SHORT.get(count, SURE_OF_LONG)
-    return confidence >= SURE_OF_MARK and (word.text in MEANINGFUL or not all(character in MARKS for character in word.text))
+        return word.sure >= SURE_OF_SHORT.get(count, SURE_OF_LONG)
+    return word.sure >= SURE_OF_MARK and (word.text in MEANINGFUL or bool(word.text.strip(MARKS)))
 
 
 def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLine]:
@@ -93,10 +91,10 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
 
     Boxes of both are on one image. Better: the words at one place, taken together, are surer by SURER and no fewer letters.
     """
-    old = [word for line in lines for word in line.words]
+    old = words_of(lines)
     places = _Places(old)
     new: list[OcrLine] = []
-    noisy = mean_confidence([word for line in further for word in line.words]) < MOSTLY_NOISE
+    noisy = mean_confidence(words_of(further)) < MOSTLY_NOISE
     for line in further:
         alone = [word for word in line.words if not places.claim(word) and _is_believed(word, noisy=noisy)]
         new += [OcrLine(tuple(words), line.first) for words in _close_together(alone)]
@@ -112,8 +110,8 @@ def add_pass(lines: Sequence[OcrLine], further: Sequence[OcrLine]) -> list[OcrLi
 
 
 def _is_believed(word: Word, *, noisy: bool) -> bool:
-    count = _letters(word.text)
-    return count > 0 and (word.confidence or 0.0) >= (BELIEVED_AT_ONCE if noisy or count <= SHORT else BELIEVED)
+    count = letters([word])
+    return count > 0 and word.sure >= (BELIEVED_AT_ONCE if noisy or count <= SHORT else BELIEVED)
 
 
 class _Places:
@@ -121,7 +119,7 @@ class _Places:
 
     def __init__(self, words: Sequence[Word]) -> None:
         self._words = words
-        self._boxes = np.array([_sides(word.box) for word in words]).reshape(-1, 4)
+        self._boxes = np.array([astuple(word.box) for word in words]).reshape(-1, 4)
         self._group: dict[int, int] = {}
         self._claims: dict[int, list[Word]] = {}
 
@@ -152,16 +150,12 @@ class _Places:
         return put
 
 
-def _sides(box: Rect) -> tuple[float, float, float, float]:
-    return box.x0, box.y0, box.x1, box.y1
-
-
 def _shared(boxes: NDArray[np.float64], box: Rect) -> NDArray[np.float64]:
     """How much of the smaller of the two each box shares with `box`, 0-1."""
     width = np.minimum(boxes[:, 2], box.x1) - np.maximum(boxes[:, 0], box.x0)
     height = np.minimum(boxes[:, 3], box.y1) - np.maximum(boxes[:, 1], box.y0)
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    smaller = np.minimum(areas, (box.x1 - box.x0) * (box.y1 - box.y0))
+    smaller = np.minimum(areas, box.width * box.height)
     share: NDArray[np.float64] = np.clip(width, 0, None) * np.clip(height, 0, None) / np.maximum(smaller, 1e-12)
     return share
 
@@ -170,42 +164,33 @@ def _close_together(words: Sequence[Word]) -> list[list[Word]]:
     """Words of one line as stretches without a wide gap."""
     runs: list[list[Word]] = []
     for word in words:
-        if runs and 0 <= word.box.x0 - runs[-1][-1].box.x1 + 1e-9 < _reach(word):
+        if runs and 0 <= word.box.x0 - runs[-1][-1].box.x1 + 1e-9 < WIDEST_GAP * word.box.height:
             runs[-1].append(word)
         else:
             runs.append([word])
     return runs
 
 
-def _reach(word: Word) -> float:
-    return WIDEST_GAP * (word.box.y1 - word.box.y0)
-
-
 def _put_in(lines: list[OcrLine], new: OcrLine) -> None:
     """Put a line where it is read: into the line on whose row it stands, else below the nearest line above it, of
     its own column where there is one."""
-    box = _around(new.words)
+    box = around(word.box for word in new.words)
     below: list[tuple[bool, float, int]] = []
     for index, line in enumerate(lines):
         if not line.words:
             continue
-        other = _around(line.words)
-        if _on_one_row(box, other) and max(box.x0 - other.x1, other.x0 - box.x1) < _reach(new.words[0]):
+        other = around(word.box for word in line.words)
+        if _on_one_row(box, other) and -box.overlap(other) < WIDEST_GAP * new.words[0].box.height:
             lines[index] = OcrLine(tuple(sorted((*line.words, *new.words), key=lambda word: word.box.x0)), line.first)
             return
-        if other.y0 + other.y1 <= box.y0 + box.y1:
-            below.append((min(box.x1, other.x1) > max(box.x0, other.x0), other.y1, index))
+        if other.middle <= box.middle:
+            below.append((box.overlap(other) > 0, other.y1, index))
     lines.insert(max(below)[2] + 1 if below else 0, replace(new, first=True))
 
 
 def _on_one_row(first: Rect, second: Rect) -> bool:
-    low, high = sorted((first.y1 - first.y0, second.y1 - second.y0))
-    return min(first.y1, second.y1) - max(first.y0, second.y0) >= SAME_ROW * low and high <= SAME_HEIGHT * low
-
-
-def _around(words: Sequence[Word]) -> Rect:
-    boxes = [word.box for word in words]
-    return Rect(min(box.x0 for box in boxes), min(box.y0 for box in boxes), max(box.x1 for box in boxes), max(box.y1 for box in boxes))
+    low, high = sorted((first.height, second.height))
+    return first.level(second) >= SAME_ROW * low and high <= SAME_HEIGHT * low
 
 
 def lay_out(lines: Sequence[OcrLine]) -> tuple[str, tuple[Word, ...]]:

@@ -99,7 +99,6 @@ class PdfFile:
             return [(chr(raw.FPDFText_GetUnicode(text_page, i)), place(*_corners(text_page, i))) for i in range(count)]
         finally:
             text_page.close()
-            page.close()
 
     def image(self, number: int, dpi: int) -> Image:
         """The page as it is shown, at `dpi` or as many as MOST_PIXELS allows. Raises DocumentError where it cannot be drawn."""
@@ -121,16 +120,13 @@ class PdfFile:
         page = self._page(number)
         if page is None:
             return READING_DPI
-        try:
-            width, height = page.get_size()
-            enough = 72 * (READING_PIXELS / max(1.0, width * height)) ** 0.5
-            return max(READING_DPI, round(min(72 * finest(page), enough))) if enough > SMALL_PAGE * READING_DPI else READING_DPI
-        finally:
-            page.close()
+        width, height = page.get_size()
+        enough = 72 * (READING_PIXELS / max(1.0, width * height)) ** 0.5
+        return max(READING_DPI, round(min(72 * finest(page), enough))) if enough > SMALL_PAGE * READING_DPI else READING_DPI
 
     def pictures(self, number: int) -> tuple[Rect, ...]:
         """Where page `number` has images that seem to show text beyond its text layer. Empty where PDFium cannot read the page."""
-        page = self._page_kept(number)
+        page = self._page(number)
         if page is None:
             return ()
         try:
@@ -141,7 +137,7 @@ class PdfFile:
 
     def rules(self, number: int) -> Rules:
         """The lines drawn on page `number`; none where PDFium cannot read it."""
-        page = self._page_kept(number)
+        page = self._page(number)
         return drawn_rules(page, _placing(page)) if page is not None else Rules()
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
@@ -170,28 +166,20 @@ class PdfFile:
             return letters and is_unreadable(self._pdfium_text(number)[0])
         except pdfium.PdfiumError:
             return letters
-        finally:
-            page.close()
 
     def _page(self, number: int) -> pdfium.PdfPage | None:
-        """A page, to be closed by who asks for it; None where PDFium cannot read it."""
-        try:
-            return self._pdfium[number - 1] if self._pdfium is not None else None
-        except pdfium.PdfiumError:
-            return None
-
-    def _page_kept(self, number: int) -> pdfium.PdfPage | None:
-        """A page that stays open until another is asked for: its text, its rules and its pictures are, one after the other."""
+        """A page, open until another is asked for: its text, its rules and its pictures are, one after the other. None where PDFium
+        cannot read it."""
         if self._kept is None or self._kept[0] != number:
-            kept, self._kept = self._kept, None
-            if kept is not None:
-                kept[1].close()
-            page = self._page(number)
-            self._kept = (number, page) if page is not None else None
+            if self._kept is not None:
+                self._kept[1].close()
+                self._kept = None
+            with suppress(pdfium.PdfiumError):
+                self._kept = (number, self._pdfium[number - 1]) if self._pdfium is not None else None
         return self._kept[1] if self._kept is not None else None
 
     def _pdfium_text(self, number: int) -> tuple[str, list[Word]]:
-        page = self._page_kept(number)
+        page = self._page(number)
         if page is None:
             raise pdfium.PdfiumError("not open")
         text_page = page.get_textpage()
@@ -317,4 +305,4 @@ def _shown(page: pdfium.PdfPage, x: float, y: float) -> tuple[float, float]:
 
 
 def _share(value: float) -> float:
-    return 0.0 if value < 0.0 else 1.0 if value > 1.0 else value
+    return min(1.0, max(0.0, value))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
-from ingestion.records import Rect
+from ingestion.records import Rect, around
 
 __all__ = ["finest", "picture_places"]
 
@@ -47,7 +47,7 @@ def finest(page: Any) -> float:
 
 
 def _area(box: Rect) -> float:
-    return (box.x1 - box.x0) * (box.y1 - box.y0)
+    return box.width * box.height
 
 
 def _joined(boxes: Sequence[Rect]) -> list[Rect]:
@@ -56,18 +56,12 @@ def _joined(boxes: Sequence[Rect]) -> list[Rect]:
     for box in boxes:
         apart = []
         for other in joined:
-            if _touch(box, other):
-                box = Rect(min(box.x0, other.x0), min(box.y0, other.y0), max(box.x1, other.x1), max(box.y1, other.y1))
+            if min(box.overlap(other), box.level(other)) >= -SEAM:
+                box = around((box, other))
             else:
                 apart.append(other)
         joined = [*apart, box]
     return sorted(joined, key=_area, reverse=True) if len(joined) == len(boxes) else _joined(joined)
-
-
-def _touch(first: Rect, second: Rect) -> bool:
-    across = min(first.x1, second.x1) - max(first.x0, second.x0)
-    down = min(first.y1, second.y1) - max(first.y0, second.y0)
-    return min(across, down) >= -SEAM
 
 
 def _images(page: Any) -> Iterator[tuple[tuple[float, float, float, float], int]]:

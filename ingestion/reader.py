@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,26 +59,24 @@ class Reader:
         _sweep_once()
         try:
             self._folder = _temporary_folder()
-            self._process = self._start()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ingestion.workers"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=ROOT,
+                env={**_child_environment(), "TMPDIR": self._folder},
+                start_new_session=True,  # an interrupt at the keyboard is the parent's to handle, and tesseract dies with its reader
+            )
         except OSError as error:
             hint = "Free memory and space in the folder for temporary files, and add it again."
             raise DocumentError(f"No reading process can be started: {error.strerror}.", hint=hint, retryable=True) from error
         try:
-            self.info = _info(self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS))
+            pages, title, labels, encrypted = self.call({"op": "open", "path": str(path.resolve()), "password": password}, OPEN_SECONDS)["info"]
+            self.info = DocumentInfo(pages, title, tuple(labels), encrypted)
         except BaseException:
             self.close()
             raise
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "ingestion.workers"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=ROOT,
-            env={**_child_environment(), "TMPDIR": self._folder},
-            start_new_session=True,  # an interrupt at the keyboard is the parent's to handle, and tesseract dies with its reader
-        )
 
     def text(self, number: int) -> tuple[Page, tuple[Rect, ...]]:
         """Page `number`, physical, 1-based, as its text layer has it, and where it has pictures that may hold text."""
@@ -90,9 +89,8 @@ class Reader:
 
     def pictures(self, page: Page, pictures: Sequence[Rect]) -> Page:
         """The page with the text that its pictures hold after its own, as it is where they hold none."""
-        boxes = [[box.x0, box.y0, box.x1, box.y1] for box in pictures]
-        answer = self.call({"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}, OCR_SECONDS)
-        return page_from(answer["read"])
+        boxes = list(map(astuple, pictures))
+        return page_from(self.call({"op": "pictures", "page": page.number, "read": page_to(page), "boxes": boxes}, OCR_SECONDS)["read"])
 
     def glyphs(self, number: int) -> list[tuple[str, Rect]]:
         """Characters of page `number` with their boxes, in text order."""
@@ -112,12 +110,12 @@ class Reader:
             except CancelledError:
                 self.close()
                 raise
-            except TimeoutError:
+            except (OSError, EOFError, ValueError) as error:
                 self.close()
-                raise ReaderDiedError(_where(request, f"took longer than {seconds:.0f} seconds"), hint="Repair or re-export the PDF.") from None
-            except (OSError, EOFError, ValueError):
-                self.close()
-                raise ReaderDiedError(_where(request, "made the reader fail or run out of memory"), hint="Repair or re-export the PDF.") from None
+                late = isinstance(error, TimeoutError)
+                what = f"took longer than {seconds:.0f} seconds" if late else "made the reader fail or run out of memory"
+                where = f"Page {request['page']}" if "page" in request else "Opening the file"
+                raise ReaderDiedError(f"{where} {what}.", hint="Repair or re-export the PDF.") from None
         if "error" in answer:
             kind = EncryptedError if answer["kind"] == "EncryptedError" else DocumentError
             raise kind(answer["error"], hint=answer["hint"])
@@ -165,14 +163,6 @@ def _sweep_in(place: Path) -> None:
         owner = folder.name.removeprefix(FOLDER).split("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists():
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _info(answer: dict[str, Any]) -> DocumentInfo:
-    return DocumentInfo(answer["pages"], answer["title"], tuple(answer["labels"]), answer["encrypted"])
-
-
-def _where(request: dict[str, Any], what: str) -> str:
-    return f"Page {request['page']} {what}." if "page" in request else f"Opening the file {what}."
 
 
 def _child_environment() -> dict[str, str]:

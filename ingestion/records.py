@@ -2,19 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["NAMED", "NO_FACTS", "Cell", "Chunk", "DocumentFacts", "DocumentInfo", "Line", "Page", "PageReport", "Rect", "Row", "Table", "Word"]
+__all__ = [
+    "NAMED",
+    "NO_FACTS",
+    "Across",
+    "Cell",
+    "Chunk",
+    "DocumentFacts",
+    "DocumentInfo",
+    "Down",
+    "Line",
+    "Page",
+    "PageReport",
+    "Rect",
+    "Row",
+    "Table",
+    "Word",
+    "around",
+]
+
+
+class Across:
+    """What has a left and a right side, x0 and x1, as fractions of the page's width."""
+
+    __slots__ = ()
+    x0: float
+    x1: float
+
+    @property
+    def width(self) -> float:
+        return self.x1 - self.x0
+
+    @property
+    def centre(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+    def overlap(self, other: Across) -> float:
+        """How much of their width both have in common, less than 0 where they stand apart."""
+        return min(self.x1, other.x1) - max(self.x0, other.x0)
+
+
+class Down:
+    """What has a top and a bottom, y0 and y1, as fractions of the page's height."""
+
+    __slots__ = ()
+    y0: float
+    y1: float
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+    def level(self, other: Down) -> float:
+        """How much of their height both have in common, less than 0 where one stands below the other."""
+        return min(self.y1, other.y1) - max(self.y0, other.y0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(Across, Down):
     """A rectangle on a page as fractions of the shown page's width and height, origin top left, each in [0, 1]."""
 
     x0: float
     y0: float
     x1: float
     y1: float
+
+    def holds(self, other: Rect) -> bool:
+        """Whether the middle of the other stands in this one."""
+        return self.x0 <= other.centre <= self.x1 and self.y0 <= other.middle <= self.y1
+
+    def meets(self, other: Rect) -> bool:
+        """Whether the two share more than a side."""
+        return self.overlap(other) > 0 and self.level(other) > 0
+
+
+def around(boxes: Iterable[Rect]) -> Rect:
+    """The rectangle around some, at least one."""
+    lefts, tops, rights, bottoms = zip(*((box.x0, box.y0, box.x1, box.y1) for box in boxes), strict=True)
+    return Rect(min(lefts), min(tops), max(rights), max(bottoms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +101,11 @@ class Word:
     confidence: float | None = None
     start: int = -1
     end: int = -1
+
+    @property
+    def sure(self) -> float:
+        """Its confidence, 0 where it has none."""
+        return self.confidence or 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from ingestion.records import Rect, Word
+from ingestion.records import Rect, Word, around
 
 __all__ = ["confidence_of", "locate_quote"]
 
@@ -45,11 +45,11 @@ def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
     """How surely the words between two offsets of a page's text were read by OCR, 0-100: the least sure word with a digit where there
     is one, for a figure misread is a figure wrong; else the mean over letters. None where none of them was read by OCR."""
     read = [word for word in words if word.confidence is not None and word.start < end and word.end > start]
-    figures = [word.confidence or 0.0 for word in read if any(map(str.isdigit, word.text))]
+    figures = [word.sure for word in read if any(map(str.isdigit, word.text))]
     if figures:
         return round(min(figures), 1)
     letters = sum(len(word.text) for word in read)
-    return round(sum((word.confidence or 0.0) * len(word.text) for word in read) / letters, 1) if letters else None
+    return round(sum(word.sure * len(word.text) for word in read) / letters, 1) if letters else None
 
 
 def _plain(text: str) -> str:
@@ -73,14 +73,8 @@ def _outer_marks(quote: str) -> str:
 def _by_line(boxes: Iterable[Rect]) -> tuple[Rect, ...]:
     lines: list[Rect] = []
     for box in boxes:
-        if lines and _same_line(lines[-1], box):
-            last = lines[-1]
-            lines[-1] = Rect(min(last.x0, box.x0), min(last.y0, box.y0), max(last.x1, box.x1), max(last.y1, box.y1))
+        if lines and abs(lines[-1].middle - box.middle) < SAME_LINE * max(lines[-1].height, box.height):
+            lines[-1] = around((lines[-1], box))
         else:
             lines.append(box)
     return tuple(lines)
-
-
-def _same_line(line: Rect, box: Rect) -> bool:
-    height = max(line.y1 - line.y0, box.y1 - box.y0, 1e-6)
-    return abs((line.y0 + line.y1) / 2 - (box.y0 + box.y1) / 2) < SAME_LINE * height

@@ -174,7 +174,7 @@ def looks_like_text(page: Image, place: Rect, written: Sequence[Rect]) -> bool:
     area = text_area(evened)
     if area < max(LEAST_TEXT, LEAST_TEXT_SHARE * evened.width * evened.height):
         return False
-    inside = [_seen_from(place, box) for box in written if _meet(box, place)]
+    inside = [_seen_from(place, box) for box in written if box.meets(place)]
     return not inside or text_area(blank_out(evened, inside)) >= LEAST_UNWRITTEN * area
 
 
@@ -184,13 +184,9 @@ def crop(page: Image, box: Rect) -> Image:
     return page.crop((left, top, max(left + 1, round(box.x1 * page.width)), max(top + 1, round(box.y1 * page.height))))
 
 
-def _meet(first: Rect, second: Rect) -> bool:
-    return first.x0 < second.x1 and second.x0 < first.x1 and first.y0 < second.y1 and second.y0 < first.y1
-
-
 def _seen_from(place: Rect, box: Rect) -> Rect:
     """A box of the page as fractions of the picture at `place`, cut to it."""
-    width, height = place.x1 - place.x0, place.y1 - place.y0
+    width, height = place.width, place.height
     x0, x1 = max(0.0, (box.x0 - place.x0) / width), min(1.0, (box.x1 - place.x0) / width)
     return Rect(x0, max(0.0, (box.y0 - place.y0) / height), x1, min(1.0, (box.y1 - place.y0) / height))
 

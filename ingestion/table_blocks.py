@@ -51,7 +51,7 @@ def without_page_number(lines: list[VisualLine]) -> list[VisualLine]:
 def _is_page_number(line: VisualLine, gap: float) -> bool:
     values = row_values(line)
     numbers = len(values) == 1 and values[0].text.strip("- ").isdecimal() and len(values[0].text.strip("- ")) <= 4
-    return numbers and (len(line.pieces) == 1 or gap > FOOT_GAP * (line.y1 - line.y0))
+    return numbers and (len(line.pieces) == 1 or gap > FOOT_GAP * line.height)
 
 
 def blocks_of(lines: Sequence[VisualLine]) -> Iterator[Block]:
@@ -66,7 +66,7 @@ def _stretches(lines: Sequence[VisualLine]) -> Iterator[tuple[int, int]]:
     for index, line in enumerate(lines):
         values = row_values(line)
         if values and (not head_row(line) or (first >= 0 and _is_row_of_years(line, lines[index - 1]))):
-            if first >= 0 and line.y0 - lines[last].y1 > WIDEST_GAP * (line.y1 - line.y0):
+            if first >= 0 and line.y0 - lines[last].y1 > WIDEST_GAP * line.height:
                 yield first, last
                 first = -1
             first, last = index if first < 0 else first, index
@@ -80,16 +80,16 @@ def _stretches(lines: Sequence[VisualLine]) -> Iterator[tuple[int, int]]:
 def _is_row_of_years(line: VisualLine, above: VisualLine) -> bool:
     """Whether years right below a table's rows are values, not heads of the next table: "Year of maturity 2031 2029"."""
     labelled = label_of(line) and any(character.isalpha() for character in line.pieces[0].text) and not HEAD_LABEL.search(line.pieces[0].text)
-    return bool(labelled) and line.y0 - above.y1 < PARAGRAPH_GAP * (line.y1 - line.y0) and bool(row_values(above)) and not head_row(above)
+    return bool(labelled) and line.y0 - above.y1 < PARAGRAPH_GAP * line.height and bool(row_values(above)) and not head_row(above)
 
 
 def _parts(line: VisualLine, row: VisualLine, above: VisualLine) -> bool:
     """Whether a line below a row cannot be of the same table: a caption, a note, a sentence; above: the line before it."""
-    text = " ".join(piece.text for piece in line.pieces)
+    text = line.text
     words = sum(len(piece.words) for piece in line.pieces)
     if CAPTION.match(text) or (NOTE.match(text) and (text[0] != "(" or words > 2 * PROSE_WORDS)):
         return True
-    apart = line.y0 - above.y1 > PARAGRAPH_GAP * (line.y1 - line.y0)
+    apart = line.y0 - above.y1 > PARAGRAPH_GAP * line.height
     if apart and words > PROSE_WORDS and (text.endswith(":") or NOTE.match(text)):
         return True
     values = row_values(row)
@@ -117,7 +117,7 @@ def _blocks(lines: Sequence[VisualLine], first: int, last: int) -> Iterator[Bloc
 
 def _over_columns(line: VisualLine, columns: Sequence[Column], *, start: int = 1) -> int:
     """How many pieces of a line, from the first or a later one, stand over columns of their own."""
-    over = {n for n, column in enumerate(columns) if any(column.overlap(piece.x0, piece.x1) > 0 for piece in line.pieces[start:])}
+    over = {n for n, column in enumerate(columns) if any(column.overlap(piece) > 0 for piece in line.pieces[start:])}
     return min(len(over), len(line.pieces[start:]))
 
 
@@ -145,7 +145,7 @@ def _is_late_head(line: VisualLine, pieces: Sequence[Piece], columns: Sequence[C
     """Whether a first row is one of heads, some of them years: what would be its label stands over a column."""
     label = line.pieces[0]
     return all(is_period(piece.text) for piece in pieces if piece.figure) and any(
-        column.overlap(label.x0, label.x1) > 0 and len(column.values) > 1 for column in columns
+        column.overlap(label) > 0 and len(column.values) > 1 for column in columns
     )
 
 
@@ -167,14 +167,14 @@ def _put_text(line: VisualLine, index: int, columns: Sequence[Column]) -> None:
     if len(line.pieces) != 2 or len(line.pieces[1].words) > MOST_TEXT_WORDS:
         return
     label, piece = line.pieces
-    over = [column for column in columns if column.overlap(piece.x0, piece.x1) > 0]
+    over = [column for column in columns if column.overlap(piece) > 0]
     if len(over) == 1 and over[0].x0 > label.x1 and piece.x1 <= over[0].x1 + 2 * line.letter:
         over[0].values[index] = piece
 
 
 def _is_column(column: Column, labels: Sequence[Piece]) -> bool:
     """Whether it holds values or texts that stand clear of the labels; marks and numbers among the labels do not."""
-    inside = sum(1 for label in labels if column.overlap(label.x0, label.x1) > 0)
+    inside = sum(1 for label in labels if column.overlap(label) > 0)
     if any(value.figure for value in column.values.values()):
         return inside <= len(column.values)
     return len(column.values) > 1 and not inside
@@ -184,12 +184,11 @@ def first_line(lines: Sequence[VisualLine], block: Block, floor: int) -> int:
     """The first line below the heads: headings of groups, and lines of a label, may stand above the first values."""
     for index in range(block.first - 1, max(floor, block.first - 1 - MOST_HEADINGS) - 1, -1):
         line = lines[index]
-        text = " ".join(piece.text for piece in line.pieces)
-        if _heads(line, block.columns) or is_unit(text):
+        if _heads(line, block.columns) or is_unit(line.text):
             return index + 1
         if len(line.pieces) == 1 and _over_columns(line, block.columns, start=0) and index > floor and _heads(lines[index - 1], block.columns):
             return index + 1  # the last line of one head alone: "(note 16)", "restated"
-        if len(line.pieces) > 1 or CAPTION.match(text) or any(column.overlap(line.pieces[0].x0, line.pieces[0].x1) > 0 for column in block.columns):
+        if len(line.pieces) > 1 or CAPTION.match(line.text) or any(column.overlap(line.pieces[0]) > 0 for column in block.columns):
             break
     return block.first
 

@@ -70,8 +70,8 @@ def caption_of(lines: Sequence[VisualLine], top: int, floor: int) -> tuple[str, 
     start = top
     while start > floor and top - start < MOST_CAPTION_LINES + 1:
         line, below = lines[start - 1], lines[start] if start < len(lines) else lines[start - 1]
-        text = " ".join(piece.text for piece in line.pieces)
-        height = line.y1 - line.y0
+        text = line.text
+        height = line.height
         if below.y0 - line.y1 > (TITLE_GAP if texts else CAPTION_GAP) * height or NAVIGATION.fullmatch(text) or row_values(line):
             break
         if is_unit(text):
@@ -99,9 +99,9 @@ def _introduction(lines: Sequence[VisualLine], start: int, floor: int) -> tuple[
     text = ""
     while start > floor and len(text) < LONGEST_INTRODUCTION:
         line = lines[start - 1]
-        if text and lines[start].y0 - line.y1 > PARAGRAPH_GAP * (line.y1 - line.y0):
+        if text and lines[start].y0 - line.y1 > PARAGRAPH_GAP * line.height:
             break
-        text = f"{' '.join(piece.text for piece in line.pieces)} {text}".strip()
+        text = f"{line.text} {text}".strip()
         start -= 1
         *before, sentence = sentences(text) or [text]
         if before:

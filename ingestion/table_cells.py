@@ -10,7 +10,7 @@ from itertools import groupby
 from ingestion.records import Cell, Rect, Row, Word
 from ingestion.table_captions import is_unit
 from ingestion.table_grids import Grid, Inside
-from ingestion.table_words import is_period, is_value, printed, words_kind
+from ingestion.table_words import is_period, is_value, printed, span_of, words_kind
 
 __all__ = ["Ruled", "ruled_tables"]
 
@@ -139,13 +139,8 @@ class _Sheet:
 
     def _labels(self) -> tuple[int, int]:
         """How many columns at the left number the rows, and the place of the label's column among those kept."""
-        serials = 0
-        for column in self._columns[:-2]:
-            texts = [_text(row[column].lines) for _, row in self._body if row[column].lines]
-            if sum(bool(SERIAL.fullmatch(text)) for text in texts) < SERIALS * len(texts):
-                break
-            serials += 1
-            break
+        texts = [_text(row[column].lines) for column in self._columns[:-2][:1] for _, row in self._body if row[column].lines]
+        serials = int(len(self._columns) > 2 and sum(bool(SERIAL.fullmatch(text)) for text in texts) >= SERIALS * len(texts))
         return serials, serials + self._is_grouped(serials)
 
     def _is_grouped(self, place: int) -> bool:
@@ -279,9 +274,9 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Lines, list[Lin
 def _row(label: Sequence[Word], values: Sequence[Lines], section: str) -> Row:
     cells = tuple(_cell(lines) if lines else None for lines in values)
     words = [*label, *(word for lines in values for line in lines for word in line)]
-    return Row(_text([label]), cells, section, min(word.start for word in words), max(word.end for word in words))
+    return Row(_text([label]), cells, section, *span_of(words))
 
 
 def _cell(lines: Lines) -> Cell:
     words = [word for line in lines for word in line]
-    return Cell(_text(lines), min(word.start for word in words), max(word.end for word in words))
+    return Cell(_text(lines), *span_of(words))

@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.scales import WHOLE_SCALE
-from ingestion.records import Word
-from ingestion.table_lines import Piece, VisualLine
-from ingestion.table_words import is_period, printed
+from ingestion.records import Across, Word
+from ingestion.table_lines import Piece, VisualLine, text_piece
+from ingestion.table_words import is_period
 
-__all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "nearer", "parted", "row_values"]
+__all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted", "row_values"]
 
 # More columns are none of a table that anyone prints; what lies beyond is left out.
 MOST_COLUMNS = 30
@@ -37,22 +36,16 @@ PARTED = 1.3
 # or so much more than words that the gaps between them are wider than those inside by this.
 WIDER = 1.3
 WIDE = 0.9
-# A column stands nearer to one beside it than to the other where the gap is at most this share of the other's.
-NEARER = 0.85
 
 
 @dataclass(slots=True)
-class Column:
+class Column(Across):
     """x0, x1: sides of its values without currency set apart; left: with it. values: line index -> piece."""
 
     x0: float
     x1: float
     left: float
     values: dict[int, Piece] = field(default_factory=dict)
-
-    def overlap(self, x0: float, x1: float) -> float:
-        """How much of the interval lies over this column."""
-        return min(x1, self.x1) - max(x0, self.x0)
 
     def aligned(self, letter: float) -> bool:
         """Whether most values share a right side, a middle or a left side."""
@@ -106,16 +99,21 @@ def columns_of(rows: Sequence[tuple[int, Sequence[Piece]]], letter: float) -> li
     # Narrow values stand in one column only; a wide one may hang over its neighbours', and is placed when these are known.
     pieces.sort(key=lambda item: item[0])
     for _, index, piece in pieces:
-        near = [column for column in columns if column.overlap(piece.core, piece.x1) > 0]
+        near = [column for column in columns if _overlap(column, piece) > 0]
         if len(near) > 1:
             near = _merged(columns, near, index, piece)
-        target = max(near, key=lambda column: column.overlap(piece.core, piece.x1), default=None)
+        target = max(near, key=lambda column: _overlap(column, piece), default=None)
         if target is not None and index not in target.values:
             _put(target, index, piece)
         elif len(columns) < MOST_COLUMNS:
             columns.append(Column(piece.core, piece.x1, piece.x0, {index: piece}))
-    columns.sort(key=lambda column: column.x0 + column.x1)
+    columns.sort(key=lambda column: column.centre)
     return _joined(columns, letter)
+
+
+def _overlap(column: Column, piece: Piece) -> float:
+    """How much of a value, a currency sign set apart left out, lies over a column."""
+    return min(column.x1, piece.x1) - max(column.x0, piece.core)
 
 
 def _put(column: Column, index: int, piece: Piece) -> None:
@@ -131,7 +129,7 @@ def _merged(columns: list[Column], near: list[Column], index: int, piece: Piece)
             for line, value in other.values.items():
                 _put(first, line, value)
             columns.remove(other)
-    return [column for column in columns if column.overlap(piece.core, piece.x1) > 0 and index not in column.values]
+    return [column for column in columns if _overlap(column, piece) > 0 and index not in column.values]
 
 
 def _joined(columns: list[Column], letter: float) -> list[Column]:
@@ -147,27 +145,12 @@ def _joined(columns: list[Column], letter: float) -> list[Column]:
     return kept
 
 
-def nearer(columns: Sequence[Column], place: int, to: int) -> bool:
-    """Whether a column stands clearly nearer to one beside it than to the one on its other side; never where one of the two is missing."""
-    beyond = 2 * place - to
-    if not all(0 <= number < len(columns) for number in (place, to, beyond)):
-        return False
-    return _gap(columns, place, to) < NEARER * _gap(columns, place, beyond)
-
-
-def _gap(columns: Sequence[Column], one: int, other: int) -> float:
-    """How far the values of two columns stand apart, by the middle row that has both; 0 where none has."""
-    left, right = columns[min(one, other)].values, columns[max(one, other)].values
-    gaps = [right[line].core - left[line].x1 for line in left.keys() & right.keys()]
-    return median(gaps) if gaps else 0.0
-
-
 def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece]:
     """Heads of neighbouring columns that stand so close that they look like one."""
-    over = [column for column in columns if column.overlap(piece.x0, piece.x1) > 0]
+    over = [column for column in columns if column.overlap(piece) > 0]
     if len(over) < 2 or len(piece.words) < len(over):
         return [piece]
-    parts = [Piece(words, words[0].box.x0, words[-1].box.x1, False, " ".join(map(printed, words)), words[0].box.x0) for words in _groups(piece, over)]
+    parts = list(map(text_piece, _groups(piece, over)))
     if len(parts) < len(over):
         return [piece]
     inside = max((after.box.x0 - word.box.x1 for part in parts for word, after in pairwise(part.words)), default=letter)
@@ -175,7 +158,7 @@ def parted(piece: Piece, columns: Sequence[Column], letter: float) -> list[Piece
     near = (2 if between > max(WIDER * inside, WIDE * letter) else 1) * PARTED * letter
     pairs = list(zip(parts, over, strict=True))
     ends = all(abs(part.x1 - column.x1) < near for part, column in pairs)
-    middles = all(abs(part.x0 + part.x1 - column.x0 - column.x1) < 2 * near for part, column in pairs)
+    middles = all(abs(part.centre - column.centre) < near for part, column in pairs)
     return parts if ends or middles else [piece]
 
 
@@ -188,7 +171,7 @@ def _groups(piece: Piece, over: Sequence[Column]) -> list[list[Word]]:
         return [piece.words[start:end] for start, end in pairwise(cuts)]
     groups: list[list[Word]] = [[] for _ in over]
     for word in piece.words:
-        centre = (word.box.x0 + word.box.x1) / 2
+        centre = word.box.centre
         groups[min(range(len(over)), key=lambda n: max(over[n].x0 - centre, centre - over[n].x1, 0.0))].append(word)
     return [group for group in groups if group]
 

@@ -182,7 +182,7 @@ def _filled(walls: _Walls, words: Sequence[Word]) -> list[list[Inside]]:
             inside.columns = min(inside.columns[0], column), max(inside.columns[1], column)
     within: dict[int, list[Word]] = {}
     for word in words:
-        x, y = (word.box.x0 + word.box.x1) / 2, (word.box.y0 + word.box.y1) / 2
+        x, y = word.box.centre, word.box.middle
         if walls.xs[0] < x < walls.xs[-1] and walls.ys[0] < y < walls.ys[-1]:
             number = numbers[bisect_right(walls.ys, y) - 1][bisect_right(walls.xs, x) - 1]
             within.setdefault(number, []).append(word)
@@ -193,11 +193,11 @@ def _filled(walls: _Walls, words: Sequence[Word]) -> list[list[Inside]]:
 
 def _lines(words: Sequence[Word]) -> list[list[Word]]:
     """The words of a cell line by line."""
-    placed = sorted(words, key=lambda word: word.box.y0 + word.box.y1)
+    placed = sorted(words, key=lambda word: word.box.middle)
     lines = [[placed[0]]]
     for before, word in pairwise(placed):
-        height = min(before.box.y1 - before.box.y0, word.box.y1 - word.box.y0)
-        if (word.box.y0 + word.box.y1 - before.box.y0 - before.box.y1) / 2 > SAME_LINE * height:
+        height = min(before.box.height, word.box.height)
+        if word.box.middle - before.box.middle > SAME_LINE * height:
             lines.append([])
         lines[-1].append(word)
     return [sorted(line, key=lambda word: word.box.x0) for line in lines]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.language.months import MONTH_NAME
+from ingestion.records import Across, Down
 from ingestion.table_captions import CAPTION, caption_of, is_bare_unit, is_unit
-from ingestion.table_columns import Column, head_row, nearer, parted, row_values
+from ingestion.table_columns import Column, head_row, parted, row_values
 from ingestion.table_lines import INK, Piece, VisualLine
 from ingestion.table_words import is_period
 
@@ -36,10 +37,6 @@ PERIOD_LABEL = re.compile(
     re.IGNORECASE,
 )
 LONGEST_PERIOD = 60
-# What a figure of a period may be; two of these can share the period over one of them.
-STAGE = re.compile(
-    r"\b(?:budget|actuals?|act|outturn|est|estimates?|proj|projections?|forecast|prel|prog|programme?|revised|provisional|staff)\b", re.IGNORECASE
-)
 
 
 @dataclass(slots=True)
@@ -61,12 +58,12 @@ def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequen
     top = first
     while top > max(floor, first - MOST_HEAD_LINES):
         line, below = lines[top - 1], lines[top]
-        if below.y0 - line.y1 <= HEAD_GAP * (line.y1 - line.y0) and all(is_unit(piece.text) for piece in line.pieces) and not zone.split(line)[0]:
+        if below.y0 - line.y1 <= HEAD_GAP * line.height and all(is_unit(piece.text) for piece in line.pieces) and not zone.split(line)[0]:
             # A unit line over the labels, between the rows and the heads above it.
             top -= 1
             units += [piece.text for piece in line.pieces]
             continue
-        if below.y0 - line.y1 > HEAD_GAP * (line.y1 - line.y0) or not _may_be_heads(line) or not zone.is_head(line):
+        if below.y0 - line.y1 > HEAD_GAP * line.height or not _may_be_heads(line) or not zone.is_head(line):
             break
         over, others = zone.split(line)
         if rows and len(rows[0]) > 1 and all(piece.text.isdecimal() and is_period(piece.text) for piece in [*rows[0], *over]) and len(over) > 1:
@@ -86,7 +83,7 @@ def head_of(lines: Sequence[VisualLine], first: int, floor: int, columns: Sequen
 
 
 @dataclass(slots=True)
-class _Head:
+class _Head(Across, Down):
     """One head as printed, in one line or several. core: the (first, last) column that it stands over itself."""
 
     text: str
@@ -98,8 +95,7 @@ class _Head:
 
 
 def _on_one_line(first: _Head, second: _Head) -> bool:
-    overlap = min(first.y1, second.y1) - max(first.y0, second.y0)
-    return overlap > 0.2 * min(first.y1 - first.y0, second.y1 - second.y0)
+    return first.level(second) > 0.2 * min(first.height, second.height)
 
 
 def _heights(piece: Piece) -> tuple[float, float]:
@@ -137,7 +133,7 @@ class _Zone:
         if len(line.pieces) == 1 and 1 < len(self._columns) > len(heads):
             # A line over the middle of the whole table is its caption, one over the middle of the columns spans them.
             piece = line.pieces[0]
-            centre = (piece.x0 + piece.x1) / 2
+            centre = piece.centre
             off_columns, off_table = abs(centre - (self._x0 + self._x1) / 2), abs(centre - (self._left + self._x1) / 2)
             return piece.x0 >= self._x0 - self._pitch / 2 and (off_columns <= off_table or off_table > self._pitch / 4)
         return True
@@ -146,7 +142,7 @@ class _Zone:
         """The pieces over the value columns, and the texts over the labels."""
         heads, others = [], []
         for piece in line.pieces:
-            reach = (piece.x0 + piece.x1) / 2 + 0.25 * (piece.x1 - piece.x0)
+            reach = piece.centre + 0.25 * piece.width
             over = piece.x1 > self._x0 and (reach > self._x0 or piece.x0 > self._right)
             if over:
                 heads += [piece] if is_unit(piece.text) else parted(piece, self._columns, line.letter)
@@ -161,7 +157,7 @@ class _Zone:
             for number in range(head.core[0], head.core[1] + 1):
                 self._lowest[number] = head if head.core[0] == head.core[1] else None
         stacks: list[list[tuple[tuple[int, int], str]]] = [[] for _ in self._columns]
-        for head, span in self._with_shared_periods(self._spans(heads)):
+        for head, span in self._spans(heads):
             for stack in stacks[span[0] : span[1] + 1]:
                 if stack and stack[-1][0] == span:
                     stack[-1] = (span, f"{stack[-1][1]} {head.text}")
@@ -175,9 +171,9 @@ class _Zone:
         for row in rows:
             parts = [_Head(piece.text, piece.x0, piece.x1, *_heights(piece), self._under(piece)) for piece in row]
             for part in parts:
-                over = [head for head in heads if head.x0 < part.x1 and part.x0 < head.x1]
+                over = [head for head in heads if head.overlap(part) > 0]
                 last = max(over, key=lambda head: head.y1, default=None)
-                beside = [other for other in parts if last and other.x0 < last.x1 and last.x0 < other.x1]
+                beside = [other for other in parts if last and other.overlap(last) > 0]
                 if last and len(beside) == 1 and self._goes_on(last, part, heads, parts=len(parts)):
                     last.text = f"{last.text} {part.text}"
                     last.x0, last.x1, last.y1 = min(last.x0, part.x0), max(last.x1, part.x1), part.y1
@@ -188,7 +184,7 @@ class _Zone:
 
     def _goes_on(self, head: _Head, part: _Head, heads: Sequence[_Head], *, parts: int) -> bool:
         """Whether a line of heads goes on with the one above it rather than stand under it as one of several; parts: how many it has."""
-        if part.y0 - head.y1 > SPAN_GAP * (part.y1 - part.y0) or (is_period(part.text) and not is_period(head.text)):
+        if part.y0 - head.y1 > SPAN_GAP * part.height or (is_period(part.text) and not is_period(head.text)):
             return False
         if not is_period(head.text):
             return True
@@ -203,36 +199,18 @@ class _Zone:
             start, end = self._repeated(head, beside) or self._span(head, heads, beside)
             for above, (first, last) in zip(heads, spans, strict=False):
                 # What stands under a spanning head reaches no further than that.
-                if above.y1 <= head.y0 + SPAN_GAP * (head.y1 - head.y0) and first <= head.core[0] and head.core[1] <= last and first < last:
+                if above.y1 <= head.y0 + SPAN_GAP * head.height and first <= head.core[0] and head.core[1] <= last and first < last:
                     start, end = self._within(head, (max(start, first), min(end, last)))
             spans.append([start, end])
         order = sorted(range(len(heads)), key=lambda number: heads[number].x0)
         for left, right in ((a, b) for place, a in enumerate(order) for b in order[place + 1 :] if _on_one_line(heads[a], heads[b])):
             while spans[left][1] >= spans[right][0] and spans[left][0] < spans[left][1] and spans[right][0] < spans[right][1]:
                 contested = self._columns[spans[right][0]]
-                middle = (heads[left].x0 + heads[left].x1 + heads[right].x0 + heads[right].x1) / 2
-                if contested.x0 + contested.x1 < middle:
+                if 2 * contested.centre < heads[left].centre + heads[right].centre:
                     spans[right][0] += 1
                 else:
                     spans[left][1] = spans[right][0] - 1
         return [(head, (span[0], span[1])) for head, span in zip(heads, spans, strict=True)]
-
-    def _with_shared_periods(self, spans: Sequence[tuple[_Head, tuple[int, int]]]) -> Iterator[tuple[_Head, tuple[int, int]]]:
-        """The heads, a period set level with one of two columns given to both: "Budget  Staff proj." in a single cell under "2024"."""
-        for head, (start, end) in spans:
-            shared = None
-            if start == end and is_period(head.text):
-                level = {n for other, (first, last) in spans if _on_one_line(other, head) for n in range(first, last + 1)}
-                beside = ((start - 1, abs(head.x1 - self._columns[start].x1)), (start + 1, abs(head.x0 - self._columns[start].left)))
-                fits = (n for n, off in beside if off < ALIGNED * self._pitch and n not in level and self._is_paired(head, start, n))
-                shared = next(fits, None)
-            yield head, (start, end) if shared is None else (min(start, shared), max(end, shared))
-
-    def _is_paired(self, head: _Head, own: int, other: int) -> bool:
-        """Whether two columns, each headed by the stage of its figures below a period, stand closer than the other to its next."""
-        if not nearer(self._columns, other, own):
-            return False
-        return all(low is not None and low.y0 > head.y0 and STAGE.search(low.text) for low in (self._lowest[own], self._lowest[other]))
 
     def _within(self, head: _Head, span: tuple[int, int]) -> tuple[int, int]:
         """A span made smaller until the head stands over its middle again."""
@@ -258,7 +236,7 @@ class _Zone:
 
     def _span(self, head: _Head, heads: Sequence[_Head], beside: Sequence[_Head]) -> tuple[int, int]:
         """The (first, last) column that a head is for: those it stands over, and where others stand under it, those around."""
-        below = [other for other in heads if other.y0 >= head.y1 - SPAN_GAP * (head.y1 - head.y0) and other is not head]
+        below = [other for other in heads if other.y0 >= head.y1 - SPAN_GAP * head.height and other is not head]
         under = [other for other in below if other.core[0] <= head.core[1] and head.core[0] <= other.core[1]]
         if beside and head.core[0] == head.core[1] and any(self._is_aligned(head, other) for other in under):
             return head.core
@@ -271,19 +249,18 @@ class _Zone:
 
     def _under(self, piece: Piece) -> tuple[int, int]:
         """The columns that a piece stands over itself."""
-        over = [n for n, column in enumerate(self._columns) if column.overlap(piece.x0, piece.x1) > 0]
+        over = [n for n, column in enumerate(self._columns) if column.overlap(piece) > 0]
         if len(over) > 1:
             # A head wider than its column hangs over the next one a little.
             most = max(self._share(n, piece) for n in over)
             over = [n for n in over if self._share(n, piece) > 0.5 * most]
         if not over:
-            centre = (piece.x0 + piece.x1) / 2
-            over = [min(range(len(self._columns)), key=lambda n: abs(self._columns[n].x0 + self._columns[n].x1 - 2 * centre))]
+            over = [min(range(len(self._columns)), key=lambda n: abs(self._columns[n].centre - piece.centre))]
         return over[0], over[-1]
 
     def _share(self, number: int, piece: Piece) -> float:
         column = self._columns[number]
-        return column.overlap(piece.x0, piece.x1) / max(1e-9, min(column.x1 - column.x0, piece.x1 - piece.x0))
+        return column.overlap(piece) / max(1e-9, min(column.width, piece.width))
 
     def _grown(self, head: _Head, taken: set[int]) -> tuple[int, int]:
         """The widest run of columns around a head, none of them another's, over whose middle it stands."""
@@ -292,7 +269,7 @@ class _Zone:
             lowest -= 1
         while highest + 1 < len(self._columns) and highest + 1 not in taken:
             highest += 1
-        centre = (head.x0 + head.x1) / 2
+        centre = head.centre
         fits = []
         for start in range(lowest, core[0] + 1):
             for end in range(core[1], highest + 1):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from ingestion.records import Word
+from ingestion.records import Across, Down, Word
 from ingestion.table_words import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, is_period, is_value, printed, words_kind
 
-__all__ = ["INK", "Piece", "VisualLine", "visual_lines"]
+__all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
 
 # Share of the lower word's height that two words of one line have in common: footnote marks stand high but inside, and the
 # staggered lines of neighbouring heads, half a line apart, have less.
@@ -47,7 +47,7 @@ STEEPEST = 0.04
 
 
 @dataclass(slots=True)
-class Piece:
+class Piece(Across):
     """Words that stand together on a line. x0, x1: its sides. figure: it is a value, or a sign that there is none; text: as printed.
 
     core: the left side without a currency sign that is set apart.
@@ -61,14 +61,25 @@ class Piece:
     core: float
 
 
+def text_piece(words: Sequence[Word]) -> Piece:
+    """Words from left to right that are no value."""
+    left = words[0].box.x0
+    return Piece(list(words), left, words[-1].box.x1, False, " ".join(map(printed, words)), left)
+
+
 @dataclass(slots=True)
-class VisualLine:
+class VisualLine(Down):
     """What stands at one height, left to right. letter: mean width of a letter on it."""
 
     pieces: list[Piece]
     y0: float
     y1: float
     letter: float
+
+    @property
+    def text(self) -> str:
+        """All of it as printed."""
+        return " ".join(piece.text for piece in self.pieces)
 
 
 def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
@@ -78,7 +89,7 @@ def visual_lines(words: Sequence[Word]) -> list[VisualLine]:
         return []
     usual = median(y1 - y0 for y0, y1, _ in placed)
     # A rotated word is high and narrow; a word broken at a line end has a box over two lines and is wide.
-    slender = median((y1 - y0) * len(word.text) / (word.box.x1 - word.box.x0) for y0, y1, word in placed)
+    slender = median((y1 - y0) * len(word.text) / word.box.width for y0, y1, word in placed)
     upright = [item for item in placed if item[1] - item[0] <= TALLEST * usual and not _is_rotated(item, slender)]
     upright.sort(key=lambda item: item[0] + item[1])
     return [_line(group) for group in _grouped(upright) if not _is_marks(group, MARK_HEIGHT * usual)]
@@ -113,7 +124,7 @@ def _slope(words: Sequence[Word]) -> float:
 
 def _drift(last: Word, word: Word) -> float:
     """How far the next word of a crooked line may stand above or below the last."""
-    return 0.5 * (last.box.y1 - last.box.y0) + STEEPEST * (word.box.x0 - last.box.x1)
+    return 0.5 * last.box.height + STEEPEST * (word.box.x0 - last.box.x1)
 
 
 def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[float, float, Word]]]:
@@ -141,7 +152,7 @@ def _grouped(placed: Sequence[tuple[float, float, Word]]) -> list[list[tuple[flo
 def _is_rotated(item: tuple[float, float, Word], slender: float) -> bool:
     """Whether a word is set upwards; slender: the usual height of a letter over its width."""
     y0, y1, word = item
-    return len(word.text) > 2 and not BROKEN.search(word.text) and (y1 - y0) * len(word.text) > ROTATED * slender * (word.box.x1 - word.box.x0)
+    return len(word.text) > 2 and not BROKEN.search(word.text) and (y1 - y0) * len(word.text) > ROTATED * slender * word.box.width
 
 
 def _is_marks(group: Sequence[tuple[float, float, Word]], low: float) -> bool:
@@ -152,10 +163,10 @@ def _is_marks(group: Sequence[tuple[float, float, Word]], low: float) -> bool:
 def _line(group: Sequence[tuple[float, float, Word]]) -> VisualLine:
     words = sorted((word for _, _, word in group), key=lambda word: word.box.x0)
     letters = sum(len(word.text) for word in words)
-    letter = sum(word.box.x1 - word.box.x0 for word in words) / max(1, letters)
+    letter = sum(word.box.width for word in words) / max(1, letters)
     heights = sorted(group, key=lambda item: item[1] - item[0])
     y0, y1, _ = heights[len(heights) // 2]
-    usual = median(word.box.y1 - word.box.y0 for word in words)
+    usual = median(word.box.height for word in words)
     return VisualLine(_Joiner(words, letter, MARK_HEIGHT * usual).pieces(), y0, y1, letter)
 
 
@@ -203,7 +214,7 @@ class _Joiner:
         """The pieces of a line that holds nothing but words: most lines of most pages, done the short way."""
         starts = [0, *(index for index in range(1, len(self._words)) if self._gap(index) >= TEXT_GAP), len(self._words)]
         groups = [self._words[start:end] for start, end in pairwise(starts)]
-        return [Piece(list(group), group[0].box.x0, group[-1].box.x1, False, " ".join(map(printed, group)), group[0].box.x0) for group in groups]
+        return list(map(text_piece, groups))
 
     def _tokens(self) -> list[Piece]:
         """Words, those that make up one value together; a piece without words where a leader stands."""
@@ -233,7 +244,7 @@ class _Joiner:
     def _is_loose_mark(self, index: int, last: Piece | None) -> bool:
         """Whether the word is a footnote mark that hangs on a value, or on nothing."""
         word = self._words[index]
-        if word.box.y1 - word.box.y0 >= self._mark or not MARK.fullmatch(word.text[:LONGEST_FIGURE]):
+        if word.box.height >= self._mark or not MARK.fullmatch(word.text[:LONGEST_FIGURE]):
             return False
         return last is not None or self._gap(index) >= LABEL_GAP
 
@@ -260,7 +271,7 @@ class _Joiner:
             return gap <= PERCENT_GAP
         if self._is_range(index):
             return True
-        if kind != "v" or word.box.y1 - word.box.y0 < self._mark:
+        if kind != "v" or word.box.height < self._mark:
             return False
         if gap < SPLIT_DIGITS_GAP and last.text[-1] in DIGITS and word.text[0] in DIGITS:
             return True

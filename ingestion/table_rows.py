@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ingestion.records import Cell, Row, Word
+from ingestion.records import Across, Cell, Down, Row, Word
 from ingestion.table_captions import NOTE, is_unit
 from ingestion.table_columns import Column, label_of
 from ingestion.table_lines import Piece, VisualLine
-from ingestion.table_words import is_period, printed, words_kind
+from ingestion.table_words import is_period, printed, span_of, words_kind
 
 __all__ = ["rows_of"]
 
@@ -38,7 +38,7 @@ SEPARATOR = " > "
 
 
 @dataclass(slots=True)
-class _Item:
+class _Item(Across, Down):
     """A line of a table, or several joined: its label with where it stands, its values by column."""
 
     label: str
@@ -55,7 +55,7 @@ def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequenc
     """The rows that lines[first] to lines[last] make, with values in `columns`; lines below may carry the end of the last label."""
     items = [_item(lines[index], index, columns) for index in range(first, last + 1)]
     tail = [_item(line, -1, columns) for line in lines[last + 1 : last + 1 + LONGEST_TAIL]]
-    return _Joiner(items, tail, lines[first].letter, columns[0].left if columns else 1.0).rows(len(columns))
+    return _Joiner(items, tail, lines[first].letter, columns[0].left).rows(len(columns))
 
 
 def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
@@ -85,7 +85,7 @@ def _pull_values(words: list[Word], columns: Sequence[Column], cells: dict[int, 
     while len(words) > 1 and words_kind(words[-1].text) in "vd" and not is_period(words[-1].text):
         word = words[-1]
         box = word.box
-        numbers = [n for n, column in enumerate(columns) if n not in cells and column.overlap(box.x0, box.x1) > 0 and box.x1 < column.x1 + letter]
+        numbers = [n for n, column in enumerate(columns) if n not in cells and column.overlap(box) > 0 and box.x1 < column.x1 + letter]
         if not numbers:
             return
         words.pop()
@@ -105,7 +105,7 @@ class _Joiner:
         labels = [item for item in items if item.label]
         self._left = min((item.x0 for item in labels), default=0.0)
         self._right = max((item.x1 for item in labels if item.x1 < edge), default=0.0)
-        gaps = sorted((after.y0 - before.y1) / (before.y1 - before.y0) for before, after in pairwise(items))
+        gaps = sorted((after.y0 - before.y1) / before.height for before, after in pairwise(items))
         # Where the rows of a table stand apart, lines that do not are of one label.
         self._tight = min(TIGHT, gaps[len(gaps) // 2] - LOOSE) if gaps and gaps[len(gaps) // 2] > LOOSE else -1.0
         self._sections: list[tuple[float, str, bool]] = []
@@ -136,7 +136,7 @@ class _Joiner:
         """Add a line without values to those that wait for a row, to the line before it where it goes on with that."""
         last = pending[-1] if pending else None
         if last and not last.label.endswith(":") and not self._is_centred(item):
-            gap = (item.y0 - last.y1) / (item.y1 - item.y0)
+            gap = (item.y0 - last.y1) / item.height
             if gap <= self._tight or (gap < CLOSE and (_begins_low(item.label) or GOES_ON.search(last.label))):
                 _join(last, item)
                 return
@@ -148,7 +148,7 @@ class _Joiner:
             _join(row, pending.pop(0))
 
     def _goes_on(self, row: _Item, line: _Item, following: _Item | None) -> bool:
-        height = line.y1 - line.y0
+        height = line.height
         above = line.y0 - row.y1
         below = following.y0 - line.y1 if following else 9.0
         if not row.label or line.label.endswith(":") or above > CLOSE * height or above > below + 0.3 * height or self._is_centred(line):
@@ -162,7 +162,7 @@ class _Joiner:
         """Lines right above a row that its label begins in join it."""
         while pending:
             line = pending[-1]
-            height = line.y1 - line.y0
+            height = line.height
             if (
                 line.label.endswith(":")
                 or row.y0 - line.y1 > (NEAR if not row.label or _begins_low(row.label) else CLOSE) * height
@@ -182,7 +182,7 @@ class _Joiner:
         for line in self._tail:
             if line.cells or not line.label or NOTE.match(line.label) or line.x1 > self._edge or not self._goes_on(row, line, None):
                 return
-            if not _begins_low(line.label) and not GOES_ON.search(row.label) and line.y0 - row.y1 > 0.35 * (line.y1 - line.y0):
+            if not _begins_low(line.label) and not GOES_ON.search(row.label) and line.y0 - row.y1 > 0.35 * line.height:
                 return
             _join(row, line)
 
@@ -237,10 +237,7 @@ def _lengthen(row: _Item, number: int, piece: Piece) -> None:
 
 
 def _row(item: _Item, section: str, columns: int) -> Row:
-    cells = tuple(_cell(item.cells[number]) if number in item.cells else None for number in range(columns))
+    pieces = [item.cells.get(number) for number in range(columns)]
+    cells = tuple(Cell(piece.text, *span_of(piece.words)) if piece else None for piece in pieces)
     words = [*item.words, *(word for piece in item.cells.values() for word in piece.words)]
-    return Row(item.label, cells, section, min(word.start for word in words), max(word.end for word in words))
-
-
-def _cell(piece: Piece) -> Cell:
-    return Cell(piece.text, min(word.start for word in piece.words), max(word.end for word in piece.words))
+    return Row(item.label, cells, section, *span_of(words))

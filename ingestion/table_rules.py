@@ -54,7 +54,7 @@ def drawn_rules(page: Any, place: Place) -> Rules:
     width, height = raw.FPDF_GetPageWidthF(page), raw.FPDF_GetPageHeightF(page)
     for sides in islice(_lines(page), MOST_RULES):
         box = place(*sides)
-        level = (box.x1 - box.x0) * width > (box.y1 - box.y0) * height
+        level = box.width * width > box.height * height
         (across if level else down).append(box)
     return Rules(tuple(across), tuple(down))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
@@ -12,7 +13,7 @@ from ingestion.language.units import UNIT_TERMS
 from ingestion.language.vocabulary import either, words
 from ingestion.records import Word
 
-__all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", "SIGNS", "is_period", "is_value", "printed", "words_kind"]
+__all__ = ["BROKEN", "DIGITS", "GROUP", "LONGEST_FIGURE", "MARK", "OPEN_GROUP", "SIGNS", "is_period", "is_value", "printed", "span_of", "words_kind"]
 
 # Longer words are no figures, and are not kept in the cache of kinds.
 LONGEST_FIGURE = 32
@@ -84,6 +85,11 @@ def is_value(text: str) -> bool:
 def printed(word: Word) -> str:
     """A word as printed, a hyphen where it was broken at a line's end."""
     return BROKEN.sub("-", word.text)
+
+
+def span_of(words: Sequence[Word]) -> tuple[int, int]:
+    """The first and the last offset of some words in the page's text."""
+    return min(word.start for word in words), max(word.end for word in words)
 
 
 def is_period(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ingestion.records import Page, Rect, Row, Table, Word
+from ingestion.records import Page, Rect, Row, Table, Word, around
 from ingestion.table_blocks import Block, blocks_of, first_line, label_sides, without_page_number
 from ingestion.table_captions import CAPTION, bracketed_units, caption_of, is_unit
 from ingestion.table_cells import Ruled, ruled_tables
@@ -61,10 +61,10 @@ def find_tables(text: str, words: Sequence[Word], rules: Callable[[], Rules] = n
     lines = without_page_number(visual_lines(placed))
     tables = _unruled(lines)
     ruled = _ruled(lines, placed, rules()) if sum(len(line.pieces) > 1 for line in lines) >= FEWEST_ROWS else []
-    ruled = [table for table in ruled if not any(_meet(table.box, other.box) and len(other.heads) >= _width(table, ruled) for other in tables)]
+    ruled = [table for table in ruled if not any(table.box.meets(other.box) and len(other.heads) >= _width(table, ruled) for other in tables)]
     if not ruled:
         return tables
-    outside = [word for word in placed if not any(_is_inside(word, table.box) for table in ruled)]
+    outside = [word for word in placed if not any(table.box.holds(word.box) for table in ruled)]
     both = [*ruled, *_unruled(without_page_number(visual_lines(outside)))]
     return sorted(both, key=lambda table: table.box.y0) if _count_cells(both) >= KEPT * _count_cells(tables) else tables
 
@@ -84,16 +84,12 @@ def _width(table: Table, ruled: Sequence[Table]) -> int:
 
 
 def _is_beside(first: Rect, second: Rect) -> bool:
-    return min(first.y1, second.y1) > max(first.y0, second.y0) and (first.x1 <= second.x0 or second.x1 <= first.x0)
+    return first.level(second) > 0 and first.overlap(second) <= 0
 
 
 def _is_named(table: Table) -> bool:
     """Whether most rows have a label in words."""
     return sum(any(map(str.isalpha, row.label)) for row in table.rows) >= LABELLED * len(table.rows)
-
-
-def _meet(first: Rect, second: Rect) -> bool:
-    return min(first.x1, second.x1) > max(first.x0, second.x0) and min(first.y1, second.y1) > max(first.y0, second.y0)
 
 
 def _ruled(lines: Sequence[VisualLine], words: Sequence[Word], rules: Rules) -> list[Table]:
@@ -122,8 +118,8 @@ def _named(found: Ruled, lines: Sequence[VisualLine], before: Table | None) -> T
 
 def _in_column(lines: Sequence[VisualLine], box: Rect) -> list[VisualLine]:
     """The lines, where prose stands beside a box, without what is wholly to its left or right; beside another table they are of both."""
-    over = [(line, [piece for piece in line.pieces if piece.x1 > box.x0 and piece.x0 < box.x1]) for line in lines]
-    within = [(line, kept) for line, kept in over if box.y0 < (line.y0 + line.y1) / 2 < box.y1 and len(kept) < len(line.pieces)]
+    over = [(line, [piece for piece in line.pieces if box.overlap(piece) > 0]) for line in lines]
+    within = [(line, kept) for line, kept in over if box.y0 < line.middle < box.y1 and len(kept) < len(line.pieces)]
     beside = [sum(len(piece.words) for piece in line.pieces if piece not in kept and not piece.figure) for line, kept in within]
     prose = sum(words >= FEWEST_WORDS_OF_PROSE for words in beside) > len(beside) / 2
     return [replace(line, pieces=kept) for line, kept in over if kept] if prose else list(lines)
@@ -134,11 +130,7 @@ def _stand_alike(first: Rect, second: Rect) -> bool:
 
 
 def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
-    return sum(line.y0 + line.y1 < 2 * y for line in lines)
-
-
-def _is_inside(word: Word, box: Rect) -> bool:
-    return box.x0 < (word.box.x0 + word.box.x1) / 2 < box.x1 and box.y0 < (word.box.y0 + word.box.y1) / 2 < box.y1
+    return sum(line.middle < y for line in lines)
 
 
 def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
@@ -288,11 +280,10 @@ def _level_with_labels(lines: Sequence[VisualLine], columns: Sequence[Column]) -
         if not label.figure and value.words and label is not value:
             box, beside = value.words[-1].box, label.words[0].box
             # A scanned word's box ends where its letters do: with or without a descender, one of its sides agrees.
-            offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / (line.y1 - line.y0))
+            offsets.append(min(box.y1 - beside.y1, box.y0 - beside.y0, key=abs) / line.height)
     offsets.sort()
     return len(offsets) < 3 or offsets[(3 * len(offsets)) // 4] - offsets[len(offsets) // 4] < UNEVEN
 
 
 def _box(lines: Sequence[VisualLine], block: Block, head: Head) -> Rect:
-    boxes = [word.box for line in lines[head.top : block.last + 1] for piece in line.pieces for word in piece.words]
-    return Rect(min(box.x0 for box in boxes), min(box.y0 for box in boxes), max(box.x1 for box in boxes), max(box.y1 for box in boxes))
+    return around(word.box for line in lines[head.top : block.last + 1] for piece in line.pieces for word in piece.words)

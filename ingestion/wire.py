@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
+from functools import partial
 from typing import IO, Any
 
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
 from ingestion.unseen import one_line
 
-__all__ = ["page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
+__all__ = ["box_to", "page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
 
 # Digits after the point: a hundred-thousandth of a page is finer than a pixel at 1,000 dpi.
 DIGITS = 5
@@ -30,7 +31,7 @@ def write_message(pipe: IO[bytes], message: dict[str, Any]) -> None:
 def page_to(page: Page) -> dict[str, Any]:
     """A page as JSON values."""
     plain: dict[str, Any] = {name: getattr(page, name) for name in PLAIN}
-    lines = [(line.start, line.end, *_box_to(line.box)) for line in page.lines]
+    lines = [(line.start, line.end, *box_to(line.box)) for line in page.lines]
     spans = {"running": page.running, "kinds": page.kinds, "instructions": page.instructions}
     return {**plain, **spans, "words": words_to(page.words), "lines": lines, "tables": tables_to(page.tables)}
 
@@ -50,7 +51,7 @@ def page_from(values: dict[str, Any]) -> Page:
 
 def words_to(words: Iterable[Word]) -> list[list[Any]]:
     """Words as JSON values."""
-    return [[word.text, *_box_to(word.box), word.confidence, word.start, word.end] for word in words]
+    return [[word.text, *box_to(word.box), word.confidence, word.start, word.end] for word in words]
 
 
 def words_from(values: Iterable[Sequence[Any]]) -> tuple[Word, ...]:
@@ -65,14 +66,15 @@ def tables_to(tables: Iterable[Table]) -> list[dict[str, Any]]:
             "caption": table.caption,
             "unit": table.unit,
             "heads": table.heads,
-            "rows": [
-                [row.label, [cell and [cell.text, cell.start, cell.end] for cell in row.cells], row.section, row.start, row.end] for row in table.rows
-            ],
-            "box": _box_to(table.box),
+            "rows": list(map(astuple, table.rows)),
+            "box": box_to(table.box),
             "continued": table.continued,
         }
         for table in tables
     ]
+
+
+_named = partial(one_line, most=LONGEST_NAME)
 
 
 def tables_from(values: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
@@ -93,9 +95,6 @@ def tables_from(values: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
     )
 
 
-def _named(text: str) -> str:
-    return one_line(text, LONGEST_NAME)
-
-
-def _box_to(box: Rect) -> list[float]:
-    return [round(side, DIGITS) for side in (box.x0, box.y0, box.x1, box.y1)]
+def box_to(box: Rect) -> list[float]:
+    """Its sides, to DIGITS."""
+    return [round(side, DIGITS) for side in astuple(box)]

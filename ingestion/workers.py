@@ -10,7 +10,7 @@ import json
 import os
 import struct
 import sys
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +19,7 @@ from ingestion.errors import DocumentError
 from ingestion.layout import lines_of
 from ingestion.records import Page, Rect
 from ingestion.tables import find_tables
-from ingestion.wire import page_from, page_to, write_message
+from ingestion.wire import box_to, page_from, page_to, write_message
 
 __all__ = ["main"]
 
@@ -51,8 +51,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
         try:
             if request["op"] == "open":
                 opened = PdfFile(Path(request["path"]), request["password"])
-                info = opened.info()
-                answer: dict[str, Any] = {"pages": info.pages, "title": info.title, "labels": info.labels, "encrypted": info.encrypted}
+                answer: dict[str, Any] = {"info": astuple(opened.info())}
             else:
                 assert opened is not None
                 answer = _ANSWERS[request["op"]](opened, request)
@@ -68,17 +67,15 @@ def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     text, method, words = file.text(number)
     tables = find_tables(text, words, partial(file.rules, number))
     page = Page(number, text, method=method, lines=lines_of(text, words), tables=tuple(tables))
-    return {"read": page_to(page), "pictures": [_box(box) for box in file.pictures(number)]}
+    return {"read": page_to(page), "pictures": [box_to(box) for box in file.pictures(number)]}
 
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     from ingestion.ocr import read_image, tables_of
 
     number = request["page"]
-    if not file.may_show_text(number):
-        return {"read": page_to(Page(number, "", method="none"))}
-    reading = read_image(file.image(number, file.reading_dpi(number)))
-    if not reading.words:
+    reading = read_image(file.image(number, file.reading_dpi(number))) if file.may_show_text(number) else None
+    if not reading or not reading.words:
         return {"read": page_to(Page(number, "", method="none"))}
     page = Page(number, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)
     tables = tables_of(page.text, page.words, reading.turned)
@@ -94,7 +91,7 @@ def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_glyphs(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    return {"glyphs": [(text, _box(box)) for text, box in file.glyphs(request["page"])]}
+    return {"glyphs": [(text, box_to(box)) for text, box in file.glyphs(request["page"])]}
 
 
 def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -103,10 +100,6 @@ def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     buffer = io.BytesIO()
     file.image(request["page"], request["dpi"]).save(buffer, "PNG", compress_level=PNG_LEVEL)
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
-
-
-def _box(box: Rect) -> tuple[float, float, float, float]:
-    return (round(box.x0, 5), round(box.y0, 5), round(box.x1, 5), round(box.y1, 5))
 
 
 _ANSWERS = {"text": _answer_text, "ocr": _answer_ocr, "pictures": _answer_pictures, "glyphs": _answer_glyphs, "png": _answer_png}

@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 
 from ingestion.language.terms import terms
-from ingestion.page_kinds import BALANCE_SHEET, CASH_FLOW_STATEMENT, EQUITY_STATEMENT, INCOME_STATEMENT
 
 __all__ = ["STATEMENTS", "Measure", "find_measures", "find_statements", "measure_named", "related_words", "spelled_out"]
 
@@ -34,10 +33,10 @@ class Measure:
 
 # Statements that questions name outright.
 STATEMENTS = {
-    INCOME_STATEMENT: "income statement; statement of income; statement of operations; profit and loss; statement of earnings; statement of activities",
-    BALANCE_SHEET: "balance sheet; statement of financial position; statement of net position",
-    CASH_FLOW_STATEMENT: "cash flow statement; statement of cash flow; statement of cash flows; cashflow statement",
-    EQUITY_STATEMENT: "statement of equity; statement of shareholders' equity; statement of stockholders' equity; changes in equity",
+    "income_statement": "income statement; statement of income; statement of operations; profit and loss; statement of earnings; statement of activities",
+    "balance_sheet": "balance sheet; statement of financial position; statement of net position",
+    "cash_flow_statement": "cash flow statement; statement of cash flow; statement of cash flows; cashflow statement",
+    "equity_statement": "statement of equity; statement of shareholders' equity; statement of stockholders' equity; changes in equity",
 }
 _FOLDER = Path(__file__).parent
 

@@ -234,27 +234,6 @@ def test_stacked_heads_join_and_spanning_heads_come_first(tmp_path: Path) -> Non
     assert table.heads == ("2022 > Gross amount", "2022 > Net", "2021 > Gross amount", "2021 > Net")
 
 
-STAGES = [(350, 100, ">2022"), (410, 100, ">2023"), (350, 113, ">Act."), (410, 113, ">Prel.")]
-
-
-@pytest.mark.parametrize(
-    ("rights", "heads", "read"),
-    [
-        ((475, 522), ("Budget", "Staff proj."), ("2024 > Budget", "2024 > Staff proj.")),
-        ((462, 530), ("Budget", "Staff proj."), ("Budget", "2024 Staff proj.")),
-        ((475, 522), ("Change", "Share"), ("Change", "2024 Share")),
-    ],
-)
-def test_a_year_over_one_of_two_stages_that_stand_close_is_of_both(
-    tmp_path: Path, rights: tuple[int, int], heads: tuple[str, str], read: tuple[str, str]
-) -> None:
-    first, last = rights
-    items = [*STAGES, (last, 100, ">2024"), (first, 113, f">{heads[0]}"), (last, 113, f">{heads[1]}")]
-    rows = [["Revenue", "112,400", "124,700", "135,900", "131,800"], ["Taxes", "98,100", "109,300", "120,400", "116,000"]]
-    table = one(tmp_path, [*items, *grid(130, rows, rights=(350, 410, first, last))])
-    assert table.heads == ("2022 Act.", "2023 Prel.", *read)
-
-
 def test_period_heads_of_budgets(tmp_path: Path) -> None:
     heads = [("2004-05", "Est. Out.", "$m"), ("2005-06", "Budget", "$m"), ("2006-07", "Estimate", "$m")]
     items = [(right, 100 + 13 * line, f">{text}") for right, head in zip((350, 430, 510), heads, strict=True) for line, text in enumerate(head)]
