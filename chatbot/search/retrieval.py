@@ -266,7 +266,7 @@ class Retriever:
 
     def _narrowed(self, query: Query, scope: _Scope, wanted: int) -> _Scope:
         """The scope kept to the pages that the indexes name; all of it where that is little, or where an index cannot be asked."""
-        if query.names and scope.chunks <= MOST_EXACT_CHUNKS:
+        if scope.chunks <= MOST_EXACT_CHUNKS and (query.names or self._library.without_vectors()):  # Chroma cannot name what it lacks
             return scope
         # Whoever changes the store next makes a damaged index anew, and one that a full disk has no room for; until then each chunk is scored.
         try:

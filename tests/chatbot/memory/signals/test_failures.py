@@ -198,6 +198,7 @@ class Killing(HashEmbedder):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self.server is not None:
             pid, self.server = self.server.pid(), None
+            os.kill(pid, signal.SIGSTOP)  # so that it starts no further child
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             for one in (pid, *map(int, children)):
                 with suppress(ProcessLookupError):
