@@ -33,6 +33,7 @@ from chatbot.search.finding import Find, Finder
 from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
 from chatbot.store.embedders import Embedder, make_embedder
+from chatbot.store.jobs import add_files
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from chatbot.tokens import encodable
@@ -135,11 +136,10 @@ class Chatbot:
         uploads: Sequence[Upload],
         *,
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
-        cancelled: Callable[[], bool] = lambda: False,
         started: float | None = None,
     ) -> Iterator[AddResult]:
-        """Add files; see Library.add. progress(document, phase, done, total): phase "reading", "ocr" or "embedding"."""
-        yield from self.library.add(uploads, progress=progress, cancelled=cancelled, started=started)
+        """Add files and wait for them; see jobs.add_files. progress(document, phase, done, total): phase "reading", "ocr" or "embedding"."""
+        yield from add_files(self.library, uploads, readers=self.settings.threads, progress=progress, started=started)
 
     def add_unread(self, passwords: Mapping[str, str], *, progress: Callable[[str, str, int, int], None]) -> Iterator[AddResult]:
         """Add what people copied into the folder of documents; of what failed before, only what has a password now. passwords: by document name."""
@@ -176,7 +176,7 @@ class Chatbot:
         progress: Callable[[str, str, int, int], None] = lambda document, phase, done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> list[AddResult]:
-        """Finish what an earlier process left; see Library.resume. progress, cancelled: as in add."""
+        """Finish what an earlier process left; see Library.resume. progress: as in add. cancelled: asked between files, pages and batches."""
         return self.library.resume(progress=progress, cancelled=cancelled)
 
     def report(self, name: str) -> list[PageReport]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.library import Upload
+from chatbot.store.jobs import add_files
+from chatbot.store.library import AddResult, Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
-__all__ = ["RULES", "Make", "Stores", "hashing"]
+__all__ = ["RULES", "Make", "Stores", "add_here", "add_now", "hashing", "read_now"]
 
 # A chatbot over a test's own store: make(model, **settings).
 Make = Callable[..., Chatbot]
@@ -25,6 +26,23 @@ RULES = (
 def hashing() -> HashEmbedder:
     """The embedder of these stores."""
     return HashEmbedder(dimension=256)
+
+
+def add_now(library: Library, uploads: Sequence[Upload]) -> list[AddResult]:
+    """Add files as the command line does, and wait."""
+    return list(add_files(library, uploads, readers=2, progress=lambda *_: None))
+
+
+def read_now(library: Library, uploads: Sequence[Upload]) -> list[AddResult]:
+    """Take the steps of an addition one after another in this thread, up to where its words are found."""
+    taken = [library.adding.take(upload.path, upload.name or upload.path.name, upload.password) for upload in uploads]
+    return [library.read_taken(one, progress=lambda *_: None, cancelled=lambda: False) for one in taken]
+
+
+def add_here(library: Library, uploads: Sequence[Upload]) -> None:
+    """Take all steps of an addition in this thread, so that one of them that ends the process ends the call."""
+    read_now(library, uploads)
+    library.resume_vectors()
 
 
 class Stores:

@@ -29,6 +29,7 @@ from chatbot.store.vectors import ChromaIndex
 from ingestion.records import Page
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_now, read_now
 
 FIRST = ["The deficit ceiling is three per cent of output in every year."]
 SECOND = ["The debt anchor is two per cent below that of the year before."]
@@ -77,7 +78,7 @@ def test_a_few_kills(root: Path, tmp_path: Path) -> None:
 def test_names_beside_a_copy_follow_a_change_that_was_killed_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     library = opened(tmp_path)
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    list(library.add([Upload(path), Upload(path, "Twin.pdf")]))
+    add_now(library, [Upload(path), Upload(path, "Twin.pdf")])
     if change == "restore":
         library.remove("Twin.pdf")
     work: dict[str, Callable[[], object]] = {
@@ -108,7 +109,7 @@ def test_what_ocr_has_read_is_kept_until_the_document_is_found(tmp_path: Path, m
 
 def test_vectors_whose_index_was_being_made_anew_are_put_in_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = opened(tmp_path)
-    list(library.add([Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))]))
+    add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))])
     library.resume()
     stopped_after(monkeypatch, ChromaIndex, "remove", library, library.indexes.rebuild)
     library = opened(tmp_path)
@@ -136,7 +137,7 @@ def test_a_commit_of_words_that_was_killed_is_no_damage(tmp_path: Path) -> None:
 def test_names_without_a_copy_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = opened(tmp_path)
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    stopped_after(monkeypatch, Copies, "write_names", library, lambda: list(library.read([Upload(path)])))
+    stopped_after(monkeypatch, Copies, "write_names", library, lambda: read_now(library, [Upload(path)]))
     library = opened(tmp_path)
     assert list((tmp_path / "home" / "documents").iterdir()) == []
     library.close()
@@ -145,7 +146,7 @@ def test_names_without_a_copy_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_log_is_set_aside_before_its_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that stayed beside a new file would be taken for its own."""
     library = opened(tmp_path)
-    list(library.add([Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))]))
+    add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST))])
     library.close()
     rename, renamed = Path.rename, []
 
@@ -173,7 +174,7 @@ def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
     (tmp_path / "files").mkdir()
     files = list(make_files(tmp_path / "files", random.Random(1), 1))
     library = opened(tmp_path)
-    list(library.add([Upload(files[0].path)]))
+    add_now(library, [Upload(files[0].path)])
     library.close()
     contents = look(tmp_path / "home")
     known = {file.sha256: File(file.path, file.sha256, file.words, contents.texts[1]) for file in files}
@@ -234,7 +235,7 @@ def test_every_step_that_is_logged_is_there() -> None:
 
 def test_names_that_are_as_they_should_be_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = opened(tmp_path)
-    list(library.add([Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)), Upload(make_pdf(tmp_path / "Notes.pdf", SECOND))]))
+    add_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)), Upload(make_pdf(tmp_path / "Notes.pdf", SECOND))])
     written: list[tuple[str, tuple[KeptName, ...]]] = []
     monkeypatch.setattr(Copies, "write_names", lambda copies, digest, names: written.append((digest, tuple(names))))
     library.adding.write_names(library.catalog.hashes())

@@ -167,7 +167,6 @@ class Adding:
     def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on waiting, for what `error` asks
         of the user, as a recovered one always does."""
-        needs_password = isinstance(error, EncryptedError)
         cancelled = AddResult(taken.name, "failed", error="Cancelled.")
         with self._lock:
             if taken.recovered and error is None:
@@ -178,13 +177,7 @@ class Adding:
             if taken.digest in self._catalog.seen():
                 self._catalog.tried(taken.digest, str(error or ""), again=error is not None and error.retryable)
             self.drop_unneeded()
-        return AddResult(
-            taken.name,
-            "failed",
-            error=str(error) if error else "Cancelled.",
-            needs_password=needs_password,
-            retryable=error is not None and error.retryable,
-        )
+        return failed_upload(taken.name, error) if error else cancelled
 
     def drop_unneeded(self) -> None:
         """Delete the copies that nothing needs any more. Others in the folder are never touched."""
@@ -220,8 +213,9 @@ class Adding:
 
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:
-    """The result of a file that could not even be taken."""
-    return AddResult(name[:LONGEST_NAME], "failed", error=str(error), retryable=error.retryable)
+    """The result of a file that could not be taken, or read."""
+    needs_password = isinstance(error, EncryptedError)
+    return AddResult(name[:LONGEST_NAME], "failed", error=str(error), needs_password=needs_password, retryable=error.retryable)
 
 
 def _taken_of(row: Waiting) -> Taken:
@@ -229,8 +223,8 @@ def _taken_of(row: Waiting) -> Taken:
     return Taken(row.name, row.sha256, row.id, None, recovered=row.recovered, left=True)
 
 
-def different_files(name: str, first: Path | None, second: Path | None) -> DocumentError:
-    """Two different files of one name in one call."""
-    if first is None or second is None:
+def different_files(name: str, first: object, second: object) -> DocumentError:
+    """Two different files of one name in one call. first, second: their paths, or something else where they have none."""
+    if not (isinstance(first, Path) and isinstance(second, Path)):
         return DocumentError(f"Two different files are called {name}.", hint="Rename this one and add it again.")
     return DocumentError(f"{second} and {first} are different files of one name, {name}.", hint="Add the second with --name.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ Record = tuple[str, Vectors, str, dict[str, Scalar]]
 TENANT, DATABASE = "default_tenant", "default_database"
 # Collections that are kept in memory at once: there is one an embedder.
 OPEN_COLLECTIONS = 8
+# How the header of a graph of vectors begins: its version, a place, the elements there is room for, those there are, and bytes an element.
+GRAPH_HEADER = struct.Struct("<iQQQQ")
+LENGTH_BYTES = 4
 
 
 class Engine:
@@ -28,6 +32,7 @@ class Engine:
         """folder: made where it is missing. Raises what Chroma raises."""
         from chromadb_rust_bindings import Bindings, MigrationHash, MigrationMode, SqliteDBConfig
 
+        self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         database = SqliteDBConfig(hash_type=MigrationHash.MD5, migration_mode=MigrationMode.Apply, url=str(folder / "chroma.sqlite3"))
         self._bindings: Any = Bindings(allow_reset=False, sqlite_db_config=database, persist_path=str(folder), hnsw_cache_size=OPEN_COLLECTIONS)
@@ -45,6 +50,15 @@ class Engine:
     def drop(self, name: str) -> None:
         """Delete a collection with all that is in it."""
         self._bindings.delete_collection(name, TENANT, DATABASE)
+
+    def blank(self) -> None:
+        """Fill the room for coming vectors with zeros in the files: Chroma writes there what the memory last held, which may be the text of a document."""
+        for header in self._folder.glob("*/header.bin"):
+            _, _, room, used, size = GRAPH_HEADER.unpack(header.read_bytes()[: GRAPH_HEADER.size])
+            for name, width in (("data_level0.bin", size), ("length.bin", LENGTH_BYTES)):
+                with header.with_name(name).open("r+b") as file:
+                    file.seek(used * width)
+                    file.write(bytes((room - used) * width))
 
 
 class Collection:

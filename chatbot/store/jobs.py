@@ -7,16 +7,18 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
-from chatbot.store.adding import AddResult, Taken, different_files, failed_upload
+from chatbot.store.adding import AddResult, Taken, Upload, different_files, failed_upload
 from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
+from ingestion.chunks import prepare
 
-__all__ = ["Additions", "Job", "NewFile"]
+__all__ = ["Additions", "Job", "NewFile", "add_files"]
 
 if TYPE_CHECKING:
     from chatbot.store.library import Library
@@ -29,14 +31,16 @@ MOST_FINISHED = 200
 RETRY_SECONDS = 60.0
 # What closing waits for the page or batch that is being worked on.
 CLOSE_SECONDS = 10.0
+# tell(document, phase, done, total): phase "reading", "ocr" or "embedding"; called from the threads of the queue.
+Telling = Callable[[str, str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to add. name: display text, never a path. data: open at its start. password: for this reading only, never stored."""
+    """A file to add. name: display text, never a path. data: open at its start, or where it lies. password: for this reading only, never stored."""
 
     name: str
-    data: BinaryIO
+    data: BinaryIO | Path
     password: str | None = None
 
 
@@ -81,12 +85,13 @@ class Job:
 
 @dataclass(slots=True)
 class _Task:
-    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already."""
+    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already. spent: seconds on it alone."""
 
     job: Job
     taken: Taken | None = None
     cancelled: bool = False
     started: float = 0.0
+    spent: float = 0.0
     phase_started: float = 0.0
     phase_from: int = 0
 
@@ -109,18 +114,21 @@ class Additions:
     What an earlier process left unread or without vectors is taken up first. Safe from any thread.
     """
 
-    def __init__(self, library: Library, *, readers: int = 2) -> None:
-        self._library = library
+    def __init__(self, library: Library, *, readers: int = 2, tell: Telling | None = None) -> None:
+        """tell: given where somebody waits for what is queued now, and for that alone: nothing is taken up, no job is forgotten, and a file that
+        needs a password has failed."""
+        self._library, self._tell = library, tell
         self._changed = threading.Condition()
         self._tasks: list[_Task] = []
         self._ids = itertools.count(1)
         self._closing = False
-        self._embedding_due, self._not_before = True, 0.0
+        self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
         self._erasing: set[str] = set()
         # What the time left is told of: the jobs since the queue was last at rest, from this id on.
         self._batch, self._batch_started = 0, time.monotonic()
-        self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
-        self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.adding.stuck()]
+        if tell is None:
+            self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
+            self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.adding.stuck()]
         work = [self._embed_all, *[self._read_all] * max(1, readers)]
         self._threads = [threading.Thread(target=target, name=f"additions-{number}", daemon=True) for number, target in enumerate(work)]
         for thread in self._threads:
@@ -130,13 +138,13 @@ class Additions:
 
     def enqueue(self, files: Sequence[NewFile]) -> list[int]:
         """Keep the bytes and queue the files. Returns a job id for each; one that cannot be added is a failed job, the others go on."""
-        tasks, digests = [], dict[str, str]()
+        tasks, digests = [], dict[str, tuple[str, BinaryIO | Path]]()
         for file in files:
             tasks.append(self._take(file, digests))
             self._queue(tasks[-1])
         with self._changed:
             finished = [task for task in self._tasks if task.job.finished]
-            for task in finished[:-MOST_FINISHED]:
+            for task in finished[:-MOST_FINISHED] if self._tell is None else ():
                 self._tasks.remove(task)
         return [task.job.id for task in tasks]
 
@@ -163,6 +171,13 @@ class Additions:
         """All jobs as they stand, in the order they were queued."""
         with self._changed:
             return tuple(task.job for task in self._tasks)
+
+    def wait(self, jobs: Collection[int]) -> Job:
+        """The first of these jobs that is finished, or has a problem; waited for."""
+        with self._changed:
+            while not (ended := [task.job for task in self._tasks if task.job.id in jobs and (task.job.finished or task.job.problem)]):
+                self._changed.wait()
+            return ended[0]
 
     def unlock(self, job: int, password: str) -> None:
         """Try a file again that waits for its password."""
@@ -206,6 +221,17 @@ class Additions:
         with self._changed:
             return frozenset(self._erasing)
 
+    def abandon(self) -> None:
+        """Close, when what was not read yet is as if it had never been asked for."""
+        with self._changed:
+            for task in self._tasks:
+                if task.job.phase in {"waiting", "reading", "ocr"}:
+                    task.cancelled = True
+                    task.become(cancelling=True)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not any(task.job.cancelling for task in self._tasks), CLOSE_SECONDS)
+        self.close()
+
     def close(self) -> None:
         """Stop after the page or batch that is being worked on; what was read is kept, and what waits is taken up at the next start."""
         with self._changed:
@@ -237,15 +263,16 @@ class Additions:
             self._tasks.append(task)
             self._changed.notify_all()
 
-    def _take(self, file: NewFile, digests: dict[str, str]) -> _Task:
+    def _take(self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]]) -> _Task:
         size = _size(file.data)
         try:
             taken = self._library.adding.take(file.data, file.name, file.password)
-            if digests.setdefault(taken.name, taken.digest) != taken.digest:
+            digest, first = digests.setdefault(taken.name, (taken.digest, file.data))
+            if digest != taken.digest:
                 self._library.adding.give_up(taken)
-                raise different_files(taken.name, None, None)
+                raise different_files(taken.name, first, file.data)
         except ProjectError as error:
-            hint = "Rename the file and add it again." if "--name" in error.hint else error.hint
+            hint = "Rename the file and add it again." if "--name" in error.hint and not isinstance(file.data, Path) else error.hint
             result = failed_upload(file.name, ProjectError(error.message, hint=hint, retryable=error.retryable))
             return _Task(replace(self._job(result.document, "failed"), result=result))
         return _Task(replace(self._job(taken.name, "waiting"), size=size), taken)
@@ -282,14 +309,15 @@ class Additions:
             if task.cancelled:
                 _try(partial(self._library.adding.give_up, taken))
                 self._settle(task, phase="cancelled")
-        except EncryptedError as error:
-            task.taken = replace(taken, password=None)
-            _try(partial(self._library.adding.give_up, taken, error, keep=True))
-            self._settle(task, phase="password", problem=error.message)
         except Exception as error:
             failure = _explained(error)
-            _try(partial(self._library.adding.give_up, taken, failure))
-            self._settle(task, phase="failed", result=AddResult(taken.name, "failed", error=str(failure)))
+            locked = isinstance(error, EncryptedError) and self._tell is None
+            task.taken = replace(taken, password=None)
+            _try(partial(self._library.adding.give_up, taken, failure, keep=locked))
+            if locked:
+                self._settle(task, phase="password", problem=failure.message)
+            else:
+                self._settle(task, phase="failed", result=failed_upload(taken.name, failure))
         else:
             self._read_done(task, result)
 
@@ -298,7 +326,7 @@ class Additions:
             if result.status in {"added", "replaced"} and not result.linked:
                 task.advance("embedding", 0, result.chunks)
                 task.become(result=result)
-                task.taken = None
+                task.taken, task.spent = None, time.monotonic() - task.started
                 self._embedding_due, self._not_before = True, 0.0
                 self._changed.notify_all()
                 return
@@ -316,6 +344,8 @@ class Additions:
     def _report(self, task: _Task, phase: str, done: int, total: int) -> None:
         with self._changed:
             task.advance(phase, done, total)
+        if self._tell is not None:
+            self._tell(task.job.name, phase, done, total)
 
     # --- vectors and erasing ----------------------------------------------------------------------------------------------------
 
@@ -339,6 +369,7 @@ class Additions:
                     self._embedding_due, self._not_before = True, time.monotonic() + RETRY_SECONDS
                     for task in self._embedding():
                         task.become(problem=problem, seconds_left=None)
+                    self._changed.notify_all()
                 elif stopped.is_set():
                     self._embedding_due = True
                 else:
@@ -352,6 +383,7 @@ class Additions:
                 stopped.set()
             return stopped.is_set()
 
+        self._embedding_since = time.monotonic()
         self._library.resume_vectors(progress=self._embedded, cancelled=urgent)
         if not urgent():
             self._library.sweep()
@@ -392,15 +424,18 @@ class Additions:
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
             if task is None:
-                task = _Task(self._job(name, "embedding"), started=time.monotonic())
+                task = _Task(self._job(name, "embedding"))
                 self._tasks.append(task)
             task.advance("embedding", done, total)
             task.become(problem=None)
+            before, self._embedding_since = self._embedding_since, time.monotonic()
+            task.spent += self._embedding_since - before
+        if self._tell is not None:
+            self._tell(name, phase, done, total)
 
     def _finish(self, tasks: Iterable[_Task], phase: str = "done") -> None:
         for task in tasks:
-            seconds = round(time.monotonic() - task.started, 3)
-            result = replace(task.job.result, seconds=seconds) if task.job.result else None
+            result = task.job.result and replace(task.job.result, seconds=task.spent)
             task.become(phase=phase, result=result, problem=None, seconds_left=None, cancelling=False)
         self._changed.notify_all()
 
@@ -414,9 +449,40 @@ class Additions:
                 self._finish([task], phase="cancelled")
 
 
-def _size(data: BinaryIO) -> int:
+def add_files(library: Library, uploads: Sequence[Upload], *, readers: int, progress: Telling, started: float | None = None) -> Iterator[AddResult]:
+    """Queue files and wait: one result a file, when its vectors are made or it has failed, which costs the others nothing.
+
+    started: time.perf_counter() from which the first file's seconds count. Leaving the iterator stops the reading; what was not read is as if it had
+    never been asked for.
+    """
+    began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
+    additions = Additions(library, readers=readers, tell=progress)
+    try:
+        left = additions.enqueue([NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads])
+        first = min(left, default=0)
+        prepare()
+        while left:
+            job = additions.wait(left)
+            left.remove(job.id)
+            yield _outcome(job, max(0.0, job.added_at - began) if job.id == first else 0.0)
+    finally:
+        additions.abandon()
+
+
+def _outcome(job: Job, before: float) -> AddResult:
+    """The result of a job that has ended, or whose vectors cannot be made. before: seconds that passed before its turn came, and count."""
+    result = job.result or AddResult(job.name, "failed", error="Cancelled.")
+    if job.problem:
+        result = replace(result, warning=f"Found by its words only, its vectors could not be made: {job.problem}")
+    searchable = None if result.searchable_seconds is None else round(result.searchable_seconds + before, 3)
+    return replace(result, seconds=round(result.seconds + before, 3), searchable_seconds=searchable)
+
+
+def _size(data: BinaryIO | Path) -> int:
     """Bytes of a file that is open at its start, 0 where that cannot be known before it is read."""
     try:
+        if isinstance(data, Path):
+            return data.stat().st_size
         size = data.seek(0, io.SEEK_END)
         data.seek(0)
     except (OSError, ValueError):

@@ -7,10 +7,8 @@ import struct
 import threading
 import time
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.settings import Settings
-from chatbot.store.adding import Adding, AddResult, Taken, Upload, different_files, failed_upload
+from chatbot.store.adding import Adding, AddResult, Taken, Upload
 from chatbot.store.catalog import Catalog, Version
 from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder, passage_windows
@@ -29,8 +27,6 @@ from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
-from ingestion.chunks import prepare
-from ingestion.document import Reading
 from ingestion.facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 
@@ -56,16 +52,6 @@ def _never() -> bool:
 
 def _tell_nobody(digests: Set[str]) -> None:
     return
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A file whose turn comes, or the result where there is nothing to read."""
-
-    name: str
-    taken: Taken | None = None
-    reading: Future[Reading] | None = None
-    result: AddResult | None = None
 
 
 class Library:
@@ -209,36 +195,14 @@ class Library:
 
     # --- adding -------------------------------------------------------------------------------------------------------------
 
-    def add(
-        self, uploads: Sequence[Upload], *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never, started: float | None = None
-    ) -> Iterator[AddResult]:
-        """Add files: all become searchable by keyword first, then vectors are made. One result a file, when it is finished.
-
-        started: time.perf_counter() from which the first file's seconds count. A file that fails costs the others nothing.
-        """
-        read: list[AddResult] = []
-        for result in self.read(uploads, progress=progress, cancelled=cancelled, started=started):
-            if result.status in {"failed", "unchanged"}:
-                yield result
-            else:
-                read.append(result)
-        for result in read:
-            yield self._finish(result, progress, cancelled)
-
-    def read(
-        self, uploads: Sequence[Upload], *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never, started: float | None = None
-    ) -> Iterator[AddResult]:
-        """Read files up to where keyword search finds them; `resume` makes their vectors. Arguments as in `add`.
-
-        Files are read ahead in as many threads as there are cores and stored in order; leaving the iterator stops the reading.
-        """
-        yield from self._read(self._taken(uploads), progress, cancelled, started or time.perf_counter())
-
     def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> list[AddResult]:
         """Finish what was left, whatever stopped it: files that were not read, vectors that are missing, rows nobody needs. The results
         of the files that were not read."""
-        left = [_Candidate(taken.name, taken) for taken in self.adding.left()]
-        results = list(self._read(iter(left), progress, cancelled, time.perf_counter())) if left else []
+        results = []
+        for taken in self.adding.left():
+            if cancelled():
+                break
+            results.append(self._read_left(taken, progress, cancelled))
         self.resume_vectors(progress=progress, cancelled=cancelled)
         self.sweep()
         return results
@@ -298,80 +262,14 @@ class Library:
         seconds = round(time.perf_counter() - start, 3)
         return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
 
-    def _taken(self, uploads: Sequence[Upload]) -> Iterator[_Candidate]:
-        """Each upload with its copy kept, or the result where that cannot be."""
-        seen: dict[str, tuple[Path, str]] = {}
-        for upload in uploads:
-            name = upload.name or upload.path.name
-            try:
-                taken = self.adding.take(upload.path, name, upload.password)
-                other = seen.setdefault(taken.name, (upload.path, taken.digest))
-                if other[1] != taken.digest:
-                    self.adding.give_up(taken)
-                    raise different_files(taken.name, other[0], upload.path)
-            except ProjectError as error:
-                yield _Candidate(name, result=failed_upload(name, error))
-            else:
-                yield _Candidate(taken.name, taken)
-
-    def _read(self, candidates: Iterator[_Candidate], progress: Progress, cancelled: Callable[[], bool], start: float) -> Iterator[AddResult]:
-        left = threading.Event()
-        ahead: deque[_Candidate] = deque()
-        pool = ThreadPoolExecutor(self._settings.threads)
+    def _read_left(self, taken: Taken, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
+        """One file that an earlier process left; where it cannot be read it waits for what its user must do."""
         try:
-            pool.submit(prepare)
-            for candidate in candidates:
-                ahead.append(self._begin(pool, candidate, progress, lambda: left.is_set() or cancelled()))
-                if len(ahead) > self._settings.threads:
-                    yield self._settle(ahead.popleft(), start=start)
-                    start = time.perf_counter()
-            while ahead:
-                yield self._settle(ahead.popleft(), start=start)
-                start = time.perf_counter()
-        finally:
-            left.set()
-            pool.shutdown(cancel_futures=True)
-            for candidate in ahead:
-                if candidate.taken is not None and not candidate.taken.left:
-                    self.adding.give_up(candidate.taken)
-
-    def _begin(self, pool: ThreadPoolExecutor, candidate: _Candidate, progress: Progress, cancelled: Callable[[], bool]) -> _Candidate:
-        """The candidate with its reading under way, or with the result where there is nothing to read."""
-        taken, name = candidate.taken, candidate.name
-        if taken is None:
-            return candidate
-        try:
-            known = self.adding.known(taken)
+            return self.read_taken(taken, progress=lambda phase, done, total: progress(taken.name, phase, done, total), cancelled=cancelled)
+        except CancelledError:
+            return AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
         except ProjectError as error:
-            known = self.adding.give_up(taken, error, keep=taken.left)
-        if known is not None:
-            return replace(candidate, result=known)
-        reading = pool.submit(
-            self.adding.read,
-            taken,
-            processes=self._settings.threads,
-            progress=lambda phase, done, total: progress(name, phase, done, total),
-            cancelled=cancelled,
-        )
-        return replace(candidate, reading=reading)
-
-    def _settle(self, candidate: _Candidate, *, start: float) -> AddResult:
-        """The result once the reading is done and stored."""
-        result, taken = candidate.result, candidate.taken
-        if result is None and taken is not None and candidate.reading is not None:
-            try:
-                reading = candidate.reading.result()
-                # The same file may have been stored since under this or another name.
-                result = self.adding.known(taken) or self.adding.store(taken, reading)
-            except ProjectError as error:
-                if taken.left and isinstance(error, CancelledError):
-                    result = AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
-                else:
-                    result = self.adding.give_up(taken, None if isinstance(error, CancelledError) else error, keep=taken.left)
-        assert result is not None
-        seconds = round(time.perf_counter() - start, 3)
-        searchable = seconds if result.status in {"added", "replaced"} else None
-        return replace(result, seconds=seconds, searchable_seconds=searchable)
+            return self.adding.give_up(taken, error, keep=True)
 
     def _finish(self, result: AddResult, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
         """The result with its vectors made, or with a warning why they are not; the document is found by its words either way."""

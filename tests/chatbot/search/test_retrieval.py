@@ -12,6 +12,7 @@ from chatbot.settings import Settings
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_now
 
 TOPICS = ["deficit ceiling", "debt anchor", "contingency reserve", "revenue estimate", "capital project", "wage bill", "pension fund", "excise duty"]
 
@@ -22,7 +23,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     made = Library(Settings(home=folder / "home"), HashEmbedder(dimension=256))
     pages = [f"This page is about the {topic}. " + f"The {topic} is set by the ministry. " * 40 for topic in TOPICS]
     other = [f"Elsewhere the {topic} is mentioned once among many other things." for topic in TOPICS]
-    list(made.add([Upload(make_pdf(folder / "Rules.pdf", pages)), Upload(make_pdf(folder / "Other.pdf", other))]))
+    add_now(made, [Upload(make_pdf(folder / "Rules.pdf", pages)), Upload(make_pdf(folder / "Other.pdf", other))])
     yield made
     made.close()
 
@@ -66,7 +67,7 @@ def test_removed_documents_take_no_place_among_the_nearest(tmp_path: Path) -> No
     library = Library(Settings(home=tmp_path / "home"), HashEmbedder(dimension=256))
     many = make_pdf(tmp_path / "many.pdf", [f"The excise duty of case {n} is set by law." for n in range(60)])
     one = make_pdf(tmp_path / "one.pdf", ["The excise duty is mentioned here among many other things of little weight."])
-    list(library.add([Upload(many), Upload(one)]))
+    add_now(library, [Upload(many), Upload(one)])
     library.remove("many.pdf")
     vector = library.embedder.embed(["excise duty of case"])[0]
     assert [hit.document for hit in Retriever(library).raw(vector, [], 1)] == ["one.pdf"]

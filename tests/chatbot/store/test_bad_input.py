@@ -40,6 +40,7 @@ from ingestion.reader import Reader
 from tests.disks import fill, small_disk
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_now
 
 FIRST = ["The deficit ceiling is three per cent of output in every year."]
 SECOND = [f"On page {number} the debt anchor is sixty per cent of output." for number in range(1, 4)]
@@ -68,7 +69,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def add(library: Library, *paths: Path) -> list[tuple[str, str]]:
-    return [(result.status, result.error or "") for result in library.add([Upload(path) for path in paths])]
+    return [(result.status, result.error or "") for result in add_now(library, [Upload(path) for path in paths])]
 
 
 def names(library: Library) -> list[str]:
@@ -380,7 +381,7 @@ def test_a_stream_of_a_gigabyte_ends_and_costs_the_others_nothing(library: Libra
     bomb = tmp_path / "Bomb.pdf"
     bomb.write_bytes(pdf_of(page_of(stream(data, b"/Filter [" + b"/FlateDecode " * layers + b"]"))))
     started = time.perf_counter()
-    results = list(library.add([Upload(bomb), Upload(make_pdf(tmp_path / "First.pdf", FIRST))]))
+    results = add_now(library, [Upload(bomb), Upload(make_pdf(tmp_path / "First.pdf", FIRST))])
     assert time.perf_counter() - started < 60
     assert results[-1].status == "added" and not results[-1].failed_pages
     assert results[0].status in {"added", "failed"} and results[0].chunks == 0
@@ -426,7 +427,7 @@ def test_nothing_in_a_document_is_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_is_text_and_nothing_else(library: Library, tmp_path: Path, given: str, kept: str) -> None:
-    (result,) = library.add([Upload(make_pdf(tmp_path / "First.pdf", FIRST), given)])
+    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "First.pdf", FIRST), given)])
     assert (result.status, result.document, names(library)) == ("added", kept, [kept])
     assert {path.suffix for path in (tmp_path / "home" / "documents").iterdir()} == {".pdf", ".json"}
     (digest,) = library.copies.all()
@@ -510,6 +511,6 @@ def test_a_reading_process_that_is_killed_costs_one_page(library: Library, tmp_p
         return read(reader, number)
 
     monkeypatch.setattr(Reader, "text", killed)
-    (result,) = library.add([Upload(make_pdf(tmp_path / "Second.pdf", SECOND))])
+    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "Second.pdf", SECOND))])
     assert (result.status, [page for page, _ in result.failed_pages]) in [("added", [2]), ("added", [])]
     assert library.catalog.version(result.version) is not None

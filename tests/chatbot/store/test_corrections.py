@@ -18,6 +18,7 @@ from ingestion.facts import as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_now
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
 SAID = DocumentFacts("2031-32", "superseded")
@@ -26,7 +27,7 @@ SAID = DocumentFacts("2031-32", "superseded")
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     made = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    list(made.add([Upload(make_pdf(tmp_path / "Budget.pdf", [TEXT]))]))
+    add_now(made, [Upload(make_pdf(tmp_path / "Budget.pdf", [TEXT]))])
     yield made
     made.close()
 
@@ -54,7 +55,7 @@ def test_it_outlives_re_reading_and_comes_back_with_its_version(library: Library
     library.correct("Budget.pdf", SAID)
     assert library.read_again("Budget.pdf").status == "replaced"
     assert facts(library) == SAID
-    list(library.add([Upload(make_pdf(tmp_path / "Budget.pdf", ["Budget statement 2025\n\nAnother."]))]))
+    add_now(library, [Upload(make_pdf(tmp_path / "Budget.pdf", ["Budget statement 2025\n\nAnother."]))])
     assert facts(library).period == "2025"
     library.restore("Budget.pdf")
     assert facts(library) == SAID
@@ -62,7 +63,7 @@ def test_it_outlives_re_reading_and_comes_back_with_its_version(library: Library
 
 def test_two_names_of_one_file_share_it(library: Library, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "Budget.pdf", tmp_path / "Copy.pdf")
-    list(library.add([Upload(tmp_path / "Copy.pdf")]))
+    add_now(library, [Upload(tmp_path / "Copy.pdf")])
     library.correct("Copy.pdf", SAID)
     assert facts(library) == facts(library, "Copy.pdf") == SAID
 
@@ -85,7 +86,7 @@ def test_it_is_erased_with_its_document(library: Library, tmp_path: Path) -> Non
     (version,) = library.catalog.stored()
     library.remove("Budget.pdf", purge=True)
     assert library.catalog.correction(version.sha256) == NO_FACTS
-    list(library.add([Upload(tmp_path / "Budget.pdf")]))
+    add_now(library, [Upload(tmp_path / "Budget.pdf")])
     assert facts(library).period == "2024"
 
 

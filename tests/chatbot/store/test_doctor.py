@@ -21,6 +21,7 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_now
 
 PAGES = [f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 4)]
 Opened = Callable[[], Library]
@@ -38,7 +39,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         return made[0]
 
     first, second = make_pdf(tmp_path / "Rules.pdf", PAGES), make_pdf(tmp_path / "Notes.pdf", ["Notes on the debt anchor of sixty per cent."])
-    list(open_again().add([Upload(first), Upload(second)]))
+    add_now(open_again(), [Upload(first), Upload(second)])
     yield open_again
     made[0].close()
 
@@ -102,7 +103,7 @@ def test_an_index_folder_deleted_while_running_is_made_anew_by_the_next_addition
     library = opened()
     assert library.indexes.vectors.count() == 4
     shutil.rmtree(tmp_path / "home" / "chroma_db" / folder)
-    (result,) = library.add([Upload(make_pdf(tmp_path / "Third.pdf", ["The third document speaks of contingent liabilities."]))])
+    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "Third.pdf", ["The third document speaks of contingent liabilities."]))])
     assert (result.status, result.warning) == ("added", None)
     assert problems(library) == []
     assert library.indexes.keywords.count() == library.indexes.vectors.count() == 5
@@ -117,7 +118,7 @@ def test_missing_and_damaged_copies_are_told_by_name(opened: Opened, tmp_path: P
     assert "missing" in found["Rules.pdf"]
     assert "damaged" in found["Notes.pdf"]
     problems(library, repair=True)
-    list(library.add([Upload(tmp_path / "Rules.pdf"), Upload(tmp_path / "Notes.pdf")]))
+    add_now(library, [Upload(tmp_path / "Rules.pdf"), Upload(tmp_path / "Notes.pdf")])
     assert problems(library) == []
 
 
@@ -158,7 +159,7 @@ def test_of_two_copies_of_one_name_the_one_taken_later_is_the_document(tmp_path:
 @pytest.mark.parametrize("damage", ["garbled", "earlier", "sound"])
 def test_rebuild_reads_everything_again(opened: Opened, tmp_path: Path, damage: str) -> None:
     library = opened()
-    list(library.add([Upload(tmp_path / "Notes.pdf", "Twin.pdf")]))
+    add_now(library, [Upload(tmp_path / "Notes.pdf", "Twin.pdf")])
     library.close()
     if damage == "garbled":
         path = tmp_path / "home" / "chroma_db" / "catalog.sqlite3"
@@ -180,7 +181,7 @@ def test_rebuild_reads_everything_again(opened: Opened, tmp_path: Path, damage: 
 def test_a_protected_document_keeps_its_text_when_a_rebuild_has_no_password(opened: Opened, tmp_path: Path) -> None:
     locked = make_pdf(tmp_path / "Locked.pdf", ["The protected rule is four per cent of output."], user_password="sesame")
     library = opened()
-    list(library.add([Upload(locked, password="sesame")]))
+    add_now(library, [Upload(locked, password="sesame")])
     library.close()
     settings = Settings(home=tmp_path / "home")
     kept = {result.document: result for result in rebuild(settings, {}, embedder=HashEmbedder())}
@@ -229,8 +230,8 @@ def test_purging_erases_what_a_rebuild_set_aside(opened: Opened, tmp_path: Path)
 
 def test_damage_is_mended_for_the_document_that_has_it(opened: Opened, tmp_path: Path) -> None:
     library = opened()
-    list(library.add([Upload(tmp_path / "Rules.pdf", "Twin.pdf")]))
-    list(library.add([Upload(make_pdf(tmp_path / "next.pdf", ["Another rule of two per cent."]), "Rules.pdf")]))
+    add_now(library, [Upload(tmp_path / "Rules.pdf", "Twin.pdf")])
+    add_now(library, [Upload(make_pdf(tmp_path / "next.pdf", ["Another rule of two per cent."]), "Rules.pdf")])
     change(tmp_path, "delete from page where version = 1 and number = 2")
     (finding,) = problems(opened(), repair=True)
     assert (finding.document, finding.mended) == ("Twin.pdf", True)
@@ -241,7 +242,7 @@ def test_damage_is_mended_for_the_document_that_has_it(opened: Opened, tmp_path:
 
 
 def test_a_damaged_version_that_could_only_be_brought_back_is_given_up(opened: Opened, tmp_path: Path) -> None:
-    list(opened().add([Upload(make_pdf(tmp_path / "next.pdf", ["Another rule of two per cent."]), "Rules.pdf")]))
+    add_now(opened(), [Upload(make_pdf(tmp_path / "next.pdf", ["Another rule of two per cent."]), "Rules.pdf")])
     change(tmp_path, "delete from page where version = 1 and number = 2")
     problems(opened(), repair=True)
     library = opened()

@@ -23,6 +23,7 @@ from chatbot.store.library import Library
 from chatbot.store.names import display_name
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import read_now
 
 
 class Script:
@@ -375,7 +376,7 @@ def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, tmp_pa
     path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
     list(chatbot.add([Upload(path)]))
     make_pdf(path, ["The deficit ceiling is two per cent."])
-    (result,) = chatbot.library.read([Upload(path)])
+    (result,) = read_now(chatbot.library, [Upload(path)])
     assert result.status == "replaced"
     chatbot.library.discard(result.version)
     (hit,) = chatbot.search("deficit ceiling", mode="keyword")

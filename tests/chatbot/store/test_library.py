@@ -25,6 +25,7 @@ from chatbot.store.vectors import open_chroma
 from ingestion.language.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_here, add_now, read_now
 
 FIRST = ["The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."]
 SECOND = ["The deficit ceiling is two per cent of output, since the rule was amended in the spring of that year."]
@@ -38,7 +39,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 def add(library: Library, *uploads: Upload) -> dict[str, str]:
-    return {result.document: result.status for result in library.add(uploads)}
+    return {result.document: result.status for result in add_now(library, uploads)}
 
 
 def texts(library: Library) -> list[str]:
@@ -47,7 +48,7 @@ def texts(library: Library) -> list[str]:
 
 def test_adding_indexes_keeps_a_copy_and_ends_ready(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    (result,) = library.add([Upload(path)])
+    (result,) = add_now(library, [Upload(path)])
     assert (result.status, result.pages, result.chunks, result.error) == ("added", 1, 1, None)
     assert result.searchable_seconds is not None
     assert result.searchable_seconds <= result.seconds
@@ -88,7 +89,7 @@ def test_a_replacement_can_be_undone_and_done_again_until_it_is_old(library: Lib
 def test_the_same_bytes_under_two_names_are_kept_once_and_found_under_both(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add(library, Upload(path))
-    (twin,) = library.add([Upload(path, "Twin.pdf")])
+    (twin,) = add_now(library, [Upload(path, "Twin.pdf")])
     assert (twin.status, twin.chunks) == ("added", 1)
     assert "Rules.pdf" in (twin.warning or "")
     assert library.indexes.keywords.count() == library.embedder.calls == 1  # type: ignore[attr-defined]
@@ -116,7 +117,7 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
     (tmp_path / "empty.pdf").write_bytes(b"")
     (tmp_path / "text.pdf").write_text("not a pdf at all")
     good = make_pdf(tmp_path / "good.pdf", FIRST)
-    results = list(library.add([Upload(tmp_path / "empty.pdf"), Upload(tmp_path / "text.pdf"), Upload(tmp_path / "gone.pdf"), Upload(good)]))
+    results = add_now(library, [Upload(tmp_path / "empty.pdf"), Upload(tmp_path / "text.pdf"), Upload(tmp_path / "gone.pdf"), Upload(good)])
     assert {result.document: result.status for result in results} == {
         "empty.pdf": "failed",
         "text.pdf": "failed",
@@ -130,7 +131,7 @@ def test_a_failing_file_costs_the_others_nothing(library: Library, tmp_path: Pat
 def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     first, second = make_pdf(tmp_path / "Rules.pdf", FIRST), make_pdf(tmp_path / "other" / "Rules.pdf", SECOND)
-    results = list(library.add([Upload(first), Upload(second)]))
+    results = add_now(library, [Upload(first), Upload(second)])
     assert [result.status for result in results] == ["failed", "added"] or [result.status for result in results] == ["added", "failed"]
     error = next(result.error for result in results if result.error)
     assert str(first) in error
@@ -140,25 +141,25 @@ def test_two_different_files_of_one_name_in_one_call(library: Library, tmp_path:
 
 def test_names_are_display_text_never_paths(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "a.pdf", FIRST)
-    names = [result.document for result in library.add([Upload(path, "../../x.pdf")])]
+    names = [result.document for result in add_now(library, [Upload(path, "../../x.pdf")])]
     assert names == ["x.pdf"]
-    (long,) = library.add([Upload(path, "n" * 300)])
+    (long,) = add_now(library, [Upload(path, "n" * 300)])
     assert long.status == "failed"
     assert "300 characters" in (long.error or "")
-    (spoofed,) = library.add([Upload(path, "a\u202efdp.pdf")])
+    (spoofed,) = add_now(library, [Upload(path, "a\u202efdp.pdf")])
     assert spoofed.document == "a‹U+202E›fdp.pdf"
 
 
 def test_a_file_over_the_limit(tmp_path: Path) -> None:
     library = Library(Settings(home=tmp_path / "home", max_upload_mb=1), HashEmbedder())
     (tmp_path / "large.pdf").write_bytes(b"%PDF-1.7" + b"\0" * 2**21)
-    (result,) = library.add([Upload(tmp_path / "large.pdf")])
+    (result,) = add_now(library, [Upload(tmp_path / "large.pdf")])
     library.close()
     assert "FINPOLICY_MAX_UPLOAD_MB" in (result.error or "")
 
 
 def test_a_blank_document_is_added_with_a_warning(library: Library, tmp_path: Path) -> None:
-    (result,) = library.add([Upload(make_pdf(tmp_path / "blank.pdf", [""]))])
+    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "blank.pdf", [""]))])
     assert (result.status, result.chunks) == ("added", 0)
     assert result.warning
 
@@ -199,7 +200,8 @@ def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Libra
 
 def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)])
-    list(library.add([Upload(path)], cancelled=lambda: library.indexes.vectors.count() > 0))
+    read_now(library, [Upload(path)])
+    library.resume_vectors(cancelled=lambda: library.indexes.vectors.count() > 0)
     (row,) = library.catalog.documents()
     assert row.state == "embedding"
     assert 0 < row.embedded < row.chunks == library.indexes.keywords.count()
@@ -243,14 +245,14 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from chatbot.settings import Settings
-from chatbot.store.lexicon import pack_terms
+from chatbot.store.jobs import add_files
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 library = Library(Settings(home=Path(sys.argv[1])), HashEmbedder())
 def slow(document, phase, done, total):
     print(phase, flush=True)
     time.sleep(0.05 if phase == "embedding" else 0)
-list(library.add([Upload(Path(sys.argv[2]))], progress=slow))
+list(add_files(library, [Upload(Path(sys.argv[2]))], readers=2, progress=slow))
 """
 
 
@@ -289,7 +291,7 @@ class FailingEmbedder(HashEmbedder):
 def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp_path: Path) -> None:
     paths = [make_pdf(tmp_path / f"{n}.pdf", [f"{text} Document {n}."]) for n, text in enumerate(FIRST + SECOND)]
     library = Library(Settings(home=tmp_path / "home"), FailingEmbedder())
-    results = list(library.add([Upload(path) for path in paths]))
+    results = add_now(library, [Upload(path) for path in paths])
     assert [(result.status, "The endpoint is down. Start it." in (result.warning or "")) for result in results] == [("added", True)] * 2
     assert [row.state for row in library.catalog.documents()] == ["keyword"] * 2
     library.close()
@@ -301,10 +303,10 @@ def test_vectors_that_cannot_be_made_leave_every_document_found_by_its_words(tmp
 
 def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_comes(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
-    list(library.read([Upload(path)]))
+    read_now(library, [Upload(path)])
     library.remove("Rules.pdf")
     make_pdf(path, SECOND)
-    (coming,) = library.read([Upload(path)])
+    (coming,) = read_now(library, [Upload(path)])
     assert "two per cent" in texts(library)[0]
     library.discard(coming.version)
     library.resume()
@@ -317,8 +319,8 @@ def test_a_document_the_user_removed_stays_removed_while_a_new_one_of_its_name_c
 def test_the_last_addition_wins_while_a_replacement_is_pending(library: Library, tmp_path: Path) -> None:
     first, second = make_pdf(tmp_path / "a.pdf", FIRST), make_pdf(tmp_path / "b.pdf", SECOND)
     add(library, Upload(first, "Rules.pdf"))
-    list(library.read([Upload(second, "Rules.pdf")]))
-    assert [result.status for result in library.read([Upload(first, "Rules.pdf")])] == ["replaced"]
+    read_now(library, [Upload(second, "Rules.pdf")])
+    assert [result.status for result in read_now(library, [Upload(first, "Rules.pdf")])] == ["replaced"]
     library.resume()
     assert "three per cent" in texts(library)[0]
 
@@ -327,7 +329,7 @@ def test_the_same_file_twice_in_one_call_is_read_once(library: Library, tmp_path
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     (tmp_path / "copy").mkdir()
     twin = make_pdf(tmp_path / "copy" / "Rules.pdf", FIRST)
-    assert [result.status for result in library.add([Upload(path), Upload(twin)])] == ["unchanged", "added"]
+    assert [result.status for result in add_now(library, [Upload(path), Upload(twin)])] == ["unchanged", "added"]
     assert library.embedder.calls == 1  # type: ignore[attr-defined]
 
 
@@ -462,7 +464,7 @@ def test_a_lost_keyword_index_is_made_anew_from_the_catalogue(library: Library, 
 
 def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
-    results = list(library.add([Upload(tmp_path / "pipe.pdf"), Upload(Path("/dev/zero")), Upload(tmp_path)]))
+    results = add_now(library, [Upload(tmp_path / "pipe.pdf"), Upload(Path("/dev/zero")), Upload(tmp_path)])
     assert [result.status for result in results] == ["failed"] * 3
     assert "not a file" in (results[0].error or "")
 
@@ -480,7 +482,7 @@ def test_a_process_that_ends_at_any_step_of_a_replacement_leaves_one_whole_docum
     make_pdf(path, SECOND)
     library.catalog.__dict__[step] = _ending(getattr(library.catalog, step), when)
     with pytest.raises(KeyboardInterrupt):
-        add(library, Upload(path))
+        add_here(library, [Upload(path)])
     calls: int = library.embedder.calls  # type: ignore[attr-defined]
     library.close()
     again = Library(Settings(home=home), HashEmbedder())
@@ -508,7 +510,7 @@ def _ending(call: Callable[..., object], when: str) -> Callable[..., object]:
 def test_reading_again_keeps_what_is_on_its_way(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     add(library, Upload(path), Upload(path, "Twin.pdf"))
-    list(library.read([Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Twin.pdf")]))
+    read_now(library, [Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Twin.pdf")])
     library.read_again("Rules.pdf")
     found = {name: library.catalog.chunks(version)[0].text for version, name in library.scope([]).items()}
     assert "three per cent" in found["Rules.pdf"]
@@ -528,7 +530,7 @@ def test_stopping_while_files_left_by_another_process_are_read_loses_none(librar
 
 def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Library, tmp_path: Path) -> None:
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", FIRST)))
-    list(library.read([Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Rules.pdf")]))
+    read_now(library, [Upload(make_pdf(tmp_path / "next.pdf", SECOND), "Rules.pdf")])
     library.remove("Rules.pdf")
     library.sweep()
     library.restore("Rules.pdf")
@@ -537,7 +539,7 @@ def test_a_removal_while_a_replacement_comes_can_be_undone_with_it(library: Libr
 
 
 def test_a_store_is_indexed_anew_when_the_language_learns_a_word(library: Library, tmp_path: Path) -> None:
-    (added,) = library.add([Upload(make_pdf(tmp_path / "a.pdf", ["Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."]))])
+    (added,) = add_now(library, [Upload(make_pdf(tmp_path / "a.pdf", ["Die Sitzung im Dezember 2024 endete mit einem Beschluss des Ausschusses."]))])
     assert added.status == "added", added
     (number,) = library.catalog.active(["a.pdf"])
     packed = library.catalog.lexicon(number)

@@ -17,13 +17,14 @@ from chatbot.store.pace import Progress, all_left, share_done
 from chatbot.store.space import document_space, store_space
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import add_now
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     made = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     path = make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent.", "The debt anchor is sixty per cent."])
-    list(made.add([Upload(path), Upload(path, "Copy.pdf")]))
+    add_now(made, [Upload(path), Upload(path, "Copy.pdf")])
     yield made
     made.close()
 
