@@ -158,7 +158,10 @@ class ChromaIndex:
 
         Searches may wait while the file is written anew: about a second for 10,000 passages. Raises StoreError, as where the disk has no room for that.
         """
-        with self._using() as (engine, _), closing(sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)) as database:
+        with (
+            self._using() as (engine, _),
+            closing(sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)) as database,
+        ):
             for statement in SCRUBBING:
                 database.execute(statement)
             engine.blank()
