@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from ingestion.language.items import ITEM_LABEL
 from ingestion.records import Cell, Rect, Row, Word
 from ingestion.table_captions import is_unit
 from ingestion.table_grids import Grid, Inside
@@ -32,7 +33,6 @@ SHARED = 0.3
 # Figures that stand under each other in one cell, without numbered items beside them, are rows that nothing was drawn between.
 MOST_STACKED = 3
 SERIAL = re.compile(r"\(?(?:\d{1,3}|[ivxlcIVXLC]{1,6}|[a-zA-Z])(?:\.\d{1,2}){0,2}[.)]{0,2}")
-ITEM = re.compile(r"\((?:\d{1,2}|[ivx]{1,5}|[a-z])\)|(?:[ivx]{1,5}|[a-z])[.)]")
 SERIALS = 0.6
 SEPARATOR = " > "
 # Labels that say nothing without the head over them: "8 lac", "2024-25".
@@ -258,7 +258,7 @@ def _split(label: Inside, cells: Sequence[Inside]) -> list[tuple[Lines, list[Lin
     if not filled or len(counts) > 1 or counts == {1} or not stacked:
         return whole
     count = counts.pop()
-    begun = [number for number, line in enumerate(label.lines) if ITEM.fullmatch(line[0].text)]
+    begun = [number for number, line in enumerate(label.lines) if ITEM_LABEL.fullmatch(line[0].text)]
     if len(begun) != count:
         begun = list(range(count)) if len(label.lines) == count else []
         if not begun or count > MOST_STACKED:

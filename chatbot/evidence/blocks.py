@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
+from ingestion.language.items import DRAWN_AS, LINE_ITEM
 from ingestion.language.periods import YEAR
 from ingestion.language.scales import SCALE_WORD
-from ingestion.language.sentences import BULLETS, sentences
+from ingestion.language.sentences import sentences
 
-__all__ = ["BULLET", "CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR_SAID", "is_head", "is_title", "read_blocks"]
+__all__ = ["CAPTION", "PARAGRAPH_NUMBER", "ROW_FIGURE", "SPEAKER", "YEAR_SAID", "is_head", "is_title", "read_blocks"]
 
 LONGEST_ROW = 200
 MOST_LABEL_WORDS = 14
@@ -28,9 +29,6 @@ YEAR_SAID = re.compile(rf"\b(?:FY)?{YEAR}(?:\s?[-/–]\s?\d{{2,4}})?\b")
 # A figure that says something: with a unit, a scale or four digits.
 FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[{DRAWN_SIGNS}]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")
-BULLET = re.compile(rf"^\s*(?:[{BULLETS}–-]|\(?[a-z]{{1,4}}\)|\(?\d{{1,2}}[.)])\s+")
-# Signs of fonts of symbols are drawn as nothing elsewhere.
-DRAWN = {ord(sign): "•" for sign in BULLETS if "\ue000" <= sign <= "\uf8ff"}
 # The number of an item, or its letter, that counts on from one before it.
 COUNTED = re.compile(r"\(([2-9]|[b-h])\)\s")
 # The number of a paragraph: "158. In the new regime", "III.14 In its meeting", "2.3.1 Revenue".
@@ -60,7 +58,7 @@ _ENDS = (".", ":", ";", "?", "!", ".”", '."', ".)")
 def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     """(paragraph, heading or row; is it a row) in order: lines of prose joined, rows and headings by themselves."""
     lines = [
-        line for line in map(str.strip, text.translate(DRAWN).split("\n")) if not LEADER.search(line)
+        line for line in map(str.strip, text.translate(DRAWN_AS).split("\n")) if not LEADER.search(line)
     ]  # an entry of a table of contents says nothing
     prose: list[str] = []
     for at, line in enumerate(lines):
@@ -80,7 +78,7 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 def _is_item(line: str, prose: Sequence[str]) -> bool:
     """Whether a line begins an item of a list: not where the paragraph before it counts within its lines, "aimed at (1) …, (2) … and" and then "(3)"."""
-    if not BULLET.match(line):
+    if not LINE_ITEM.match(line):
         return False
     number = COUNTED.match(line)
     if not number:
@@ -93,7 +91,7 @@ def is_head(text: str) -> bool:
     """Whether this can be a heading or a line of one: few words, no end of a sentence, nothing that must go on."""
     words = YEAR_SAID.sub(" ", text).split()
     short = len(words) <= MOST_HEAD_WORDS and len(text) <= LONGEST_HEAD
-    return short and not text.endswith((".", ";", ",")) and not BULLET.match(text) and not _goes_on(text)
+    return short and not text.endswith((".", ";", ",")) and not LINE_ITEM.match(text) and not _goes_on(text)
 
 
 def is_title(text: str) -> bool:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from operator import itemgetter
 
-from chatbot.evidence.blocks import BULLET, CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
+from chatbot.evidence.blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
+from ingestion.language.items import LINE_ITEM
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.records import Row, Table
 
@@ -74,12 +75,12 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
             elif not table and found and found[-1].text.endswith(":"):
                 table = found[-1].text[-LONGEST_ROW:]  # the sentence that announces the rows
             found.append(Passage(block, f"{table} {group}".strip(), True, follows=not pending))
-        elif is_head(block) and not (_announces(block) and not CAPTION.match(block) and (row_follows or BULLET.match(following))):
+        elif is_head(block) and not (_announces(block) and not CAPTION.match(block) and (row_follows or LINE_ITEM.match(following))):
             pending.append(block)
             continue
         else:
             heading, table = (pending[-1] if pending else heading), ""
-            item = BULLET.match(block) is not None
+            item = LINE_ITEM.match(block) is not None
             found.extend(
                 Passage(sentence, heading, False, is_item=item, follows=bool(at or not pending)) for at, sentence in enumerate(_sentences(block))
             )
@@ -229,14 +230,14 @@ def _leads_on(text: str) -> bool:
 
 def _is_first(text: str) -> bool:
     """Whether a text is the first item of a list: "(i) ", "a) ", "1. "."""
-    mark = BULLET.match(text)
+    mark = LINE_ITEM.match(text)
     return mark is not None and mark[0].strip(" ().") in ("i", "a", "1")
 
 
 def _kind_of_item(text: str, *, roman: bool = False) -> str:
     """The mark at an item's beginning, figures and letters alike for those of one list: "a" for "(b)", "1" for "3."; "" for none. roman: numerals such
     as "(ii)" are of a kind of their own."""
-    mark = BULLET.match(text)
+    mark = LINE_ITEM.match(text)
     if not mark:
         return ""
     numeral = re.sub(r"[ivx]+(?=[.)])", "i" if roman else "a", mark[0].strip())

@@ -9,10 +9,11 @@ import re
 from itertools import pairwise
 
 from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
+from ingestion.language.items import ITEM, ITEM_NUMBER
 from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 
-__all__ = ["BULLETS", "LONGEST_SENTENCE", "PLACES", "is_finished", "sentence_around", "sentence_spans", "sentences"]
+__all__ = ["LONGEST_SENTENCE", "PLACES", "is_finished", "sentence_around", "sentence_spans", "sentences"]
 
 # Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
 LONGEST_SENTENCE = 1_000
@@ -68,10 +69,6 @@ OPENERS = frozenset(
     what which who where why how is are was were did does do can will""".split()
 )
 FIRST_WORD = re.compile(r"[\"'“‘(\[*_]*+([^\W\d_]++)?")
-ITEM_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})(?:\.\d{1,3}){0,4}")
-# Signs before items of a list; those of fonts of symbols come out of a PDF in the private area.
-BULLETS = "•‣◦▪●■□►➢➤\uf06e\uf076\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc"
-BULLET = re.compile(rf"[-*+–—{BULLETS}]\s|[(\[]?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,5}})[.)\]]\s|[|#>]")
 # A line that ends so goes on in the next one.
 HANGS = re.compile(
     rf"(?:[,(\[{DRAWN_SIGNS}&/]|(?<![\w.])(?:the|a|an|of|to|in|on|at|by|for|from|with|and|or|nor|but|than|as|is|are|was|were|be|been|has|had|have|will|would|not|"
@@ -199,7 +196,7 @@ def _line_ends(text: str, match: re.Match[str], follows: int, start: int) -> boo
     before = text[max(start, match.start() - LOOK_BACK) : match.start()].rstrip()
     if not before:
         return False
-    if match[0].count("\n") > 1 or BULLET.match(text, follows):
+    if match[0].count("\n") > 1 or ITEM.match(text, follows):
         return True
     wrapped = text[follows : follows + 1].islower() and before[-1] not in '.!?…:;。|”"'
     return not wrapped and not HANGS.search(before)

@@ -20,10 +20,11 @@ from chatbot.evidence.words import (
     telling_words,
 )
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
+from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
-from ingestion.language.sentences import BULLETS, sentence_spans
+from ingestion.language.sentences import sentence_spans
 
-__all__ = ["ITEM", "check_answer", "with_short_keys"]
+__all__ = ["check_answer", "with_short_keys"]
 
 LONGEST_STATEMENT = 1_000  # characters before a key; what lies further back is another statement, whatever its punctuation
 # ... but what is copied from the page may be a whole list.
@@ -38,8 +39,6 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-# What an item of a list begins with: a bullet, a number, a letter or a Roman number; capitals only in brackets, for they are initials too.
-ITEM = re.compile(rf"[ \t]{{0,20}}(?:[-*+–{BULLETS}]|\(?(?:[0-9]{{1,3}}|[a-z]|[ivx]{{1,5}})[.)]|\(?(?:[A-Z]|[IVX]{{1,5}})\))[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ class _Answer:
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
         self.starts = _sentence_starts(self.blanked, self.quotations)
         # Sentences that are no items of a list, or lead one in themselves.
-        self.leads = [at for at in range(len(self.starts)) if self._said(at).endswith(":") or not ITEM.match(self._said(at))]
+        self.leads = [at for at in range(len(self.starts)) if self._said(at).endswith(":") or not SAFE_ITEM.match(self._said(at))]
 
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written, key in mark.keys:
@@ -244,7 +243,7 @@ class _Answer:
         if marks := self._leading_in(index) or self._closing(start, end):
             return marks
         # An item of a list whose key stands behind the last one.
-        if ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._up_to("\n\n", end))):
+        if SAFE_ITEM.match(self.blanked, start) and (marks := self._marks_within(end, self._up_to("\n\n", end))):
             return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         return self.marks if "=" in self.blanked[start:end] else []

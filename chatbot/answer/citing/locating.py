@@ -21,6 +21,7 @@ from chatbot.evidence.words import (
     spans_of,
     telling_words,
 )
+from ingestion.language.items import ITEM_START
 from ingestion.language.numbers import Figure
 
 __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]
@@ -31,8 +32,6 @@ _FIGURES_OF_ROW = re.compile(r"\s[^\w\s%]{0,3}\d")
 _HEAD_END = re.compile(r":\s")
 _BRACKET = re.compile(r"\s\(")
 _READ_OUT = re.compile(r"\s\((?=[^()]*(?:\([^()]*\)[^()]*)*\)\s*\Z)")
-# An item's bullet or number may stand before what is quoted of its line.
-_ITEM_START = re.compile(r"[^\w\n]{0,4}(?:[(\[]?(?:\d{1,3}|[a-zA-Z])[.)\]])?[^\w\n]{0,4}")
 # Characters from the first to the last of what is quoted with something left out between.
 LONGEST_WITH_GAPS = 1_000
 MOST_PARTS = 20  # between the ellipses of one quotation
@@ -139,7 +138,7 @@ def _is_whole_lines(text: str, start: int, end: int) -> bool:
     """Whether nothing but a bullet or an item's number stands before the span on its first line, and no word behind it on its last."""
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     behind = text[end : last if last >= 0 else len(text)]
-    return _ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
+    return ITEM_START.fullmatch(text, first, start) is not None and not any(map(str.isalnum, behind))
 
 
 def _located(page_text: str, words: Words, quote: str) -> tuple[int, int] | None:

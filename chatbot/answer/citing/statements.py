@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from chatbot.answer.citing.citations import ITEM, check_answer, with_short_keys
+from chatbot.answer.citing.citations import check_answer, with_short_keys
 from chatbot.answer.citing.keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.evidence.page import page_of
 from chatbot.evidence.sentences import NEAR, Stems, stems_of
 from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
 from chatbot.records import Citation, NumberCheck, Prompt, Statement
+from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
 
@@ -74,7 +75,7 @@ _LEADING = re.compile(
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
-_ITEM = re.compile(rf"\s*(?:{ITEM.pattern}|\|\s)")
+_ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
 
 @dataclass(frozen=True, slots=True)

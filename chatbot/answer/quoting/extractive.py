@@ -9,11 +9,12 @@ from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
-from chatbot.evidence.blocks import BULLET, SPEAKER, YEAR_SAID, is_head, is_title
+from chatbot.evidence.blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.mentions import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.records import Prompt, Understanding
+from ingestion.language.items import LINE_ITEM
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
 from ingestion.language.periods import find_periods
@@ -115,7 +116,7 @@ def _is_title(passage: Passage) -> bool:
         of_axis = sum(word[0].isdigit() for word in passage.head.split()) > 1 or not WORD.search(passage.head)
         if of_axis or MONTHS.search(passage.text):
             return True
-    if passage.is_item and not passage.lead and is_head(BULLET.sub("", passage.text)) and not is_finished(passage.text, also=";,"):
+    if passage.is_item and not passage.lead and is_head(LINE_ITEM.sub("", passage.text)) and not is_finished(passage.text, also=";,"):
         return True
     return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
 
@@ -155,7 +156,7 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         room -= size
         # Each sentence has its key, so that each is located and checked by itself.
         parts = [text if text == LEFT_OUT else f"{escape_keys(text)} [{candidate.key}]" for text in shown]
-        breaks = (LEFT_OUT in (before, part) or BULLET.match(part) for before, part in pairwise(["", *parts]))
+        breaks = (LEFT_OUT in (before, part) or LINE_ITEM.match(part) for before, part in pairwise(["", *parts]))
         yield "".join(("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)).strip()
 
 

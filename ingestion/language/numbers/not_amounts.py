@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.language.items import NUMBERED_ITEM
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR, find_periods
 from ingestion.language.sentences import PLACES
@@ -13,7 +14,6 @@ from ingestion.language.vocabulary import either
 
 __all__ = ["masked"]
 
-_LIST_ITEM = r"(?m)^[ \t>]{0,20}+(?:[-*•–][ \t]{1,3}+)?(?:\*\*|__)?[0-9]{1,3}+[.)](?:\*\*|__)?(?:[ \t]{1,5}+(?=\S)|[ \t]{0,5}+$)"
 _LIST_IN_BRACKETS = r"(?m)^[ \t>]{0,20}+\([0-9]{1,2}\)[ \t]{1,5}+(?=[A-Z][a-z])"
 _WHOLE = r"[0-9]{1,4}(?:\.[0-9]{1,3}){0,4}+[A-Za-z]?(?![0-9,.]*[0-9])"
 _MORE = rf"(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
@@ -50,7 +50,7 @@ _NOT_AMOUNTS = tuple(
         r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,3}){2,6}+\.?(?![0-9])",
         # list numbers, "10-K", times of day, "COVID-19"
         _LIST_IN_BRACKETS,
-        rf"{_LIST_ITEM}|(?<=: )[0-9]{{1,3}}\. (?=[A-Z])",
+        rf"{NUMBERED_ITEM}|(?<=: )[0-9]{{1,3}}\. (?=[A-Z])",
         r"(?<![0-9])[0-9]{1,2}-[A-Z]\b|(?<![0-9:.,])[0-9]{1,2}:[0-5][0-9](?![0-9])",
         rf"(?<=[A-Za-z])[-\u2011][0-9]{{1,4}}+(?![.,]?[0-9])(?!{UNIT_AHEAD})",
         _REFERENCE,
