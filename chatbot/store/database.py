@@ -31,6 +31,13 @@ class NewerStoreError(StoreError):
     """The file was made by a later version of the program, which alone should change it."""
 
 
+class ClosedError(StoreError):
+    """It was closed meanwhile, as when the server is being stopped."""
+
+    def __init__(self) -> None:
+        super().__init__("The store was closed.", hint="Start the program again.")
+
+
 class _Held:
     """A connection, closed when nobody has it any more, as when its thread ends: the browser's pages run in a new one each time.
 
@@ -39,6 +46,8 @@ class _Held:
 
     def __init__(self, connection: sqlite3.Connection, *, read_only: bool) -> None:
         self.connection, self.read_only = connection, read_only
+        # Closed while a statement runs on it, a connection would end the process.
+        self.in_use = threading.RLock()
 
     def __del__(self) -> None:
         self.connection.close()
@@ -65,6 +74,7 @@ class Database:
         self._path, self._read_only, self._no_room = path, read_only, False
         self._local: Any = threading.local() if self._connection_each else SimpleNamespace()
         self._held: WeakSet[_Held] = WeakSet()
+        self._holding, self._closed = threading.Lock(), False
         self._write_lock = threading.RLock()
         try:
             try:
@@ -81,10 +91,12 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close every connection; the object is not usable afterwards."""
-        for held in list(self._held):
-            held.connection.close()
-        self._held.clear()
+        """Close every connection, once its statement or transaction has ended; the object is not usable afterwards."""
+        with self._holding:
+            self._closed, every = True, list(self._held)
+        for held in every:
+            with held.in_use:
+                held.connection.close()
 
     def compact(self) -> None:
         """Write the log back into the file, so that what was erased stands in neither, and give the disk what is not used any more."""
@@ -93,7 +105,8 @@ class Database:
         with suppress(sqlite3.Error, StoreError):  # a disk that has no room for it either
             for _ in range(0, unused if automatic else 0, SHRINKING_PAGES):
                 # As a script: `execute` takes one step of it, which is one page.
-                self._connection().executescript(f"pragma incremental_vacuum({SHRINKING_PAGES})")
+                with self._connection() as connection:
+                    connection.executescript(f"pragma incremental_vacuum({SHRINKING_PAGES})")
                 self._read("pragma wal_checkpoint(truncate)")
 
     def complaints(self) -> list[str]:
@@ -118,14 +131,26 @@ class Database:
                         connection.execute(statement)
                     connection.execute(f"pragma user_version = {version}")
 
-    def _connection(self) -> sqlite3.Connection:
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection, which is not closed meanwhile."""
         held: _Held | None = getattr(self._local, "held", None)
         if held is None or held.read_only != self._read_only:
+            held = self._local.held = self._open()
+            self._prepare(held.connection)
+        with held.in_use:
+            if self._closed:
+                raise ClosedError
+            yield held.connection
+
+    def _open(self) -> _Held:
+        with self._holding:
+            if self._closed:
+                raise ClosedError
             connection = sqlite3.connect(self._address(), uri=True, timeout=self._busy_seconds(), isolation_level=None, check_same_thread=False)
-            held = self._local.held = _Held(connection, read_only=self._read_only)
+            held = _Held(connection, read_only=self._read_only)
             self._held.add(held)
-            self._prepare(connection)
-        return held.connection
+        return held
 
     def _address(self) -> str:
         """The file as SQLite opens it."""
@@ -153,7 +178,8 @@ class Database:
 
     def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self._connection().execute(statement, arguments).fetchall()
+            with self._connection() as connection:
+                return connection.execute(statement, arguments).fetchall()
         except sqlite3.Error as error:
             raise self._unusable(error) from error
 
@@ -161,31 +187,31 @@ class Database:
     def _write(self) -> Iterator[sqlite3.Connection]:
         with self._write_lock:
             try:
-                connection = self._writable()
-                connection.execute("begin immediate")
-                try:
-                    yield connection
-                    connection.execute("commit")
-                except BaseException:
-                    with suppress(sqlite3.Error):  # a full disk has rolled back already
-                        connection.execute("rollback")
-                    raise
+                self._make_writable()
+                with self._connection() as connection:
+                    connection.execute("begin immediate")
+                    try:
+                        yield connection
+                        connection.execute("commit")
+                    except BaseException:
+                        with suppress(sqlite3.Error):  # a full disk has rolled back already
+                            connection.execute("rollback")
+                        raise
             except sqlite3.Error as error:
                 raise self._unusable(error) from error
 
-    def _writable(self) -> sqlite3.Connection:
-        """A connection that writes, also where there was no room for one when the file was opened."""
+    def _make_writable(self) -> None:
+        """Write from now on, also where there was no room for it when the file was opened."""
         if not self._no_room:
-            return self._connection()
+            return
         self._read_only = False
         try:
-            connection = self._connection()
-            connection.execute("pragma user_version").fetchall()
+            with self._connection() as connection:
+                connection.execute("pragma user_version").fetchall()
         except sqlite3.Error as error:
             self._read_only = True
             raise disk_is_full(self._path.parent) from error
         self._no_room = False
-        return connection
 
     def _unusable(self, error: sqlite3.Error) -> StoreError:
         """What an SQLite error means for the user."""

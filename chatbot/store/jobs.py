@@ -7,7 +7,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -172,10 +172,10 @@ class Additions:
         with self._changed:
             return tuple(task.job for task in self._tasks)
 
-    def wait(self, jobs: Collection[int]) -> Job:
-        """The first of these jobs that is finished, or has a problem; waited for."""
+    def wait(self, job: int) -> Job:
+        """A job that is queued, once it is finished or has a problem; waited for."""
         with self._changed:
-            while not (ended := [task.job for task in self._tasks if task.job.id in jobs and (task.job.finished or task.job.problem)]):
+            while not (ended := [task.job for task in self._tasks if task.job.id == job and (task.job.finished or task.job.problem)]):
                 self._changed.wait()
             return ended[0]
 
@@ -450,7 +450,7 @@ class Additions:
 
 
 def add_files(library: Library, uploads: Sequence[Upload], *, readers: int, progress: Telling, started: float | None = None) -> Iterator[AddResult]:
-    """Queue files and wait: one result a file, when its vectors are made or it has failed, which costs the others nothing.
+    """Queue files and wait: one result a file, in their order, when its vectors are made or it has failed, which costs the others nothing.
 
     started: time.perf_counter() from which the first file's seconds count. Leaving the iterator stops the reading; what was not read is as if it had
     never been asked for.
@@ -458,13 +458,10 @@ def add_files(library: Library, uploads: Sequence[Upload], *, readers: int, prog
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
     additions = Additions(library, readers=readers, tell=progress)
     try:
-        left = additions.enqueue([NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads])
-        first = min(left, default=0)
+        jobs = additions.enqueue([NewFile(upload.name or upload.path.name, upload.path, upload.password) for upload in uploads])
         prepare()
-        while left:
-            job = additions.wait(left)
-            left.remove(job.id)
-            yield _outcome(job, max(0.0, job.added_at - began) if job.id == first else 0.0)
+        for number, job in enumerate(map(additions.wait, jobs)):
+            yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
     finally:
         additions.abandon()
 

@@ -1,12 +1,20 @@
-"""The catalogue's connections: as many as threads that live, none for those that ended."""
+"""The catalogue's connections: as many as threads that live, none for those that ended, none closed while it is used."""
 
 from __future__ import annotations
 
 import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
+from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
+from chatbot.store.database import Database
+
+COUNTING = "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select count(*) from counted"
 
 
 def open_files(path: Path) -> int:
@@ -24,3 +32,35 @@ def test_a_thread_that_ends_leaves_no_file_open(tmp_path: Path) -> None:
     assert open_files(tmp_path) <= before + 2
     catalog.close()
     assert open_files(tmp_path) == 0
+
+
+def test_what_is_being_read_is_read_to_its_end_before_the_file_is_closed(tmp_path: Path) -> None:
+    database = Database(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(database._read, COUNTING)
+        time.sleep(0.1)
+        assert not reading.done()
+        database.close()
+        assert reading.result() == [(2_000_000,)]
+        with pytest.raises(StoreError, match="was closed"):
+            pool.submit(database._read, COUNTING).result()
+
+
+def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
+    database = Database(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    begun = threading.Event()
+
+    def write() -> None:
+        with database._write() as connection:
+            begun.set()
+            time.sleep(0.1)
+            connection.execute("insert into one values (1)")
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        begun.wait()
+        database.close()
+        writing.result()
+    again = Database(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    assert again._read("select n from one") == [(1,)]
+    again.close()

@@ -329,7 +329,7 @@ def test_the_same_file_twice_in_one_call_is_read_once(library: Library, tmp_path
     path = make_pdf(tmp_path / "Rules.pdf", FIRST)
     (tmp_path / "copy").mkdir()
     twin = make_pdf(tmp_path / "copy" / "Rules.pdf", FIRST)
-    assert [result.status for result in add_now(library, [Upload(path), Upload(twin)])] == ["unchanged", "added"]
+    assert [result.status for result in add_now(library, [Upload(path), Upload(twin)])] == ["added", "unchanged"]
     assert library.embedder.calls == 1  # type: ignore[attr-defined]
 
 

@@ -347,7 +347,8 @@ def test_opening_a_conversation_of_two_thousand_exchanges_reads_its_end_only(tal
     for number in range(2_000):
         talks.start(talk, f"question {number}")
     read: list[str] = []
-    talks._disk._connection().set_trace_callback(read.append)
+    with talks._disk._connection() as connection:
+        connection.set_trace_callback(read.append)
     began = time.perf_counter()
     assert len(talks.said(talk, "me", last=WINDOW)) == WINDOW
     assert time.perf_counter() - began < 0.3
