@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
 from chatbot.errors import ModelError
-from chatbot.models import OpenAIModel, SpentError
+from chatbot.models import SpentError, named_model
 from chatbot.settings import Settings
 
 __all__ = ["Trial", "try_model"]
@@ -35,7 +35,7 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
     """Have the chat model of the settings say a word. Raises nothing; takes MOST_SECONDS at most, or until stopped."""
     endpoint_failures()  # imports the client, which is no part of how long the model takes
     host, started = endpoint_host(settings), time.monotonic()
-    model = OpenAIModel(settings.hurried(MOST_SECONDS))
+    model = named_model(settings.hurried(MOST_SECONDS))
     try:
         reply = model.stream(MESSAGES, max_tokens=REPLY_TOKENS, stop=lambda: stopped() or time.monotonic() - started > MOST_SECONDS)
         try:

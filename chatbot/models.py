@@ -18,7 +18,7 @@ from chatbot.tokens import encodable
 if TYPE_CHECKING:
     from openai import OpenAI, Stream
 
-__all__ = ["LLM", "OpenAIModel", "Reply", "SpentError", "make_model"]
+__all__ = ["LLM", "OpenAIModel", "Reply", "SpentError", "make_model", "named_model"]
 
 log = logging.getLogger(__name__)
 
@@ -220,7 +220,12 @@ class OpenAIModel:
 
 def make_model(settings: Settings) -> LLM | None:
     """The chat model that the settings name; None where they name none, and answers are extractive. Connects to nothing."""
-    return OpenAIModel(settings) if settings.chat_model else None
+    return named_model(settings) if settings.chat_model else None
+
+
+def named_model(settings: Settings) -> LLM:
+    """The chat model that the settings name; the one place that knows which kind of client it needs."""
+    return OpenAIModel(settings)
 
 
 class _Thinking:

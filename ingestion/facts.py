@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import DATED_MONTH
-from ingestion.language.periods import YEAR
+from ingestion.language.periods import FISCAL, QUARTER_MARK, YEAR
 from ingestion.records import DocumentFacts, Page
 
 __all__ = ["STATUSES", "as_period", "document_facts", "period_in", "status_in"]
@@ -25,8 +25,8 @@ FIRST_LINES = 5
 HEADED_PAGES = 40
 # "2025-26", "2025/2026", "2025 to 2027", "FY2024", "FY 24", "2024"; no part of a longer number, of a date in figures or of a path.
 PERIOD = re.compile(
-    rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:FY ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
-    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:FY ?)?(?P<year>{YEAR})(?:[ -]?Q[1-4])?(?![\w/-]|[.,]\d)|(?<!\w)FY ?'?(?P<short>\d{{2}})(?!\w)",
+    rf"(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<first>{YEAR})\s?(?:[-–—/]|to|through)\s?(?P<last>{YEAR}|\d{{2}})(?![\w/-]|[.,]\d)"
+    rf"|(?<![\w.,/#{DRAWN_SIGNS}-])(?:{FISCAL} ?)?(?P<year>{YEAR})(?:[ -]?{QUARTER_MARK})?(?![\w/-]|[.,]\d)|(?<!\w){FISCAL} ?'?(?P<short>\d{{2}})(?!\w)",
     re.I,
 )
 DATE = re.compile(
@@ -43,7 +43,7 @@ FROM_TO = re.compile(
 )
 PART = r"(?:first|second|third|fourth|full)[ -](?:quarter|half|year)"
 QUARTER = re.compile(
-    rf"\b(?P<year>{YEAR})\s{PART}\b|\b{PART}\s(?:of\s|fiscal\s){{0,2}}(?P<of>{YEAR})\b|\bQ[1-4]\s(?P<q>{YEAR})\b",
+    rf"\b(?P<year>{YEAR})\s{PART}\b|\b{PART}\s(?:of\s|fiscal\s){{0,2}}(?P<of>{YEAR})\b|\b{QUARTER_MARK}\s(?P<q>{YEAR})\b",
     re.I,
 )
 # Dates that say what a document is about: when it holds from, when what it reports was said or done.
@@ -68,7 +68,7 @@ DOCUMENT_WORD = re.compile(
 )
 
 # As people write a period where nothing else stands.
-WRITTEN_PERIOD = re.compile(rf"(?:FY ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I)
+WRITTEN_PERIOD = re.compile(rf"(?:{FISCAL} ?)?(?P<first>{YEAR})(?: ?(?:[-–—/]|to) ?(?P<last>{YEAR}|\d{{2}}))?", re.I)
 
 # Words that say a status, the first that holds counts. Each is looked for in titles and running heads.
 WHAT = (
@@ -131,7 +131,7 @@ def period_in(name: str) -> str:
     stem = re.sub(r"\.\w{1,5}$", "", name)
     spans = {f"{found[1]}-{found[2]}" for found in re.finditer(rf"(?<!\d)({YEAR})[-_ ]({YEAR}|\d{{2}})(?!\d|[-_]\d)", stem)}
     years = {found[1] for found in re.finditer(rf"(?<!\d)({YEAR})(?:[01]\d[0-3]\d)?(?!\d)", stem)} or {
-        "20" + found[1] for found in re.finditer(r"(?<![A-Za-z])FY(\d{2})(?!\d)", stem, re.I)
+        "20" + found[1] for found in re.finditer(rf"(?<![A-Za-z]){FISCAL}(\d{{2}})(?!\d)", stem, re.I)
     }
     ranges = {_period(*span.split("-")) for span in spans if _follows(*span.split("-"))}
     return next(iter(ranges or years)) if len(ranges or years) == 1 else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
-from ingestion.language.scales import SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
+from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
 from ingestion.table_columns import row_values
 from ingestion.table_lines import VisualLine
@@ -19,7 +19,7 @@ NOTE = re.compile(r"(?:sources?|notes?|memo(?:randum)?)\s*:|\*+\s?\w|\([a-z\d]{1
 NAVIGATION = re.compile(r"(?:table of contents|index|contents|back to contents)", re.IGNORECASE)
 _AMOUNT = (
     rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE}(?![a-z])|per ?cent(?:age)?s?|basis points|{CURRENCY_NAME}"
-    rf"|[a-z]{{0,3}}[{DRAWN_SIGNS}]\s?(?:'?000s?|[mbk](?![a-z])|{SCALE_WORD})?|{CURRENCY}|'000s?|%"
+    rf"|[a-z]{{0,3}}[{DRAWN_SIGNS}]\s?(?:'?000s?|{LETTER_SCALE}(?![a-z])|{SCALE_WORD})?|{CURRENCY}|'000s?|%"
     r"|percentage points|unless otherwise)"
 )
 _OF_ALL = rf"(?:all |{CURRENCY_NAME} |currency |tabular )?"

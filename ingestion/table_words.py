@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ingestion.language.currencies import CODES, DRAWN_SIGNS, LETTER_SIGNS
-from ingestion.language.periods import YEAR
+from ingestion.language.periods import FISCAL, QUARTER_MARK, YEAR
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.units import UNIT_TERMS
 from ingestion.language.vocabulary import either, words
@@ -32,7 +32,7 @@ GROUP = re.compile(r"\d{3}(?:[.,]\d{1,3})?[)%\]]*(?:\*{1,2})?")
 OPEN_GROUP = re.compile(rf"[(\[]?[-−–+]?(?:[A-Z]{{0,2}}[{DRAWN_SIGNS}])?[(]?[-−–]?\d{{1,3}}")
 _PERIOD = re.compile(
     rf"{YEAR}(?:[-–/](?:\d\d|{YEAR}))?(?:[a-zA-Z]|\([A-Za-z\d]{{1,3}}\)|[*†‡¹²³]|RE|BE)?"
-    rf"|[1-4](?:st|nd|rd|th)|(?:FY|CY|Q[1-4]|H[12])[ '’:-]?(?:\d\d|{YEAR})?(?:[-–/]\d\d)?"
+    rf"|[1-4](?:st|nd|rd|th)|(?:{FISCAL}|{QUARTER_MARK}|H[12])[ '’:-]?(?:\d\d|{YEAR})?(?:[-–/]\d\d)?"
 )
 BROKEN = re.compile("[\ufffe\u0002\u00ad]")
 MARK = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)?(?:[,(]\(?(?:\d{1,2}|[a-z])\)?){0,2}|[*†‡§]{1,3}")

@@ -1,6 +1,6 @@
-"""The reading process: opens one foreign PDF and answers questions about its pages, under limits and without keys.
+"""The reading process: opens one foreign file and answers questions about its pages, under limits and without keys.
 
-Nothing of a PDF is parsed anywhere else. It serves one parent (see `reader`) until its pipe closes.
+Nothing of it is parsed anywhere else. It serves one parent (see `reader`) until its pipe closes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError
+from ingestion.formats import open_document
 from ingestion.layout import lines_of
 from ingestion.records import Page, Rect
 from ingestion.tables import find_tables
 from ingestion.wire import box_to, page_from, page_to, write_message
 
-__all__ = ["main"]
+__all__ = ["answer", "main"]
 
 # Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader may pass 1.5 GB.
 MEMORY_LIMIT = 1_500 * 2**20
@@ -43,23 +44,21 @@ def _limit() -> None:
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    from ingestion.pdf import PdfFile
-
-    opened: PdfFile | None = None
+    opened: Any = None
     while header := requests.read(4):
         request = json.loads(requests.read(struct.unpack(">I", header)[0]))
         try:
             if request["op"] == "open":
-                opened = PdfFile(Path(request["path"]), request["password"])
-                answer: dict[str, Any] = {"info": astuple(opened.info())}
+                opened = open_document(Path(request["path"]), request["password"])
+                answered: dict[str, Any] = {"info": astuple(opened.info())}
             else:
                 assert opened is not None
-                answer = _ANSWERS[request["op"]](opened, request)
+                answered = answer(opened, request)
         except DocumentError as error:
-            answer = {"error": error.message, "hint": error.hint, "kind": type(error).__name__}
+            answered = {"error": error.message, "hint": error.hint, "kind": type(error).__name__}
         except MemoryError:
-            answer = {"error": "The page needs more memory than a reader may take.", "hint": "Re-export the PDF.", "kind": "DocumentError"}
-        write_message(answers, answer)
+            answered = {"error": "The page needs more memory than a reader may take.", "hint": "Re-export the PDF.", "kind": "DocumentError"}
+        write_message(answers, answered)
 
 
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -103,6 +102,11 @@ def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 _ANSWERS = {"text": _answer_text, "ocr": _answer_ocr, "pictures": _answer_pictures, "glyphs": _answer_glyphs, "png": _answer_png}
+
+
+def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """What an open file answers to a request, as it goes through the pipe. Raises DocumentError."""
+    return _ANSWERS[request["op"]](file, request)
 
 
 def main() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -13,7 +15,7 @@ from chatbot.store.library import AddResult, Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
-__all__ = ["RULES", "Make", "Stores", "add_here", "add_now", "hashing", "read_now"]
+__all__ = ["RULES", "Make", "Stores", "add_here", "add_now", "hashing", "open_chroma", "read_now"]
 
 # A chatbot over a test's own store: make(model, **settings).
 Make = Callable[..., Chatbot]
@@ -65,3 +67,23 @@ class Stores:
                 assert added.status == "added", added
             self._indexed[pages] = folder / "home"
         return self._indexed[pages]
+
+
+def open_chroma(folder: Path) -> Any:
+    """Chroma's own client over a folder, as another program opens it."""
+    import chromadb
+
+    return chromadb.PersistentClient(str(folder), settings=_chroma_settings()(anonymized_telemetry=False))
+
+
+@cache
+def _chroma_settings() -> Any:
+    """Without what a `.env` file says. One class for all: Chroma compares settings, and those of two classes are never the same."""
+    from chromadb.config import Settings
+
+    class Here(Settings):
+        @classmethod
+        def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> tuple[Any, ...]:
+            return (init_settings,)
+
+    return Here

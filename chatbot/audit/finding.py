@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.store.copies import Copies
+from ingestion.formats import is_document
 
 __all__ = ["Found", "find_documents", "is_digest"]
 
@@ -73,12 +74,11 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _hash(path: Path) -> str:
-    """SHA-256 of a PDF, "" for anything else and for what cannot be read."""
+    """SHA-256 of a document, "" for anything else and for what cannot be read."""
     try:
         with path.open("rb") as file:
-            if path.stat().st_size > LARGEST or b"%PDF" not in file.read(1024):
+            if path.stat().st_size > LARGEST or not is_document(path):
                 return ""
-            file.seek(0)
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""

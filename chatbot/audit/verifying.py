@@ -19,8 +19,7 @@ from chatbot.audit.record import Check, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.holdings import mark_of
-from ingestion.document import Circumstances, Reading
-from ingestion.formats import read_file
+from ingestion.document import Circumstances, Reading, read_document
 from ingestion.reader import Reader
 from ingestion.records import Page
 from ingestion.unseen import label_line
@@ -142,7 +141,7 @@ def _document(record: Record, digest: str, found: Mapping[str, Found], evidence:
     try:
         # A table goes on from the page before.
         how = Circumstances(password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers}))
-        reading = read_file(found[digest].path, how)
+        reading = read_document(found[digest].path, how)
     except EncryptedError:
         return Finding(what, UNKNOWN, "it is protected by a password; give it with --passwords")
     except DocumentError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.errors import QuestionError
 from chatbot.records import Citation
-from ingestion.language.periods import YEAR, find_periods
+from ingestion.language.periods import FISCAL, YEAR, find_periods
 from ingestion.unseen import label_line
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 MOST_DOCUMENTS, MOST_YEARS, MOST_ENTRIES = 20, 12, 80
 LONGEST_QUESTION = 1_000
 # A question that ends in a year asks for another one in each column.
-LAST_YEAR = re.compile(rf"\s(?:in|for|of|during)(?: the)?(?: fiscal| financial)?(?: year)? (?:FY ?)?{YEAR}(?:[-/–]\d{{2,4}})?$", re.IGNORECASE)
+LAST_YEAR = re.compile(rf"\s(?:in|for|of|during)(?: the)?(?: fiscal| financial)?(?: year)? (?:{FISCAL} ?)?{YEAR}(?:[-/–]\d{{2,4}})?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

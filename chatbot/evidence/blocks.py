@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.items import DRAWN_AS, LINE_ITEM
-from ingestion.language.periods import YEAR
+from ingestion.language.periods import FISCAL, YEAR
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.sentences import sentences
 
@@ -25,7 +25,7 @@ PARAGRAPH_END = 0.85
 AROUND = 4
 CAPTION = re.compile(r"(table|chart|figure|box|annex|schedule|exhibit)\s", re.I)
 ROW_FIGURE = re.compile(rf"\(?[-−]?[{DRAWN_SIGNS}]?\s?\d[\d,.]*%?\)?")
-YEAR_SAID = re.compile(rf"\b(?:FY)?{YEAR}(?:\s?[-/–]\s?\d{{2,4}})?\b")
+YEAR_SAID = re.compile(rf"\b(?:{FISCAL})?{YEAR}(?:\s?[-/–]\s?\d{{2,4}})?\b")
 # A figure that says something: with a unit, a scale or four digits.
 FIGURE_SAID = re.compile(rf"\d[\d,.]*\s?(?:%|per ?cent|percent|bps|{SCALE_WORD}\b)|[{DRAWN_SIGNS}]\s?\d|\d[,.]\d", re.IGNORECASE)
 LEADER = re.compile(r"(?:\. ?){5}|\u2026{2}")

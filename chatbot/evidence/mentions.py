@@ -10,7 +10,7 @@ from functools import lru_cache
 from ingestion.language.currencies import CURRENCY_NAME, CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure
-from ingestion.language.periods import YEAR, Period, find_periods, periods_agree
+from ingestion.language.periods import FISCAL, YEAR, Period, find_periods, periods_agree
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
@@ -48,7 +48,7 @@ _TIED_AFTER = re.compile(
 )
 _TIED_BEFORE = re.compile(r":\s|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?")
 _NO_TIE = re.compile(  # "in 2015 prices", "in 2022 and 2023"
-    rf"\s(?:constant\s)?(?:prices|{CURRENCY_NAME}|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|FY\s?)?" + YEAR
+    rf"\s(?:constant\s)?(?:prices|{CURRENCY_NAME}|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|{FISCAL}\s?)?" + YEAR
 )
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from chatbot.endpoints import endpoint_url
 from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.database import MemoryDatabase, Tables
-from chatbot.models import LLM, OpenAIModel, Reply
+from chatbot.models import LLM, Reply, named_model
 from chatbot.preferences import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 from chatbot.settings import Settings
 
@@ -71,7 +71,7 @@ class OwnSettings:
         with self._lock:
             kept = self._models.pop(owner, None)
             if kept is None or kept[0] != settings:
-                kept = (settings, OwnModel(OpenAIModel(settings)))
+                kept = (settings, OwnModel(named_model(settings)))
             self._models[owner] = kept
             while len(self._models) > MOST_MODELS:
                 self._models.popitem(last=False)

@@ -7,11 +7,13 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePath
 
 from chatbot.records import Hit
 from ingestion.facts import period_in, status_in
+from ingestion.formats import is_named_like_a_document
 from ingestion.language.months import MONTH, MONTH_WORDS, month_number
-from ingestion.language.periods import YEAR
+from ingestion.language.periods import FISCAL, YEAR
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "is_older", "newer_bonus", "newer_notice", "newer_of", "series_of", "superseded"]
@@ -42,7 +44,7 @@ WRITTEN_DATE = re.compile(
     rf"(?<![a-z])(?P<month>{MONTH})[ _.-]{{1,2}}(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[ _-]{{1,2}})?(?P<year>{YEAR})(?!\d)", re.I
 )
 QUARTER = re.compile(r"(?<![A-Za-z])Q(?P<quarter>[1-4])(?![0-9])|(?<![0-9])(?P<before>[1-4])Q(?![A-Za-z])", re.I)
-YEARS = re.compile(rf"(?<!\d){YEAR}(?:[-_/ ]{{1,2}}(?:{YEAR}|\d{{2}}))?(?!\d)|(?<![A-Za-z])FY ?\d{{2}}(?!\d)", re.I)
+YEARS = re.compile(rf"(?<!\d){YEAR}(?:[-_/ ]{{1,2}}(?:{YEAR}|\d{{2}}))?(?!\d)|(?<![A-Za-z]){FISCAL} ?\d{{2}}(?!\d)", re.I)
 VERSION = re.compile(r"(?<![A-Za-z])(?:v|ver|version|rev|revision|ed|edition)[ _.-]?\d{1,3}(?:\.\d{1,3})?(?!\w)", re.I)
 OLDER = re.compile(
     r"\b(?:old(?:er|est)?|previous(?:ly)?|earlier|former(?:ly)?|prior|preceding|before (?:that|this|then|it)|superseded|replaced|original(?:ly)?|used to|"
@@ -185,7 +187,7 @@ def _same_series(one: Listed, other: Listed) -> bool:
 @lru_cache(maxsize=4_096)  # each of the names and titles in reach is compared with every other
 def _words(name: str) -> frozenset[str]:
     """The words of a name or title that are the same in all editions; figures among them ("10" of a form) but no years, dates, versions."""
-    stem = re.sub(r"\.pdf$", "", name, flags=re.I)
+    stem = PurePath(name).stem if is_named_like_a_document(name) else name
     for pattern in (DATE, WRITTEN_DATE, YEARS, VERSION, QUARTER):
         stem = pattern.sub(" ", stem)
     return frozenset(word for word in WORD.findall(stem.casefold()) if word not in EDITION)

@@ -13,7 +13,7 @@ from chatbot.records import Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, find_measures, find_statements, measure_named, spelled_out
 from ingestion.language.months import MONTH
-from ingestion.language.periods import RELATIVE_YEARS, find_periods
+from ingestion.language.periods import FISCAL, RELATIVE_YEARS, find_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
@@ -67,7 +67,7 @@ MOST_YEARS = 20
 # Names that begin with a capital inside a sentence, or are written in capitals; a question's first word may be any.
 _NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][\w&'’.-]*[\w]|[A-Z])(?:[ -](?:(?:of|the|and|&) )?[A-Z][\w&'’.-]*)*")
 _PERIOD_NAME = re.compile(
-    r"[\d,.-]+|(?:FY|CY|H|Q)[ '’]?\d{0,4}(?:[-/]\d{2,4})?"
+    rf"[\d,.-]+|(?:{FISCAL}|H|Q)[ '’]?\d{{0,4}}(?:[-/]\d{{2,4}})?"
     rf"|{MONTH}"
 )
 _NAMES_THEM = re.compile(r"\W*(?:list|name|enumerate)\b", re.IGNORECASE)

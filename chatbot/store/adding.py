@@ -17,8 +17,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import pack_terms, row_terms, terms_of
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages
-from ingestion.document import Circumstances, Reading
-from ingestion.formats import read_file
+from ingestion.document import Circumstances, Reading, read_document
 from ingestion.language.terms import terms
 from ingestion.records import NO_FACTS
 
@@ -139,7 +138,7 @@ class Adding:
             images=self._catalog.drafts(taken.digest),
             keep=lambda page: self._catalog.keep_draft(taken.digest, page),
         )
-        return read_file(self._copies.path(taken.digest), how)
+        return read_document(self._copies.path(taken.digest), how)
 
     def store(self, taken: Taken, reading: Reading) -> AddResult:
         """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""

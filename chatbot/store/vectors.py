@@ -9,7 +9,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -21,7 +20,7 @@ from chatbot.errors import StoreError
 from chatbot.store.chroma import Collection, Engine, Record, Scalar
 from chatbot.store.damage import REPAIR, IndexDamagedError, explaining
 
-__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Passage", "Vectors", "matrix_of", "open_chroma"]
+__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Passage", "Vectors", "matrix_of"]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
@@ -40,30 +39,6 @@ SCRUBBING = (
     "insert into embedding_fulltext_search(embedding_fulltext_search) values ('optimize')",
     "vacuum",
 )
-
-
-def open_chroma(folder: Path) -> Any:
-    """A client of Chroma over `folder`, which is made where it is missing. chromadb is imported here, at first use."""
-    import chromadb
-
-    folder.mkdir(parents=True, exist_ok=True)
-    return chromadb.PersistentClient(str(folder), settings=_chroma_settings()(anonymized_telemetry=False))
-
-
-@cache
-def _chroma_settings() -> Any:
-    """Chroma's settings without those of the environment and of a `.env` file, which may name another host to keep vectors at, or to tell of them.
-
-    One class for all: Chroma compares the settings that a folder is opened with, and those of two classes are never the same.
-    """
-    from chromadb.config import Settings
-
-    class Here(Settings):
-        @classmethod
-        def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> tuple[Any, ...]:
-            return (init_settings,)
-
-    return Here
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from chatbot.errors import ProjectError
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
 from chatbot.ui.shared import House, opening
+from ingestion.formats import format_of
 
 __all__ = ["ROUTES", "image_address", "original_address", "stop_address"]
 
@@ -48,8 +49,9 @@ async def _original(request: Request) -> Response:
         path = await asyncio.to_thread(house.chatbot.library.file, version)
     except ProjectError:
         return PlainTextResponse(GONE, 404)
-    headers = {"cache-control": "private, no-store", "content-disposition": "inline"}
-    return FileResponse(path, media_type="application/pdf", headers=headers)
+    mime = format_of(path).mime
+    headers = {"cache-control": "private, no-store", "content-disposition": "inline" if mime else "attachment"}
+    return FileResponse(path, media_type=mime or "application/octet-stream", headers=headers)
 
 
 async def _image(request: Request) -> Response:

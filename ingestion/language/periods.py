@@ -10,22 +10,26 @@ from ingestion.language.months import MONTH
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.units import GAP, SPACE
 
-__all__ = ["PERIOD", "RELATIVE_YEARS", "YEAR", "Period", "find_periods", "full_year", "periods_agree"]
+__all__ = ["FISCAL", "PERIOD", "QUARTER_MARK", "RELATIVE_YEARS", "YEAR", "Period", "find_periods", "full_year", "periods_agree"]
 
 YEAR = "(?:19|20)[0-9]{2}"
 # What follows four digits that are no year; "2022 Percent" and "2020 % Change" are heads of columns.
 _NO_YEAR = rf"%|{SPACE}{{0,3}}+(?:basis|bps?\b|(?i:{SCALE_WORD})\b|{CODE}\b)"
 # Two digits that are a year, not an amount.
 _TWO = r"<two>(?![0-9%]|[.,][0-9])"
+# What stands before a year and says whose it is, and the parts of one; for all who look for years in any case of letters.
+FISCAL = "(?:FY|CY)"
+QUARTER_MARK = "Q[1-4]"
 _ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
 
 # The ways to write a period, a line each: its kind, and the pattern. <years> is a year or a range of years whose end may have two digits, <year> a
 # year alone, <two> and <until> the last two digits of one and of the last. The first line that fits counts.
 _WAYS = (
-    ("quarter", rf"(?i:Q[1-4]|[1-4]Q|{_ORDINAL}[ -]quarter)(?:(?: of)?(?: fiscal)?(?: year)?|:|,|-| ?FY)? ?(?:<years>|{_TWO})"),
-    ("quarter", r"<year>[ :-]?Q[1-4]"),
+    ("quarter", rf"(?i:{QUARTER_MARK}|[1-4]Q|{_ORDINAL}[ -]quarter)(?:(?: of)?(?: fiscal)?(?: year)?|:|,|-| ?FY)? ?(?:<years>|{_TWO})"),
+    ("quarter", rf"<year>[ :-]?{QUARTER_MARK}"),
     ("fiscal", r"(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:<years>|<two>(?:[-–/]<until>)?(?![0-9%]|[.,][0-9]))"),
     ("calendar", rf"{MONTH}[-'’]<two>"),
+    ("calendar", rf"CY ?'?{_TWO}"),
     ("calendar", rf"(?:CY ?)?<years>(?![.,][0-9])(?!{_NO_YEAR})"),
 )
 _MEANT = (

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from ingestion.language.vocabulary import either, table
 
 __all__ = [
+    "BARE_LETTER_SCALE",
+    "LETTER_SCALE",
     "LETTER_SCALES",
     "SCALES",
     "SCALE_NAMES",
@@ -25,7 +27,7 @@ def _of(*kinds: str) -> dict[str, float]:
 
 
 SCALES: Mapping[str, float] = _of("whole", "lower", "short")
-LETTER_SCALES: Mapping[str, float] = _of("letter")
+LETTER_SCALES: Mapping[str, float] = _of("letter", "bare")
 # Scale -> the word it is called by: 1e6 -> "million".
 SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
 # All words, in lower case: singular, plural, short.
@@ -35,6 +37,8 @@ SCALE_TERMS = frozenset({*SCALES, *(f"{word}s" for word in _of("whole", "lower")
 SHORT_SCALES = frozenset(_of("short"))
 _LOWER = _of("lower")
 WHOLE_SCALE = rf"(?:{either(_of('whole'))}{f'|(?-i:{either(_LOWER)})' if _LOWER else ''})"
+LETTER_SCALE = f"[{''.join(LETTER_SCALES)}]"
+BARE_LETTER_SCALE = f"[{''.join(_of('bare'))}]"
 SHORT_SCALE = rf"(?:{either(SHORT_SCALES)})"
 SCALE_WORD = rf"(?:{WHOLE_SCALE}s?|{SHORT_SCALE})"
 ZEROS = r"(?:['’‘]?000['’]?s|['’‘]000)"

@@ -11,14 +11,14 @@ from threading import Lock
 import Stemmer
 
 from ingestion.language.months import MONTH_WORDS, MONTHS, month_number
-from ingestion.language.periods import YEAR
+from ingestion.language.periods import FISCAL, YEAR
 from ingestion.language.vocabulary import either
 
 __all__ = ["STOP_WORDS", "content_terms", "spelled_out", "terms", "terms_version"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
-YEAR_PREFIX = re.compile(r"\b[fc]y\s?'?(\d{2}(?:\d{2})?)\b", re.I)
+YEAR_PREFIX = re.compile(rf"\b{FISCAL}\s?'?(\d{{2}}(?:\d{{2}})?)\b", re.I)
 YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
 # "Mar-26", "Sept '25": the month of a year, as tables have it.
 MONTH_OF_YEAR = re.compile(rf"\b({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I)

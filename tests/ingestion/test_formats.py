@@ -1,40 +1,58 @@
 """Formats: a file is read by what it is, not by what it is called, and a further format is one row."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ingestion import formats
-from ingestion.document import Circumstances, Reading
+from ingestion.document import read_document
 from ingestion.errors import DocumentError
-from ingestion.formats import Format, format_of, is_named_like_a_document, read_file
-from ingestion.records import DocumentInfo, Page
+from ingestion.formats import Format, format_of, is_document, is_named_like_a_document, open_document
+from ingestion.records import Word
+from ingestion.table_rules import Rules
+from ingestion.wire import page_from
+from ingestion.workers import answer
 from tests.pdfs import make_pdf
 
 
-def read_note(path: Path, how: Circumstances) -> Reading:
-    how.progress("reading", 1, 1)
-    return Reading(DocumentInfo(1, None, (None,), encrypted=False), (Page(1, path.read_text("utf-8")),))
+class Note:
+    """A file of text, of one page."""
+
+    def __init__(self, path: Path, password: str | None) -> None:
+        self.written = path.read_text("utf-8")
+
+    def text(self, number: int) -> tuple[str, str, list[Word]]:
+        return self.written, "text", []
+
+    def rules(self, number: int) -> Rules:
+        return Rules()
+
+    def pictures(self, number: int) -> tuple[Any, ...]:
+        return ()
 
 
 def test_a_pdf_is_read_whatever_it_is_called(tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "a.pdf", ["The ceiling is three per cent."]).rename(tmp_path / "a.bin")
-    assert "three per cent" in read_file(path).pages[0].text
+    assert "three per cent" in read_document(path).pages[0].text
+    assert is_document(path)
 
 
 def test_what_is_of_no_known_format_fails_as_a_pdf_does(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_text("no document")
-    with pytest.raises(DocumentError):
-        read_file(tmp_path / "a.pdf")
-    with pytest.raises(DocumentError):
-        read_file(tmp_path / "missing.pdf")
+    assert not is_document(tmp_path / "a.pdf")
+    for name in ("a.pdf", "missing.pdf"):
+        with pytest.raises(DocumentError):
+            read_document(tmp_path / name)
 
 
 def test_a_further_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, Format("note", (".note",), b"NOTE:", read_note)))
-    (tmp_path / "a.note").write_text("NOTE: the ceiling is two per cent.")
-    assert format_of(tmp_path / "a.note").name == "note"
-    assert read_file(tmp_path / "a.note").pages[0].text == "NOTE: the ceiling is two per cent."
+    note = Format("note", (".note",), (b"note:",), "", "tests.ingestion.test_formats:Note")
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, note))
+    path = tmp_path / "a.note"
+    path.write_text("Note: the ceiling is two per cent.")
+    assert format_of(path).name == "note" and is_document(path)
+    assert page_from(answer(open_document(path), {"op": "text", "page": 1})["read"]).text == "Note: the ceiling is two per cent."
 
 
 @pytest.mark.parametrize(("name", "expected"), [("Budget.PDF", True), ("a/b.pdf", True), ("pdf", False), ("Budget.pdf.txt", False)])

@@ -18,7 +18,7 @@ from ingestion.language.currencies import CODE, CURRENCY, CURRENCY_WORD, LETTER_
 from ingestion.language.numbers.not_amounts import masked
 from ingestion.language.numbers.spelled import find_spelled
 from ingestion.language.periods import Period, find_periods
-from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, scale_of
+from ingestion.language.scales import BARE_LETTER_SCALE, LETTER_SCALE, LETTER_SCALES, SCALE_WORD, scale_of
 from ingestion.language.sentences import sentence_spans
 from ingestion.language.units import BASIS, GAP, MINUS, PERCENT, POINTS, SPACE, UNIT_AHEAD
 from ingestion.language.vocabulary import either
@@ -56,8 +56,8 @@ _AFTER = re.compile(
     rf"|(?P<scale>{SCALE_WORD})(?:\s{{1,2}}(?P<scale2>{SCALE_WORD}))?(?![A-Za-z]))",
     re.IGNORECASE,
 )
-_LETTER_SCALE = re.compile(r" ?(?P<letter>[kKmMbB])(?![A-Za-z0-9²³])")
-_BARE_LETTER_SCALE = re.compile(r"(?P<letter>[km])(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
+_LETTER_SCALE = re.compile(rf" ?(?P<letter>(?i:{LETTER_SCALE}))(?![A-Za-z0-9²³])")
+_BARE_LETTER_SCALE = re.compile(rf"(?P<letter>{BARE_LETTER_SCALE})(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
 _MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{CODE})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-))")
 # "was minus 40 million"; in "revenue minus 40 million" and "plus or minus 25 basis points" the word is an operator, or no sign.
 _SAID_MINUS = re.compile(

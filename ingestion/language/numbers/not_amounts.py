@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ingestion.formats import SUFFIXES
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.items import NUMBERED_ITEM
 from ingestion.language.months import MONTH
@@ -31,7 +32,7 @@ _NOT_AMOUNTS = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:https?://|www\.)\S++|(?<![\w.+-])[\w.+-]++@[\w.-]++",
-        r"(?<![\w.-])[\w.-]+\.(?:pdf|PDF)\b",
+        rf"(?<![\w.-])[\w.-]+(?i:{either(SUFFIXES)})\b",
         # citation keys, footnote marks
         r"[\[⟦] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?(?:[,;] ?S[0-9]{1,4}(?:-[0-9A-Za-z]{1,12})?){0,20}+ ?[\]⟧]|\bS[0-9]{1,4}-[0-9a-f]{4,8}\b",
         r"\[[0-9]{1,3}(?:[,–-] ?[0-9]{1,3}){0,9}+\]",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, currency_of
 from ingestion.language.numbers.not_amounts import masked
-from ingestion.language.scales import LETTER_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
+from ingestion.language.scales import LETTER_SCALE, LETTER_SCALES, SCALE_WORD, WHOLE_SCALE, scale_of
 
 __all__ = ["ScaleMark", "governing_mark", "passage_scale", "scale_marks"]
 
@@ -23,7 +23,7 @@ _IN_SCALE = (  # "in millions", "dollars in millions", "in thousands of U.S. dol
     rf"(?:[ \u00a0](?:of[ \u00a0])?(?P<m3>{_MARK_MONEY})|(?![ \u00a0]of\b))"
 )
 _MONEY_SCALE = (  # "RM million", "(₹ Lakh crore)", "$m", "US$ bn", "crowns million", "$'000"
-    rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>[mMbk])|(?P<zeros>['’‘]?000s?))"
+    rf"(?<![0-9])(?<![0-9][ \u00a0])(?P<m4>{_MARK_MONEY})[ \u00a0]?(?:(?P<s2>{_MARK_SCALE})|(?P<letter>{LETTER_SCALE}|M)|(?P<zeros>['’‘]?000s?))"
     r"(?![A-Za-z0-9.]|,(?![ \u00a0][a-z]))"  # "crowns million, nominal value"
 )
 _SCALE_MONEY = (  # "(million crowns)", "Millions of dollars" at the start of a line, "(Thousands)", "(000s)"

@@ -21,11 +21,10 @@ from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.lexicon import pack_terms
 from chatbot.store.library import Library, Upload
-from chatbot.store.vectors import open_chroma
 from ingestion.language.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
-from tests.stores import add_here, add_now, read_now
+from tests.stores import add_here, add_now, open_chroma, read_now
 
 FIRST = ["The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it."]
 SECOND = ["The deficit ceiling is two per cent of output, since the rule was amended in the spring of that year."]

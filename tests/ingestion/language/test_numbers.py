@@ -219,6 +219,7 @@ def test_the_nearest_period_of_the_sentence_belongs_to_a_figure():
         ("2018", 2018, 2018, "calendar"),
         ("FY2018", 2018, 2018, "fiscal"),
         ("FY18", 2018, 2018, "fiscal"),
+        ("CY24", 2024, 2024, "calendar"),
         ("fiscal year 2018", 2018, 2018, "fiscal"),
         ("FY2018-19", 2018, 2019, "fiscal"),
         ("2024-25", 2024, 2025, "fiscal"),
