@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
 from chatbot.cli.output import emit, note
 from chatbot.records import Notice
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from chatbot.memory.import_files import ImportedLines
     from chatbot.service import Chatbot
 
-__all__ = ["FEW", "Action", "Commands", "Option", "Run", "print_exported", "print_imported"]
+__all__ = ["FEW", "Action", "Commands", "Lines", "Option", "Run", "file_actions", "told"]
 
 Run: TypeAlias = Callable[["Chatbot", argparse.Namespace], int]
+Lines: TypeAlias = Iterator[tuple[dict[str, Any], str]]
 # Lines that are shown where nobody says how many, and unreadable ones that are named one by one.
 FEW, MOST_PROBLEMS = 10, 20
 
@@ -51,8 +54,33 @@ class Commands:
     options: Mapping[str, Option] = field(default_factory=dict)
 
 
-def print_imported(done: ImportedLines, options: argparse.Namespace, form: str) -> int:
-    """form: what a line of such a file looks like, told where nothing in it can be read."""
+def told(tell: Callable[[Chatbot, argparse.Namespace], Lines]) -> Run:
+    """An action that prints lines, each told as an object and as text."""
+
+    def run(chatbot: Chatbot, options: argparse.Namespace) -> int:
+        for line, text in tell(chatbot, options):
+            emit(line, text, as_json=options.json)
+        return DONE
+
+    return run
+
+
+def file_actions(memory: str, form: str) -> dict[str, Action]:
+    """The actions that read and write the files of a memory. memory: its name as an attribute of the chatbot, of what has import_file and export. form: what a
+    line of such a file looks like, told where nothing in it can be read."""
+
+    def load(chatbot: Chatbot, options: argparse.Namespace) -> int:
+        return _print_imported(getattr(chatbot, memory).import_file(OWNER, Path(options.texts[0])), options, form)
+
+    def export(chatbot: Chatbot, options: argparse.Namespace) -> int:
+        for line in getattr(chatbot, memory).export(OWNER):
+            sys.stdout.write(line.decode("utf-8", "replace"))
+        return DONE
+
+    return {"import": Action(load, "FILE"), "export": Action(export)}
+
+
+def _print_imported(done: ImportedLines, options: argparse.Namespace, form: str) -> int:
     from chatbot.memory.layers import counted
 
     for problem in done.problems[:MOST_PROBLEMS]:
@@ -64,9 +92,3 @@ def print_imported(done: ImportedLines, options: argparse.Namespace, form: str) 
     line = {"added": done.added, "known": done.known, "unreadable": [dataclasses.asdict(problem) for problem in done.problems]}
     emit(line, f"{done.added} added, {done.known} known, {counted(len(done.problems), 'line')} unreadable.", as_json=options.json)
     return FAILED if done.problems else DONE
-
-
-def print_exported(lines: Iterable[bytes]) -> int:
-    for line in lines:
-        sys.stdout.write(line.decode("utf-8", "replace"))
-    return DONE

@@ -6,18 +6,20 @@ import logging
 import shutil
 import sqlite3
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.store.database import Database, NewerStoreError
 
-__all__ = ["EARLIER", "NAME", "DamagedError", "MemoryDatabase", "Tables", "open_memories", "set_aside"]
+__all__ = ["EARLIER", "NAME", "DamagedError", "MemoryDatabase", "Tables", "keep_latest", "open_memories", "set_aside"]
 
 log = logging.getLogger(__name__)
+Value = TypeVar("Value")
 
 NAME = "memory.sqlite3"
 VERSION = 1
@@ -56,6 +58,7 @@ class MemoryDatabase(Database):
         if self._version(tables) == len(tables.steps):
             return
         with self.write() as connection:
+            # Looked at again, for others may have made them meanwhile.
             for step in tables.steps[self._version(tables) :]:
                 for statement in filter(str.strip, step.split(";\n")):
                     connection.execute(statement)
@@ -71,11 +74,22 @@ class MemoryDatabase(Database):
 
     def read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows. Raises StoreError."""
-        return self._read(statement, arguments)
+        with nullcontext() if self._connection_each else self._write_lock:
+            return super()._read(statement, arguments)
 
-    def write(self) -> AbstractContextManager[sqlite3.Connection]:
-        """One transaction; what fails in it changes nothing. Raises StoreError."""
-        return self._write()
+    _read = read
+    # One transaction; what fails in it changes nothing. Raises StoreError.
+    write = Database._write
+
+    def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
+        """One statement in a transaction of its own; how many rows it changed. Raises StoreError."""
+        with self.write() as connection:
+            return connection.execute(statement, arguments).rowcount
+
+    def change_each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """One statement for each of these rows of arguments, in one transaction. Raises StoreError."""
+        with self.write() as connection:
+            connection.executemany(statement, rows)
 
     def erased(self) -> None:
         """What was deleted just now is not to be brought back: leave it in no file, nor what earlier versions kept it in."""
@@ -83,12 +97,6 @@ class MemoryDatabase(Database):
         if not self._in_memory:
             for path in [*self._path.parent.glob(f"*.{EARLIER}*"), *self._path.parent.glob(f"*/*.{EARLIER}*")]:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-
-    def _read(self, statement: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        if self._connection_each:
-            return super()._read(statement, arguments)
-        with self._write_lock:
-            return super()._read(statement, arguments)
 
     def _address(self) -> str:
         return "file::memory:" if self._in_memory else super()._address()
@@ -114,6 +122,14 @@ class MemoryDatabase(Database):
         hint = f"Move {self._path} away; the documents are not touched by that."
         kind = DamagedError if "not a database" in text or "malformed" in text else StoreError
         return kind(f"The memories ({name}) cannot be used: {text}.", hint=hint)
+
+
+def keep_latest(kept: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:
+    """Keep a value as the latest of at most so many; the one that was kept longest ago goes first."""
+    kept.pop(key, None)
+    kept[key] = value
+    while len(kept) > most:
+        kept.popitem(last=False)
 
 
 def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:

@@ -9,11 +9,9 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.memory import own_settings
@@ -22,8 +20,8 @@ from chatbot.memory.cases.importing import cut_lines
 from chatbot.memory.cases.records import Case, read_case
 from chatbot.memory.cases.shelf import own_case
 from chatbot.memory.cases.store import SHARED
-from chatbot.memory.conversations import tables as conversations
-from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, Tables, set_aside
+from chatbot.memory.conversations import store as conversations
+from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import rows as situations
 from chatbot.store.embedders import Embedder
@@ -34,22 +32,15 @@ __all__ = ["take_over", "take_over_conversations"]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """name: below the store. tables: that its rows go into. rows: names of those tables, what others refer to first."""
-
-    name: str
-    tables: Tables
-    rows: tuple[str, ...]
-
-
 CASES, STATE = "cases", "signals/state.json"
 # What enters the key that a question's vector was kept under, and the bytes of that key.
 VECTOR_KEY, KEY_BYTES = b"1\0", 16
-Result = TypeVar("Result")
-CONVERSATIONS = _File("conversations.sqlite3", conversations.TABLES, ("conversation", "exchange", "detail", "source", "summary"))
-SITUATIONS = _File("situations/situations.sqlite3", situations.TABLES, ("situation", "advice"))
-PREFERENCES = _File("preferences.sqlite3", own_settings.TABLES, ("preference",))
+# Of each file below the store what makes the tables that its rows go into, and the names of those tables, what others refer to first.
+FILES = {
+    "conversations.sqlite3": (conversations.TABLES, ("conversation", "exchange", "detail", "source", "summary")),
+    "situations/situations.sqlite3": (situations.TABLES, ("situation", "advice")),
+    "preferences.sqlite3": (own_settings.TABLES, ("preference",)),
+}
 # What stands for a column that the first version did not have and that may not be empty.
 INSTEAD = {"changed_at": "coalesce((select max(at) from exchange where conversation = id), begun_at)"}
 
@@ -62,42 +53,46 @@ def take_over(database: MemoryDatabase, store: Path, embedder: Embedder) -> Path
     What is there already is not written over, so that a take-over that was broken off is done again; on a full disk it waits for room.
     Raises StoreError.
     """
-    damaged = [_taken(database, store, file) for file in (CONVERSATIONS, SITUATIONS, PREFERENCES)]
+    damaged = [_taken(database, store, name) for name in FILES]
     # Made from the situations' file, in an index that is not used any more.
     shutil.rmtree(store / "situations" / "index", ignore_errors=True)
-    _unless_full(store, STATE, lambda: _take_state(database, store / STATE))
-    _unless_full(store, CASES, lambda: _take_cases(database, store / CASES, embedder))
+    with _waiting_for_room(store, STATE):
+        _take_state(database, store / STATE)
+    with _waiting_for_room(store, CASES):
+        _take_cases(database, store / CASES, embedder)
     return next(filter(None, damaged), None)
 
 
 def take_over_conversations(database: MemoryDatabase, store: Path) -> None:
     """As take_over, of conversations alone."""
-    _taken(database, store, CONVERSATIONS)
+    _taken(database, store, next(iter(FILES)))
 
 
-def _taken(database: MemoryDatabase, store: Path, file: _File) -> Path | None:
-    path = store / file.name
+def _taken(database: MemoryDatabase, store: Path, name: str) -> Path | None:
+    path, (tables, rows) = store / name, FILES[name]
     if not path.exists():
         return None
-    database.prepare(file.tables)
-    damage = _unless_full(store, file.name, lambda: _copy_rows(database, path, file.rows))
-    if damage is None:
-        return None
+    database.prepare(tables)
+    damage: str | None = None
+    with _waiting_for_room(store, name):
+        damage = _copy_rows(database, path, rows)
     if damage:
-        log.warning("%s could not be read whole: %s", file.name, damage)
-    aside = _renamed(path, f"damaged-{time.strftime('%Y%m%d-%H%M%S')}" if damage else EARLIER)
-    return aside if damage else None
+        log.warning("%s could not be read whole: %s", name, damage)
+        return _renamed(path, f"damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    if damage is not None:
+        _renamed(path, EARLIER)
+    return None
 
 
-def _unless_full(store: Path, name: str, work: Callable[[], Result]) -> Result | None:
-    """What comes of the work; None where the disk has no room for it, and the files wait for the next start."""
+@contextmanager
+def _waiting_for_room(store: Path, name: str) -> Iterator[None]:
+    """Where the disk has no room for what is done, the files wait for the next start."""
     try:
-        return work()
+        yield
     except StoreError as error:
         if not is_full(store):
             raise
         log.warning("%s is not taken over yet: %s", name, error.message)
-        return None
 
 
 def _copy_rows(database: MemoryDatabase, path: Path, names: tuple[str, ...]) -> str:
@@ -187,8 +182,7 @@ def _take_state(database: MemoryDatabase, path: Path) -> None:
         log.warning("%s cannot be read: %s", path.name, error)
         known = {}
     database.prepare(signals.TABLES)
-    with database.write() as connection:
-        connection.executemany("insert or ignore into signal_state values (?, ?)", known.items())
+    database.change_each("insert or ignore into signal_state values (?, ?)", known.items())
     _renamed(path, EARLIER)
 
 

@@ -6,19 +6,29 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from chatbot.errors import NotFoundError, UsageError
 
-__all__ = ["NO_JSON", "ImportedLines", "LineProblem", "Progress", "open_file", "read_lines", "read_whole"]
+__all__ = ["NO_JSON", "ImportedLines", "LineProblem", "Progress", "holds_words", "no_progress", "open_file", "read_lines", "read_whole"]
 
 Item = TypeVar("Item")
 # How it begins why a line that is no JSON cannot be read.
 NO_JSON = "it is no JSON"
 # Told how many of how many are prepared.
 Progress = Callable[[int, int], None]
+
+
+def no_progress(done: int, total: int) -> None:
+    """Progress that nobody is told."""
+
+
+def holds_words(text: str, search: str) -> bool:
+    """Whether the text holds each word of a search, whatever their case."""
+    return all(word in text.casefold() for word in search.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +82,8 @@ def read_whole(file: Path | BinaryIO, shown: str, *, most: int, hint: str) -> by
     Raises NotFoundError where it cannot be read, UsageError where it is larger.
     """
     try:
-        if isinstance(file, Path):
-            with open_file(file) as opened:
-                data = opened.read(most + 1)
-        else:
-            data = file.read(most + 1)
+        with open_file(file) if isinstance(file, Path) else nullcontext(file) as opened:
+            data = opened.read(most + 1)
     except OSError as error:
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.", hint=hint) from error
     if len(data) > most:

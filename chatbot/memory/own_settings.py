@@ -9,10 +9,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from chatbot.endpoints import endpoint_url
 from chatbot.errors import ModelError, SettingsError, StoreError
-from chatbot.memory.database import MemoryDatabase, Tables
+from chatbot.memory.database import MemoryDatabase, Tables, keep_latest
 from chatbot.models import LLM, Reply, named_model
 from chatbot.preferences import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 from chatbot.settings import Settings
@@ -37,8 +38,8 @@ class OwnSettings:
         """settings: the server's, which hold for what nobody changed. Raises StoreError."""
         database.prepare(TABLES)
         self._database, self._settings, self._lock = database, settings, threading.Lock()
-        self._keys: OrderedDict[str, tuple[str, str]] = OrderedDict()  # owner to endpoint and key
-        self._models: OrderedDict[str, tuple[Settings, OwnModel]] = OrderedDict()
+        self._keys = OrderedDict[str, tuple[str, str]]()  # owner to endpoint and key
+        self._models = OrderedDict[str, tuple[Settings, OwnModel]]()
 
     # --- what holds ---------------------------------------------------------------------------------------------------------
 
@@ -58,7 +59,7 @@ class OwnSettings:
             with suppress(ValueError, TypeError):  # a damaged value counts as none
                 value = json.loads(text)
                 if isinstance(value, bool | int | float | str):
-                    found[str(name)] = value
+                    found[name] = value
         return found
 
     def model(self, owner: str, servers: Callable[[], LLM | None]) -> LLM | None:
@@ -72,9 +73,7 @@ class OwnSettings:
             kept = self._models.pop(owner, None)
             if kept is None or kept[0] != settings:
                 kept = (settings, OwnModel(named_model(settings)))
-            self._models[owner] = kept
-            while len(self._models) > MOST_MODELS:
-                self._models.popitem(last=False)
+            keep_latest(self._models, owner, kept, MOST_MODELS)
         return kept[1]
 
     def is_own(self, owner: str) -> bool:
@@ -101,7 +100,10 @@ class OwnSettings:
         if choice not in MODEL_CHOICES:
             raise SettingsError(f"{choice[:40]!r} is no choice of a model.", hint=f"Choose one of {', '.join(MODEL_CHOICES)}.")
         if choice != "own":
-            self._keep(owner, {"answers": choice}, drop=("answers",) if choice == "server" else ())
+            if choice == "server":
+                self._database.change("delete from preference where owner = ? and name = 'answers'", (owner,))
+            else:
+                self._keep(owner, {"answers": choice})
             return
         if not self._settings.allows_user_models:
             raise SettingsError("This server lets nobody choose a model of their own.", hint="Ask whoever runs it (FINPOLICY_USER_MODELS).")
@@ -111,12 +113,9 @@ class OwnSettings:
         endpoint = url or endpoint_url(self._settings)
         with self._lock:
             if given:
-                self._keys.pop(owner, None)
-                self._keys[owner] = (endpoint, given)
+                keep_latest(self._keys, owner, (endpoint, given), MOST_KEYS)
             elif owner in self._keys and self._keys[owner][0] != endpoint:
                 del self._keys[owner]
-            while len(self._keys) > MOST_KEYS:
-                self._keys.popitem(last=False)
             self._models.pop(owner, None)
 
     def remove_key(self, owner: str) -> None:
@@ -127,19 +126,16 @@ class OwnSettings:
 
     def reset(self, owner: str, name: str | None = None) -> None:
         """Leave a preference to the server again; with None all of them, model and key among them. Raises StoreError."""
-        with self._database.write() as connection:
-            connection.execute("delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name))
+        self._database.change("delete from preference where owner = ? and (? is null or name = ?)", (owner, name, name))
         if name is None:
             self.remove_key(owner)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
 
-    def _keep(self, owner: str, values: Mapping[str, Value], drop: Sequence[str] = ()) -> None:
+    def _keep(self, owner: str, values: Mapping[str, Value]) -> None:
         assert values.keys() <= {*BY_NAME, *MODEL_NAMES}
-        rows = [(owner, name, json.dumps(value)) for name, value in values.items() if name not in drop]
-        with self._database.write() as connection:
-            connection.executemany("insert into preference values (?, ?, ?) on conflict(owner, name) do update set value = excluded.value", rows)
-            connection.executemany("delete from preference where owner = ? and name = ?", [(owner, name) for name in drop])
+        rows = [(owner, name, json.dumps(value)) for name, value in values.items()]
+        self._database.change_each("insert or replace into preference values (?, ?, ?)", rows)
 
     def _key(self, owner: str, chosen: Mapping[str, Value]) -> str:
         """The key that the owner gave for the very endpoint that is chosen, "" for none."""
@@ -155,16 +151,9 @@ class OwnModel:
     def __init__(self, model: LLM) -> None:
         self._model, self.name, self.host = model, model.name, model.host
 
-    def stream(
-        self,
-        messages: Sequence[tuple[str, str]],
-        *,
-        max_tokens: int,
-        schema: Mapping[str, object] | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Reply:
+    def stream(self, messages: Sequence[tuple[str, str]], **given: Any) -> Reply:
         """As LLM.stream."""
-        return Reply(_worded(self._model.stream(messages, max_tokens=max_tokens, schema=schema, stop=stop)))
+        return Reply(_worded(self._model.stream(messages, **given)))
 
 
 def _worded(reply: Reply) -> Generator[str, None, str]:

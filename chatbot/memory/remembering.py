@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
 
 from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.compression.sessions import CompressionStats, Sessions
@@ -66,8 +64,7 @@ class Remembering:
         settings_of: Callable[[str], Settings] | None = None,
     ) -> None:
         """layers: the memories beside the conversation's own, asked in this order. settings_of: those of an owner, default the same for all."""
-        self._layers = tuple(layers)
-        self._settings_of = settings_of or (lambda owner: settings)
+        self._layers, self._settings_of = layers, settings_of or (lambda owner: settings)
         self._settings, self._conversations, self._catalog, self._embedder = settings, conversations, catalog, embedder
         self._sessions = Sessions(model=settings.chat_model)
         self._history = HistoryLayer(conversations, embedder)
@@ -87,18 +84,18 @@ class Remembering:
         back = goes_back(question)
         if back is None:
             return question, ()
-        recall = Recall(back.topic, self._vector(back.topic), conversation, owner, now=time.time(), before=2**31)
-        try:
+        vector, found = None, None
+        with suppress(ModelError):
+            vector = self._embedder.embed([back.topic])[0]
+        with suppress(StoreError, NotFoundError):
+            recall = Recall(back.topic, vector, conversation, owner, now=time.time(), before=2**31)
             # What only went back itself would be found first, by the words that both have.
             found = next((one for one in self._history.find(recall) if goes_back(one.said.user) is None), None)
-        except (StoreError, NotFoundError):
-            found = None
         if found is None or found.score < CALLED:
             return question, ()
         searched = self._searched(found.said, owner)
-        if asks_again(back, f"{found.said.user}\n{found.said.cited}"):
-            return searched, (Exchange(searched, found.said.cited),)
-        return back.question, (Exchange(searched, found.said.cited),)
+        again = asks_again(back, f"{found.said.user}\n{found.said.cited}")
+        return searched if again else back.question, (Exchange(searched, found.said.cited),)
 
     def before(self, recall: Recall) -> Before:
         """What the prompt of a question is given: below the threshold the last exchanges and notes on older ones, above it all older ones shortened. Where
@@ -114,24 +111,28 @@ class Remembering:
         return fit_exchanges(exchanges[-settings.prompt_exchanges :], question, settings)
 
     def _before(self, recall: Recall) -> Before:
-        said = [one for one in self._conversations.said(recall.conversation, recall.owner) if one.state != "answering"]
+        said = self._conversations.given(recall.conversation, recall.owner)
         settings = self._settings_of(recall.owner)
         last, older = said[-settings.prompt_exchanges :], said[: -settings.prompt_exchanges]
         recall = replace(recall, before=last[0].number if last else 1)
         whole = self.fitted([one.exchange for one in last], recall.question, settings)
         row = self._conversations.get(recall.conversation, recall.owner)
-        tokens = self._sessions.tokens(_key(row), said)
-        if older and settings.compression and row.compresses and sum(tokens) > settings.compression_tokens:
+        tokens = self._tokens(row, said)
+        if older and self._shortens(row, tokens, settings):
             sent = sum(count_tokens(one.user, settings.chat_model) + count_tokens(one.assistant, settings.chat_model) for one in whole)
-            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, self._vectors(recall), settings)
-            own: list[MemoryLayer] = [self._history] if row.recalls_others else []
-            notes, notices = self._notes(replace(recall, before=0), [*own, *self._on(row)])
+            vectors = self._history.vectors(recall, [recall.conversation])
+            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, vectors, settings)
+            notes, notices = self._notes(replace(recall, before=0), row, [self._history] if row.recalls_others else [])
             return Before(whole, shortened.context, notes, shortened.compression, notices)
-        notes, notices = self._notes(recall, [self._summary, self._history, *self._on(row)])
+        notes, notices = self._notes(recall, row, [self._summary, self._history])
         return Before(whole, (), notes, None, notices)
 
-    def _on(self, row: ConversationRow) -> list[MemoryLayer]:
-        return [layer for layer in self._layers if layer.name not in row.off]
+    def _tokens(self, row: ConversationRow, said: Sequence[Said]) -> list[int]:
+        """Of each exchange. An id that was erased and begun anew is another conversation."""
+        return self._sessions.tokens(f"{row.id} {row.begun_at}", said)
+
+    def _shortens(self, row: ConversationRow, tokens: Sequence[int], settings: Settings) -> bool:
+        return settings.compression and row.compresses and sum(tokens) > settings.compression_tokens
 
     def is_on(self, conversation: str, owner: str, memory: str) -> bool:
         """Whether a memory is used in a conversation; not in one that is not there."""
@@ -140,35 +141,24 @@ class Remembering:
         except (NotFoundError, StoreError):
             return False
 
-    def _notes(self, recall: Recall, layers: Sequence[MemoryLayer]) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
-        """Notes of all memories; one that fails is named, and the answer goes on without it."""
+    def _notes(self, recall: Recall, row: ConversationRow, own: Sequence[MemoryLayer]) -> tuple[tuple[Note, ...], tuple[Notice, ...]]:
+        """Notes of the conversation's own memories and of all that are on in it; one that fails is named, and the answer goes on without it."""
         notes: list[Note] = []
         notices: list[Notice] = []
         recall = replace(recall, tell=notices.append)
-        for layer in layers:
+        for layer in [*own, *(layer for layer in self._layers if layer.name not in row.off)]:
             try:
                 notes += layer.recall(recall, NOTES_EACH)
             except ProjectError as error:
                 notices.append(Notice(f"Answered without {label_of(layer.name).lower()}: {error.message}", error.hint))
         return tuple(notes), tuple(notices)
 
-    def _vectors(self, recall: Recall) -> Mapping[tuple[str, int], NDArray[np.float32]]:
-        return self._conversations.vectors([recall.conversation], self._embedder.fingerprint) if recall.vector is not None else {}
-
-    def _vector(self, text: str) -> NDArray[np.float32] | None:
-        try:
-            vector: NDArray[np.float32] = self._embedder.embed([text])[0]
-            return vector
-        except ModelError:
-            return None
-
     def _searched(self, said: Said, owner: str) -> str:
         """What was searched for an exchange: its question as it stands alone."""
-        try:
+        with suppress(StoreError):
             kept = self._conversations.answer(said.conversation, said.number, owner)
-        except StoreError:
-            kept = None
-        return kept[0].search_query if kept else said.user
+            return kept[0].search_query if kept else said.user
+        return said.user
 
     # --- while and after it is given ----------------------------------------------------------------------------------------
 
@@ -179,30 +169,27 @@ class Remembering:
     def answer(self, conversation: str, number: int, owner: str) -> Answer | None:
         """A kept answer in full, its citations leading to where their files stand today; None where only its words were kept. Raises StoreError."""
         kept = self._conversations.answer(conversation, number, owner)
-        if kept is None:
-            return None
-        answer, files = kept
-        return with_versions(answer, {version: self._today(version, digest) for version, digest in files.items()})
+        return with_versions(kept[0], {version: self._today(version, digest) for version, digest in kept[1].items()}) if kept else None
 
     def stats(self, conversation: str, owner: str) -> CompressionStats:
         """What compression has done in a conversation; nothing for one that is not there."""
-        said = [one for one in self._conversations.said(conversation, owner) if one.state != "answering"]
+        said = self._conversations.given(conversation, owner)
         if not said:
             return CompressionStats()
         history = self._conversations.compressions(conversation, owner)
-        told = tuple(
-            {"timestamp": at, "original_tokens": full, "compressed_tokens": kept, "chunks_compressed": chunks} for at, full, kept, chunks in history
-        )
-        latest = bool(history) and history[-1][0] == said[-1].at
-        tokens = self._sessions.tokens(_key(self._conversations.get(conversation, owner)), said)
+        told = tuple(dict(zip(("timestamp", "original_tokens", "compressed_tokens", "chunks_compressed"), one[1:], strict=True)) for one in history)
+        latest = bool(history) and history[-1][1] == said[-1].at
+        tokens = self._tokens(self._conversations.get(conversation, owner), said)
         return CompressionStats(2 * len(said), sum(tokens), latest, len(told), told)
 
     def settle(self, conversation: str, owner: str, model: LLM | None) -> None:
         """What may wait until an answer is given: what is to be erased, vectors of exchanges, summaries. One that fails is logged, and tried again after the
         next answer; the others are done all the same."""
-        work: list[Callable[[], object]] = [self.sweep, lambda: self._embed(conversation, owner)]
-        if model is not None and self._settings_of(owner).summary:
-            work.append(lambda: self._summarise(conversation, owner, model))
+        work: list[Callable[[], object]] = [
+            self.sweep,
+            partial(self._embed, conversation, owner),
+            partial(self._summarise, conversation, owner, model),
+        ]
         for one in work:
             try:
                 one()
@@ -223,36 +210,33 @@ class Remembering:
         """Vectors of the exchanges that lack one, the latest first: after a change of the embedder an old conversation is caught up with by and by."""
         fingerprint = self._embedder.fingerprint
         there = self._conversations.vectors([conversation], fingerprint)
-        said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete" and (conversation, one.number) not in there]
-        latest = said[-MOST_VECTORS:]
-        if latest:
-            for one, vector in zip(latest, self._embedder.embed([f"{one.user}\n{one.cited}"[:EMBEDDED_CHARACTERS] for one in latest]), strict=True):
-                self._conversations.keep_vector(conversation, one.number, fingerprint, vector)
+        latest = [one for one in self._conversations.complete(conversation, owner) if (conversation, one.number) not in there][-MOST_VECTORS:]
+        rows = self._embedder.embed([f"{one.user}\n{one.cited}"[:EMBEDDED_CHARACTERS] for one in latest]) if latest else ()
+        for one, vector in zip(latest, rows, strict=True):
+            self._conversations.keep_vector(conversation, one.number, fingerprint, vector)
 
-    def _summarise(self, conversation: str, owner: str, model: LLM) -> None:
-        said = [one for one in self._conversations.said(conversation, owner) if one.state == "complete"]
-        row = self._conversations.get(conversation, owner)
+    def _summarise(self, conversation: str, owner: str, model: LLM | None) -> None:
         settings = self._settings_of(owner)
-        shortened = settings.compression and row.compresses and sum(self._sessions.tokens(_key(row), said)) > settings.compression_tokens
-        if len(said) <= settings.prompt_exchanges or shortened:  # what is shortened instead needs no summary
+        if model is None or not settings.summary:
+            return
+        said = self._conversations.complete(conversation, owner)
+        row = self._conversations.get(conversation, owner)
+        if len(said) <= settings.prompt_exchanges or self._shortens(row, self._tokens(row, said), settings):  # what is shortened needs no summary
             return
         due = self._summary.due(conversation, owner, said[-settings.prompt_exchanges].number)
         if due:
-            self._summary.keep(conversation, summarise(due, model))
+            self._conversations.keep_summary(conversation, summarise(due, model))
 
     def _files(self, answer: Answer) -> dict[int, str]:
         """SHA-256 of the file of each version that an answer speaks of."""
         versions = {hit.version for hit in answer.considered} | {citation.version for citation in answer.citations if citation.version}
-        found = {version: self._catalog.version(version) for version in versions}
-        return {version: kept.sha256 for version, kept in found.items() if kept is not None}
+        return {version: digest for version in versions if (digest := self._catalog.digest_of(version))}
 
     def _today(self, version: int, digest: str) -> int | None:
         """The version that a file has today, for a rebuilt store numbers anew."""
-        kept = self._catalog.version(version)
-        if kept is not None and kept.sha256 == digest:
+        if self._catalog.digest_of(version) == digest:
             return version
-        held = self._catalog.holding(digest)
-        return held.id if held else None
+        return held.id if (held := self._catalog.holding(digest)) else None
 
 
 class Draft:
@@ -262,7 +246,8 @@ class Draft:
         self, conversations: Conversations, conversation: str | None, owner: str, question: str, files: Callable[[Answer], Mapping[int, str]]
     ) -> None:
         self._conversations, self._conversation, self._owner, self._question, self._files = conversations, conversation or "", owner, question, files
-        self._number: int | None = None
+        # Of the exchange, from 1; 0 where none is kept.
+        self._number = 0
         self._text, self._written, self._anew, self._finished = "", 0.0, False, False
 
     def begin(self) -> Notice | None:
@@ -279,7 +264,7 @@ class Draft:
     def take(self, event: Event) -> tuple[Event, Notice | None]:
         """(the event to pass on, what went wrong in keeping it)."""
         match event:
-            case Token() if self._number is not None:
+            case Token() if self._number:
                 self._text = event.text if self._anew else self._text + event.text
                 self._anew = False
                 if time.monotonic() - self._written > WRITE_SECONDS:
@@ -287,22 +272,20 @@ class Draft:
                     self._write("answering")
             case Notice():
                 self._anew = True  # a model that fails midway starts over in the documents' own words
-            case Answer() if self._number is not None:
-                return self._finish(event, self._number)
-            case _:
-                pass
+            case Answer() if self._number:
+                return self._finish(event)
         return event, None
 
     def give_up(self, *, failed: bool) -> None:
         """Keep what has come of an answer that will not be whole."""
-        if not self._finished and self._number is not None:
+        if self._number and not self._finished:
             self._write("failed" if failed else "stopped")
 
-    def _finish(self, answer: Answer, number: int) -> tuple[Answer, Notice | None]:
+    def _finish(self, answer: Answer) -> tuple[Answer, Notice | None]:
         self._finished = True
-        whole = replace(answer, exchange=number)
+        whole = replace(answer, exchange=self._number)
         try:
-            self._conversations.finish(self._conversation, number, whole, self._files(whole), owner=self._owner)
+            self._conversations.finish(self._conversation, self._number, whole, self._files(whole), owner=self._owner)
         except (StoreError, NotFoundError) as error:
             return answer, Notice(f"This answer is not kept: {error.message}", error.hint)
         return whole, None
@@ -310,10 +293,4 @@ class Draft:
     def _write(self, state: str) -> None:
         """What fails here is written with the whole answer, or told then."""
         with suppress(StoreError):
-            assert self._number is not None
             self._conversations.write(self._conversation, self._number, self._text, owner=self._owner, state=state)
-
-
-def _key(row: ConversationRow) -> str:
-    """Of its session: an id that was erased and begun anew is another conversation."""
-    return f"{row.id} {row.begun_at}"

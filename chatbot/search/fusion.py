@@ -117,12 +117,12 @@ def _no_progress(done: int, total: int) -> None:
 # --- embedding ------------------------------------------------------------------------------------------------------------------
 
 
-def embed_query(embedder: Embedder, text: str, *, progress: Callable[[int, int], None] = _no_progress) -> LongQuery:
-    """The query with a vector for each piece of at most the embedder's tokens; pieces without content terms get none.
+def embed_query(embedder: Embedder, text: str, *, reserve: int = 0, progress: Callable[[int, int], None] = _no_progress) -> LongQuery:
+    """The query with a vector for each piece of at most the embedder's tokens, less `reserve`; pieces without content terms get none.
 
     progress(done, total): pieces, called on this thread. Raises ModelError where there is no vector at all.
     """
-    steps = embedding_steps(embedder, text)
+    steps = embedding_steps(embedder, text, reserve=reserve)
     while True:
         try:
             progress(*next(steps))
@@ -136,9 +136,9 @@ def split_query(embedder: Embedder, text: str) -> LongQuery:
     return LongQuery(text, tuple(QueryChunk(index, piece, NO_VECTOR) for index, piece in enumerate(embedder.split(text) or [text])))
 
 
-def embedding_steps(embedder: Embedder, text: str) -> Generator[tuple[int, int], None, LongQuery]:
+def embedding_steps(embedder: Embedder, text: str, *, reserve: int = 0) -> Generator[tuple[int, int], None, LongQuery]:
     """As embed_query, for callers that pass progress on as it comes: yields (done, total), returns the query. Closing it ends the work."""
-    texts = embedder.split(text) or [text]
+    texts = embedder.split(text, reserve=reserve) or [text]
     telling = _telling(texts)
     vectors: dict[int, Floats] = {}
     failures: list[ModelError] = []

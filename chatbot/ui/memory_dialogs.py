@@ -12,7 +12,7 @@ from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui import session
 from chatbot.ui.shared import House
 
-__all__ = ["Dialog", "ask_for", "attempt", "draw_changes", "draw_choice", "finish", "show_dialog"]
+__all__ = ["Dialog", "ask_for", "attempt", "draw_button", "draw_changes", "draw_choice", "finish", "show_dialog"]
 
 STATE = "memory_dialog"
 Change = Callable[[], object]
@@ -34,8 +34,13 @@ def ask_for(dialog: Dialog, one: object) -> None:
 def draw_changes(edit: Dialog, delete: Dialog, one: object, key: str, what: str) -> None:
     """The buttons that open either dialog. key: ends theirs; what: is said to those who do not see beside what they stand."""
     with st.container(horizontal=True, gap="small"):
-        for label, kind, dialog in (("Correct", "edit", edit), ("Delete", "delete", delete)):
-            st.button(label, key=f"{kind}-{key}", type="tertiary", help=f"{label} this {what}", on_click=ask_for, args=(dialog, one))
+        draw_button("Correct", f"edit-{key}", ask_for, edit, one, told=f"Correct this {what}")
+        draw_button("Delete", f"delete-{key}", ask_for, delete, one, told=f"Delete this {what}")
+
+
+def draw_button(label: str, key: str, click: Callable[..., None], *given: object, told: str | None = None) -> None:
+    """A small button. click: is called with what is given. told: said of it to those who point at it."""
+    st.button(label, key=key, type="tertiary", help=told, on_click=click, args=given)
 
 
 def show_dialog(house: House) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import streamlit as st
 
 from chatbot.memory.import_files import ImportedLines, Progress
-from chatbot.ui import uploads
+from chatbot.ui import session, uploads
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.file_import import FileImport, Wording, outcome_lines
 from chatbot.ui.shared import House
@@ -22,26 +23,32 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one memory. memory: its name, for keys. label: over the upload. load: reads a file in; export: the lines of one. name: of the file to take
-    away. wording: of what came of an import."""
+    """Files of one memory. memory: its name, for keys. label: over the upload. name: of the file to take away. wording: of what came of an import."""
 
     memory: str
     label: str
-    load: Callable[[Path, Progress], ImportedLines]
-    export: Callable[[], Iterable[bytes]]
     name: str
     wording: Wording
 
 
-def draw_files(house: House, files: Files, *, empty: bool) -> None:
+class Store(Protocol):
+    """What reads such files in and writes them."""
+
+    def import_file(self, owner: str, path: Path, *, progress: Progress) -> ImportedLines: ...
+
+    def export(self, owner: str) -> Iterable[bytes]: ...
+
+
+def draw_files(house: House, files: Files, store: Store, *, empty: bool) -> None:
     """The expander with both ways. empty: there is nothing to take away."""
+    owner = session.owner()
     running: FileImport | None = st.session_state.get(_running(files))
     with st.expander("Import or export", key=f"files-of-{files.memory}", expanded=running is not None):
-        _draw_import(files)
+        _draw_import(files, lambda path, progress: store.import_file(owner, path, progress=progress))
         polled = running is not None and not running.finished
         st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(files, polled)
         if not empty:
-            download = Download(lambda: b"".join(files.export()), files.name, "application/jsonl")
+            download = Download(lambda: b"".join(store.export(owner)), files.name, "application/jsonl")
             draw_download("Export as JSON lines", house.downloads, f"export-{files.memory}", download, icon=":material/download:")
 
 
@@ -54,12 +61,12 @@ def _running(files: Files) -> str:
     return f"{files.memory}_import"
 
 
-def _draw_import(files: Files) -> None:
+def _draw_import(files: Files, load: Callable[[Path, Progress], ImportedLines]) -> None:
     counter = f"{files.memory}_upload"
     number = st.session_state.setdefault(counter, 0)
     file = st.file_uploader(files.label, type=["jsonl", "json"], key=f"{files.memory}-upload-{number}")
     if file is not None and st.button("Import this file", key=f"import-{files.memory}", type="primary"):
-        st.session_state[_running(files)] = FileImport(files.load, file.name, file)
+        st.session_state[_running(files)] = FileImport(load, file.name, file)
         uploads.let_go([file])
         st.session_state[counter] = number + 1
         st.rerun()

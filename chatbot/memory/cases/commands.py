@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import sys
-from pathlib import Path
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
-from chatbot.cli.memory_actions import FEW, Action, Commands, Option, print_exported, print_imported
+from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
 from chatbot.cli.output import emit, note
+from chatbot.memory.cases.records import Case, case_fields
 from chatbot.memory.layers import counted
 from chatbot.records import Notice
 
 if TYPE_CHECKING:
-    from chatbot.memory.cases.records import Case
-    from chatbot.memory.cases.rows import CaseHealth
     from chatbot.service import Chatbot
 
 __all__ = ["COMMANDS"]
@@ -27,8 +25,6 @@ NONE_RATED = Notice("No answer is rated yet.", 'Rate one on the Chat page, or ad
 
 
 def _case_line(case: Case) -> dict[str, Any]:
-    from chatbot.memory.cases.records import case_fields
-
     return {"key": case.id, **case_fields(case)}
 
 
@@ -37,74 +33,60 @@ def _case_text(case: Case) -> str:
     return f"{case.id}  {verdict}  {case.question}\n    {' '.join(case.plan.split())[:300]}"
 
 
-def _list_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _list_cases(chatbot: Chatbot, options: Namespace) -> Lines:
     rows = chatbot.cases.listed(OWNER)
     if not rows:
         note(NONE_RATED)
     for row in rows[: options.k]:
         mark = " (stale: a document it rests on was changed or removed)" if row.stale else ""
-        emit({**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark, as_json=options.json)
-    return DONE
+        yield {**_case_line(row.case), "stale": row.stale}, _case_text(row.case) + mark
 
 
-def _add_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.cases.records import Case
-
+@told
+def _add_case(chatbot: Chatbot, options: Namespace) -> Lines:
     case = chatbot.cases.add(OWNER, Case(options.texts[0], options.texts[1], 0 if options.not_helpful else 1))
-    emit(_case_line(case), f"Added {case.id}.", as_json=options.json)
-    return DONE
+    yield _case_line(case), f"Added {case.id}."
 
 
-def _import_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    return print_imported(chatbot.cases.import_file(OWNER, Path(options.texts[0])), options, FORM)
-
-
-def _export_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    return print_exported(chatbot.cases.export(OWNER))
-
-
-def _left_out(health: CaseHealth) -> str:
-    stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
-    return stale + (f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else "")
-
-
-def _search_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
     from chatbot.memory.cases.store import Wanted
 
     results = chatbot.cases.find(OWNER, options.texts[0], Wanted(options.k))
     if not results:
         health = chatbot.cases.health(OWNER)
-        there = f"None of {counted(health.cases, 'rated answer')} is to a question like this{_left_out(health)}."
+        stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""
+        waiting = f"; {health.waiting} without a vector yet (`memory cases reembed`)" if health.waiting else ""
+        there = f"None of {counted(health.cases, 'rated answer')} is to a question like this{stale}{waiting}."
         note(Notice(there, "`memory cases list` shows all.") if health.cases else NONE_RATED)
     for found in results:
-        emit(
-            {"rank": found.rank, "score": found.score, **_case_line(found.case)}, f"{found.score:.2f}  {_case_text(found.case)}", as_json=options.json
-        )
-    return DONE
+        line = {"rank": found.rank, "score": found.score, **_case_line(found.case)}
+        yield line, f"{found.score:.2f}  {_case_text(found.case)}"
 
 
-def _remove_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _remove_case(chatbot: Chatbot, options: Namespace) -> Lines:
     from chatbot.memory.cases.store import KEPT_DAYS
 
     key = options.texts[0]
     chatbot.cases.delete(OWNER, key)
     undo = f"Removed. Undo within {KEPT_DAYS} days: python -m chatbot memory cases restore {key}"
-    emit({"key": key, "status": "removed"}, undo, as_json=options.json)
-    return DONE
+    yield {"key": key, "status": "removed"}, undo
 
 
-def _restore_case(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    emit(_case_line(chatbot.cases.restore(OWNER, options.texts[0])), "Restored.", as_json=options.json)
-    return DONE
+@told
+def _restore_case(chatbot: Chatbot, options: Namespace) -> Lines:
+    yield _case_line(chatbot.cases.restore(OWNER, options.texts[0])), "Restored."
 
 
-def _reembed_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+def _reembed_cases(chatbot: Chatbot, options: Namespace) -> int:
     waiting = chatbot.cases.catch_up(OWNER, most=None)
     emit({"waiting": waiting}, f"{counted(waiting, 'rated answer')} without a vector.", as_json=options.json)
     return FAILED if waiting else DONE
 
 
-def _health_of_cases(chatbot: Chatbot, options: argparse.Namespace) -> int:
+def _health_of_cases(chatbot: Chatbot, options: Namespace) -> int:
     health = chatbot.cases.health(OWNER)
     text = f"{counted(health.cases, 'rated answer')} ({health.positive} helpful, {health.negative} not), {health.stale} stale"
     text += f", {health.waiting} without a vector yet."
@@ -118,8 +100,7 @@ COMMANDS = Commands(
     {
         "list": Action(_list_cases, rows=sys.maxsize),
         "add": Action(_add_case, "TEXT TEXT"),
-        "import": Action(_import_cases, "FILE"),
-        "export": Action(_export_cases),
+        **file_actions("cases", FORM),
         "search": Action(_search_cases, "TEXT", FEW),
         "remove": Action(_remove_case, "KEY"),
         "restore": Action(_restore_case, "KEY"),

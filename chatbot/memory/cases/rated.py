@@ -25,14 +25,6 @@ QUESTION_CHARACTERS = 80
 Search = Callable[[tuple[str, ...], int], Sequence[Hit]]
 
 
-def _no_digest(version: int) -> str:
-    return ""
-
-
-def _none_older(hit: Hit, other: Hit) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Rated:
     """weights: by SHA-256 and page, what ratings say of it. digest_of: SHA-256 of a version's file. case: the verified answer to this very question.
@@ -40,9 +32,9 @@ class Rated:
     avoid: the text of an answer to this very question that was rated not helpful, "" where none was."""
 
     weights: Mapping[tuple[str, int], PageWeight] = field(default_factory=dict)
-    digest_of: Callable[[int], str] = _no_digest
+    digest_of: Callable[[int], str] = lambda version: ""
     case: Case | None = None
-    is_older: Callable[[Hit, Hit], bool] = _none_older
+    is_older: Callable[[Hit, Hit], bool] = lambda hit, other: False
     avoid: str = ""
 
     @property
@@ -104,7 +96,7 @@ class Rated:
         return text if used == set(names) else ""
 
     def _pages_of_case(self, search: Search) -> list[Hit]:
-        wanted = {(page.document, page.page) for page in self.case.pages} if self.case else set()
+        wanted = dict.fromkeys((page.document, page.page) for page in self.case.pages) if self.case else {}
         names = tuple(dict.fromkeys(document for document, _ in wanted))
         return [hit for hit in (search(names, DEPTH) if names else ()) if (hit.document, hit.page) in wanted][:MOST_PAGES]
 

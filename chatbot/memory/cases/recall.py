@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.memory.cases.records import Case
+from chatbot.memory.layers import by_embedder
+from chatbot.store.vectors import Vectors
 
 __all__ = [
     "PAGE_BOUND",
@@ -49,7 +51,7 @@ UNKNOWN = Thresholds(0.9, 0.97)
 
 def thresholds_of(fingerprint: str) -> Thresholds:
     """Those that were measured for an embedder, else careful ones."""
-    return next((found for start, found in CALIBRATED.items() if fingerprint.startswith(start)), UNKNOWN)
+    return by_embedder(CALIBRATED, fingerprint, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,16 @@ class Recalled:
         }
 
 
-def cosines_of(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def cosines_of(rows: Vectors, vector: Vectors) -> Vectors:
     """Cosines of unit rows (n, dimension) to a unit vector (dimension,), in [-1, 1], worked out on the caller's thread alone.
 
     BLAS, which `@` calls, cuts the product up for all cores and waits for each: beside others that work, ten times as long as one core takes.
     """
-    found: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
+    found: Vectors = np.einsum("ij,j->i", rows, vector)
     return np.clip(found, -1, 1, out=found)
 
 
-def nearest(scores: NDArray[np.float32], wanted: NDArray[np.bool_], least: float) -> Sequence[int]:
+def nearest(scores: Vectors, wanted: NDArray[np.bool_], least: float) -> Sequence[int]:
     """Places of the scores that are wanted and not below `least`, the highest first, of equals the later. NaN is never among them."""
     places = np.flatnonzero(wanted & (scores >= least))[::-1]
     found: list[int] = places[np.argsort(-scores[places], kind="stable")].tolist()

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -116,24 +116,22 @@ def read_case(line: bytes, line_index: int) -> Case:
     record = _record(line)
     question_field, plan_field, reward_field = _shape(record)
     question, plan = _text(record, question_field), _text(record, plan_field)
-    ids = record.get("document_ids")
-    document_ids = tuple(dict.fromkeys(_digest(one) for one in ids if isinstance(one, str))) if isinstance(ids, list) else ()
-    word, by = (encodable(value) if isinstance(value, str) else "" for value in (record.get("word"), record.get("by")))
-    names = record.get("asked_of")
-    asked_of = tuple(sorted({encodable(one) for one in names if isinstance(one, str)})) if isinstance(names, list) else ()
+    document_ids = tuple(dict.fromkeys(map(_digest, _texts(record.get("document_ids")))))
+    word, by = ("".join(_texts([record.get(name)])) for name in ("word", "by"))
+    asked_of = tuple(sorted({*_texts(record.get("asked_of"))}))
     return Case(
         question,
         plan,
         read_reward(record.get(reward_field)),
         _seconds(record.get("timestamp")),
         document_ids,
-        tuple(_pages(record.get("pages"), document_ids)) if record.get("pages") else (),
+        tuple(_pages(record.get("pages"), document_ids)),
         word[:LONGEST_WORD],
         record.get("verified") is True,
         by,
         line_index,
         case_id(question, by, asked_of),
-        _seconds(record.get("deleted")) if "deleted" in record else 0.0,
+        _seconds(record.get("deleted")),
         asked_of,
     )
 
@@ -165,9 +163,9 @@ def _record(line: bytes) -> Mapping[str, Any]:
 
 
 def _shape(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    given = [field for field in VERDICTS if record.get(field) is not None]
     for question, plan, verdict in SHAPES:
         if question in record and plan in record:
-            given = [field for field in VERDICTS if record.get(field) is not None]
             if len({read_reward(record[field]) for field in given}) > 1:
                 raise ValueError(f"its verdicts {' and '.join(given)} contradict each other")
             return question, plan, verdict if verdict in given or not given else given[0]
@@ -182,6 +180,11 @@ def _text(record: Mapping[str, Any], field: str) -> str:
     if not value.strip():
         raise ValueError(f"its {field} is empty")
     return encodable(value)
+
+
+def _texts(value: object) -> list[str]:
+    """The texts in a list; none where it is no list."""
+    return [encodable(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _seconds(value: object) -> float:
@@ -234,43 +237,33 @@ def case_fields(case: Case) -> dict[str, Any]:
     if case.document_ids:
         fields["document_ids"] = list(case.document_ids)
     if case.pages:
-        fields["pages"] = [
-            {"document_id": one.document_id, "document": one.document, "page": one.page, "quote": one.quote[:LONGEST_QUOTE]} for one in case.pages
-        ]
+        fields["pages"] = [asdict(replace(one, quote=one.quote[:LONGEST_QUOTE])) for one in case.pages]
     optional = {"word": case.word, "verified": case.verified, "by": case.by, "asked_of": list(case.asked_of)}
     return fields | {name: value for name, value in optional.items() if value}
 
 
 def case_line(case: Case) -> bytes:
     """The case as one line with its end. Raises UsageError where it, or the word on it, is longer than any reader takes, or empty."""
-    return _line(case_fields(_whole(case)))
+    return _line(case, case_fields(case))
 
 
 def edited_line(line: bytes, case: Case) -> bytes:
     """The line with the question, answer, verdict and word of `case` in its own shape; what else another program wrote there is kept. Raises as case_line."""
-    record = dict(_record(line))
-    question_field, plan_field, reward_field = _shape(record)
-    record |= {question_field: _whole(case).question, plan_field: case.plan}
-    for name in {reward_field, *(name for name in VERDICTS if name in record)}:
-        record[name] = case.reward if name == "reward" else "positive" if case.reward else "negative"
-    for name, value in (("word", case.word), ("verified", case.verified)):
-        record.pop(name, None)
-        if value:
-            record[name] = value
-    return _line(record)
+    record = _record(line)
+    question, plan, reward = _shape(record)
+    verdict = "positive" if case.reward else "negative"
+    own = {question: case.question, plan: case.plan, "word": case.word, "verified": case.verified}
+    own |= {name: case.reward if name == "reward" else verdict for name in VERDICTS if name == reward or name in record}
+    return _line(case, {name: value for name, value in {**record, **own}.items() if value or name not in ("word", "verified")})
 
 
-def _whole(case: Case) -> Case:
+def _line(case: Case, record: Mapping[str, Any]) -> bytes:
     if not case.question.strip() or not case.plan.strip():
         raise UsageError("A case needs a question and an answer.", hint="Give both.")
     if len(case.word) > LONGEST_WORD:
         raise UsageError(
             f"What was said about the answer has {len(case.word):,} characters, at most {LONGEST_WORD:,} are kept.", hint="Say it shorter."
         )
-    return case
-
-
-def _line(record: Mapping[str, Any]) -> bytes:
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     for end, escaped in LINE_ENDS.items():
         text = text.replace(end, escaped)

@@ -7,18 +7,21 @@ import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import NotFoundError
 from chatbot.memory.cases.records import Case, case_id, case_line, edited_line, read_case
-from chatbot.memory.cases.vectors import BATCH, question_vectors
 from chatbot.memory.database import MemoryDatabase, Tables
-from chatbot.memory.import_files import LineProblem
+from chatbot.memory.import_files import LineProblem, Progress, no_progress
+from chatbot.search.fusion import embed_query, mean_vector, worth_searching
+from chatbot.search.questions import subject_of
 from chatbot.store.embedders import Embedder
+from chatbot.store.vectors import Vectors
 
-__all__ = ["TABLES", "Shelf", "ShelfView", "own_case"]
+__all__ = ["TABLES", "Shelf", "ShelfView", "own_case", "question_vectors", "unknown_case"]
 
 # A row is a case as its line of JSON. Whatever changes one gives it another revision, and counts on its shelf: what was read once is known by both.
 TABLES = Tables(
@@ -41,6 +44,8 @@ LINE = "cast(line as blob)"
 ORDER = "select number, revision from rated_answer where shelf = ? order by number"
 ROWS = f"""select number, revision, {LINE}, case when fingerprint = ? then vector end from rated_answer
     where number in (select value from json_each(?))"""
+# Questions embedded in one call and kept together, so that progress is seen, an endpoint's batch is used, and a stop loses seconds of work.
+BATCH = 256
 # Who shares a case that names nobody: no owner, but not the one who looks at it either.
 SOMEBODY = "somebody"
 # How far from 1 the length of a unit row may be: what is further is no vector that an embedder made.
@@ -58,9 +63,13 @@ class ShelfView:
     keys: tuple[Key, ...]
     problems: tuple[LineProblem, ...]
     ids: Mapping[str, int]
-    rows: NDArray[np.float32]
+    rows: Vectors
     embedded: NDArray[np.bool_]
     positive: NDArray[np.bool_]
+
+    def case(self, key: str) -> Case | None:
+        """The case with this id; None where it is not there."""
+        return self.cases[self.ids[key]] if key in self.ids else None
 
 
 def own_case(case: Case, *, shared: bool) -> Case:
@@ -69,44 +78,53 @@ def own_case(case: Case, *, shared: bool) -> Case:
     return case if by == case.by else replace(case, by=by, id=case_id(case.question, by, case.asked_of))
 
 
+def unknown_case(key: str) -> NotFoundError:
+    """What is raised for an id that an owner has no case of."""
+    return NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+
+
+def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:
+    """Unit rows (n, dimension), each as a question is embedded when it is asked: its subject, of a long one the mean over its pieces. Raises ModelError."""
+    subjects = [subject_of(question) for question in questions]
+    rows = np.zeros((len(subjects), embedder.dimension), np.float32)
+    short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
+    if short:
+        rows[short] = embedder.embed([subjects[one] for one in short])
+    for one in sorted(set(range(len(subjects))).difference(short)):
+        rows[one] = mean_vector(worth_searching(embed_query(embedder, subjects[one]).chunks))
+    return rows
+
+
 class Shelf:
     """The cases under one name. Safe from several threads, and beside other processes that use it."""
 
     def __init__(self, database: MemoryDatabase, name: str, embedder: Embedder, *, shared: bool = False) -> None:
         self._database, self._name, self._embedder, self._shared = database, name, embedder, shared
         self._lock = threading.RLock()
-        self._changes = -1
-        # The rows as they were read last: their keys, what each holds, and its vector.
-        self._keys: list[Key] = []
-        self._read: list[Case | LineProblem] = []
-        self._bytes = 0
-        nothing = np.zeros(0, np.bool_)
-        self._rows = np.zeros((0, embedder.dimension), np.float32)
-        self._view = ShelfView((), (), (), {}, self._rows, nothing, nothing)
+        # Of the rows as they were read last: how many changes there were before, what each row holds with its vector, and bytes of their lines.
+        self._changes, self._known, self._bytes = -1, dict[Key, tuple[Case | LineProblem, Vectors]](), 0
+        self._view: ShelfView
 
     @property
     def size(self) -> int:
         """Bytes that it keeps ready, about: of the lines, and of the vectors."""
-        return self._bytes + int(self._rows.nbytes)
+        return self._bytes + 4 * self._embedder.dimension * len(self._known)
 
     def view(self) -> ShelfView:
         """What the shelf holds now. Raises StoreError."""
         with self._lock:
-            counted = self._database.read("select changes from rated_shelf where shelf = ?", (self._name,))
-            changes = int(counted[0][0]) if counted else 0
+            changes = sum(row[0] for row in self._database.read("select changes from rated_shelf where shelf = ?", (self._name,)))
             if changes != self._changes:
-                self._reread()
-                self._view, self._changes = self._look(), changes
+                self._view, self._changes = self._reread(), changes
             return self._view
 
     def put(self, cases: Sequence[Case]) -> None:
         """Keep cases, each in the place of what stands on its question. Raises StoreError, UsageError."""
-        lines = [(case, case_line(case)) for case in cases]
         with self._database.write() as connection:
-            for case, line in lines:
-                self._put(connection, case, line)
+            for case in cases:
+                self._put(connection, case)
 
-    def embed(self, *, only: str = "", most: int | None = None, progress: Callable[[int, int], None] = lambda done, total: None) -> int:
+    def embed(self, *, only: str = "", most: int | None = None, progress: Progress = no_progress) -> int:
         """Make and keep the vectors that are missing; how many are missing still. only: of the case with this id; most: of so many cases, the newest first.
 
         Raises ModelError, StoreError.
@@ -142,22 +160,19 @@ class Shelf:
         with self._database.write() as connection:
             number, old, _ = self._found(connection, key)
             new = change(old)
-            to._put(connection, new, case_line(new), of=number)
+            to._put(connection, new, of=number)
             connection.execute("delete from rated_answer where number = ?", (number,))
         return new
 
     def remove(self, is_gone: Callable[[Case], bool]) -> list[Case]:
         """Erase all cases of the kind; those that were there. Raises StoreError."""
-        gone: list[Case] = []
         with self._database.write() as connection:
-            for number, line in connection.execute(f"select number, {LINE} from rated_answer where shelf = ?", (self._name,)).fetchall():
-                case = self._case(line, 0)
-                if isinstance(case, Case) and is_gone(case):
-                    gone.append(case)
-                    connection.execute("delete from rated_answer where number = ?", (number,))
-        if gone:
+            rows = connection.execute(f"select number, {LINE} from rated_answer where shelf = ?", (self._name,)).fetchall()
+            found = {number: case for number, line in rows if isinstance(case := self._case(line, 0), Case) and is_gone(case)}
+            connection.executemany("delete from rated_answer where number = ?", [(number,) for number in found])
+        if found:
             self._database.compact()
-        return gone
+        return list(found.values())
 
     # --- inside -------------------------------------------------------------------------------------------------------------
 
@@ -172,11 +187,11 @@ class Shelf:
             case = self._case(line, 0)
             if isinstance(case, Case):
                 return number, case, line
-        raise NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
+        raise unknown_case(key)
 
-    def _put(self, connection: sqlite3.Connection, case: Case, line: bytes, *, of: int = 0) -> None:
+    def _put(self, connection: sqlite3.Connection, case: Case, *, of: int = 0) -> None:
         """of: the number of the row whose vector it has; 0 for what stands on its question, if that is written alike."""
-        own = case_id(case.question, case.by, case.asked_of)
+        line, own = case_line(case), case_id(case.question, case.by, case.asked_of)
         where, given = ("number = ?", (of,)) if of else ("shelf = ? and id = ?", (self._name, own))
         before = connection.execute(f"select {LINE}, fingerprint, vector from rated_answer where {where}", given).fetchone()
         old = self._case(before[0], 0) if before else None
@@ -185,49 +200,38 @@ class Shelf:
             "insert or replace into rated_answer (shelf, id, line, fingerprint, vector) values (?, ?, ?, ?, ?)", (self._name, own, line, *vector)
         )
 
-    def _keep_vectors(self, keys: Sequence[Key], rows: NDArray[np.float32]) -> None:
+    def _keep_vectors(self, keys: Sequence[Key], rows: Vectors) -> None:
         """Keep the unit vectors (n, dimension) of rows that nobody changed meanwhile."""
-        given = [(self._embedder.fingerprint, np.asarray(row, np.float32).tobytes(), *key) for key, row in zip(keys, rows, strict=True)]
-        with self._database.write() as connection:
-            connection.executemany(
-                "update rated_answer set fingerprint = ?, vector = ?, revision = revision + 1 where number = ? and revision = ?", given
-            )
+        given = [(self._embedder.fingerprint, row.tobytes(), *key) for key, row in zip(keys, rows, strict=True)]
+        self._database.change_each(
+            "update rated_answer set fingerprint = ?, vector = ?, revision = revision + 1 where number = ? and revision = ?", given
+        )
 
-    def _reread(self) -> None:
-        """Read the rows that came or changed; the others are known, and those before the first change stay where they are."""
-        keys = [(int(number), int(revision)) for number, revision in self._database.read(ORDER, (self._name,))]
-        pairs = enumerate(zip(self._keys, keys, strict=False))
-        same = next((at for at, (old, new) in pairs if old != new), min(len(self._keys), len(keys)))
-        known = {key: at for at, key in enumerate(self._keys[same:], same)}
-        lacking = [number for number, revision in keys[same:] if (number, revision) not in known]
+    def _reread(self) -> ShelfView:
+        """Read the rows that came or changed; the others are known."""
+        keys = self._database.read(ORDER, (self._name,))
+        lacking = [key[0] for key in keys if key not in self._known]
         found = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking))) if lacking else []
-        fresh = {(number, revision): (line, vector) for number, revision, line, vector in found}
-        keys[same:] = [key for key in keys[same:] if key in known or key in fresh]
-        read, rows = self._read[:same], np.zeros((len(keys), self._embedder.dimension), np.float32)
-        rows[:same] = self._rows[:same]
-        for at, key in enumerate(keys[same:], same):
-            if key in known:
-                read.append(_placed(self._read[known[key]], at))
-                rows[at] = self._rows[known[key]]
-                continue
-            line, vector = fresh[key]
-            read.append(self._case(line, at))
-            self._bytes += len(line)
-            if isinstance(vector, bytes) and len(vector) == rows[at].nbytes:
-                rows[at] = np.frombuffer(vector, np.float32)
-        self._keys, self._read, self._rows = keys, read, rows
-
-    def _look(self) -> ShelfView:
-        places = [at for at, one in enumerate(self._read) if isinstance(one, Case)]
-        cases = tuple(one for one in self._read if isinstance(one, Case))
-        problems = tuple(one for one in self._read if isinstance(one, LineProblem))
-        rows = self._rows[places] if problems else self._rows
+        self._bytes += sum(len(line) for _, _, line, _ in found)
+        known = self._known | {(number, revision): (self._case(line, 0), self._row(vector)) for number, revision, line, vector in found}
+        keys = [key for key in keys if key in known]
+        read = [_placed(known[key][0], at) for at, key in enumerate(keys)]
+        rows = np.array([known[key][1] for key in keys], np.float32).reshape(len(keys), self._embedder.dimension)
         with np.errstate(over="ignore", invalid="ignore"):
             embedded = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
         rows[~embedded] = 0
-        positive = np.array([case.reward == 1 for case in cases], np.bool_)
-        ids = {case.id: at for at, case in enumerate(cases)}
-        return ShelfView(cases, tuple(self._keys[at] for at in places), problems, ids, rows, embedded, positive)
+        self._known = {key: (one, row) for key, one, row in zip(keys, read, rows, strict=True)}
+        cases = {at: one for at, one in enumerate(read) if isinstance(one, Case)}
+        problems = tuple(one for one in read if isinstance(one, LineProblem))
+        places = list(cases) if problems else slice(None)
+        positive = np.array([case.reward == 1 for case in cases.values()], np.bool_)
+        ids = {case.id: at for at, case in enumerate(cases.values())}
+        return ShelfView(tuple(cases.values()), tuple(keys[at] for at in cases), problems, ids, rows[places], embedded[places], positive)
+
+    def _row(self, vector: Any) -> Vectors:
+        """A vector as it was kept; zeros for what is none."""
+        sound = isinstance(vector, bytes) and len(vector) == 4 * self._embedder.dimension
+        return np.frombuffer(vector, np.float32) if sound else np.zeros(self._embedder.dimension, np.float32)
 
 
 def _placed(one: Case | LineProblem, at: int) -> Case | LineProblem:

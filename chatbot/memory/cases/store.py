@@ -7,28 +7,26 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.importing import read_cases
 from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
 from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
-from chatbot.memory.cases.rows import NEAREST, NO_DOCUMENTS, CaseHealth, CaseRow, Documents, Wanted
 from chatbot.memory.cases.sameness import same_matter
-from chatbot.memory.cases.shelf import TABLES, Shelf, ShelfView
-from chatbot.memory.cases.vectors import question_vectors
+from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors, unknown_case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.database import MemoryDatabase
-from chatbot.memory.import_files import ImportedLines, Progress
+from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
 from chatbot.records import Answer
 from chatbot.store.embedders import Embedder
+from chatbot.store.vectors import Vectors
 
 __all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "hidden", "is_sound"]
 
@@ -40,12 +38,64 @@ SHARED, DELETED = "shared", ".deleted"
 # How long a case that was deleted can be restored.
 KEPT_DAYS = 7
 DAY = 86_400
+# Cases that a recall gives.
+NEIGHBOURS = 8
 # More neighbours than there are.
 ALL = 2**31
 # Vectors made at a time for cases that came without: one or two seconds of the embedded model, while nobody waits.
 CATCH_UP = 500
 UNSOUND = ("contradicted", "unsupported")
-Vector = NDArray[np.float32]
+
+
+class _All:
+    def __contains__(self, digest: object) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What cases must know of documents. digest_of(version): SHA-256 of its file, "" where it is gone. live(): SHA-256 of the files that answers rest on now."""
+
+    digest_of: Callable[[int], str] = lambda version: ""
+    live: Callable[[], Container[str]] = _All
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a recall asks for. reward: 1 or 0, None for both. least: cosine, None for the embedder's own threshold. stale: whether cases too whose documents
+    changed or went."""
+
+    k: int = NEIGHBOURS
+    reward: int | None = None
+    least: float | None = None
+    stale: bool = False
+
+
+NO_DOCUMENTS, NEAREST = Documents(), Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A case as listed. stale: a document it rests on was changed or removed, so that it is not recalled. shared: it is among those that all have."""
+
+    case: Case
+    stale: bool
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CaseHealth:
+    """How an owner's cases fare. waiting: cases without a vector yet, which are not recalled. shared: of all owners; problems: of the owner's, shared_problems:
+    of what is shared, that cannot be read."""
+
+    cases: int
+    positive: int
+    negative: int
+    stale: int
+    waiting: int
+    shared: int
+    problems: tuple[LineProblem, ...]
+    shared_problems: tuple[LineProblem, ...] = ()
 
 
 class Cases:
@@ -56,7 +106,7 @@ class Cases:
         database.prepare(TABLES)
         self._database, self._embedder, self._documents = database, embedder, documents
         self.thresholds = thresholds_of(embedder.fingerprint)
-        self._shelves: OrderedDict[str, Shelf] = OrderedDict()
+        self._shelves = OrderedDict[str, Shelf]()
         self._lock = threading.Lock()
         # When what was deleted was looked through last, on the clock that only goes forward.
         self._swept = 0.0
@@ -67,7 +117,7 @@ class Cases:
         """As recall, with the question's vector made: the one embedding that it takes. Raises ModelError."""
         return self.recall(owner, question_vectors(self._embedder, [question])[0], wanted)
 
-    def recall(self, owner: str, vector: Vector, wanted: Wanted = NEAREST) -> list[Recalled]:
+    def recall(self, owner: str, vector: Vectors, wanted: Wanted = NEAREST) -> list[Recalled]:
         """The owner's and the shared cases whose questions are nearest, best first; everything is filtered before the first k are taken.
 
         Embeds nothing: of cases without a vector see `catch_up`. A vector that is not of this embedder, not finite or zero finds none. Raises StoreError.
@@ -76,32 +126,33 @@ class Cases:
         if not np.isfinite(length) or length == 0:
             return []
         least = self.thresholds.similar if wanted.least is None else wanted.least
-        stale, found = self._staleness(), list[tuple[float, Case]]()
-        for view in self._views(owner):
+        stale, found, own = self._staleness(), list[tuple[float, Case]](), self._shelf(owner).view()
+        for view in (own, self._shared().view()):
             allowed = view.embedded if wanted.reward is None else view.embedded & (view.positive == bool(wanted.reward))
             scores = cosines_of(view.rows, vector / length)
             fresh = (at for at in nearest(scores, allowed, least) if wanted.stale or not stale(view.cases[at]))
             # Among what is shared, what the owner has judged too is left out, whatever the verdict was; and what was not checked here, for it is anybody's text.
-            others = (at for at in fresh if not view.cases[at].by or (view.cases[at].verified and not self._has(owner, view.cases[at])))
-            found += [(float(scores[at]), view.cases[at]) for at in islice(others, max(0, wanted.k))]
+            others = (at for at in fresh if view is own or (view.cases[at].verified and _own_id(view.cases[at]) not in own.ids))
+            found += [(float(scores[at]), view.cases[at]) for at in islice(others, wanted.k)]
         found.sort(key=lambda pair: -pair[0])
-        return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: max(0, wanted.k)], 1)]
+        return [Recalled(rank, score, case) for rank, (score, case) in enumerate(found[: wanted.k], 1)]
 
-    def of_question(self, owner: str, question: str, vector: Vector, asked_of: Sequence[str] = ()) -> Recalled | None:
+    def of_question(self, owner: str, question: str, vector: Vectors, asked_of: Sequence[str] = ()) -> Recalled | None:
         """The newest verdict on this very question to these documents, () for all, in whatever words: a verified answer that was rated helpful, or one
         that its owner rated not helpful after that; None where there is none. What was asked of all is an answer of some too, where all that it stands
         on is theirs."""
         near = self.recall(owner, vector, Wanted(ALL, least=self.thresholds.same))
         names = frozenset(asked_of)
-        inside = (
-            one for one in near if names == set(one.case.asked_of) or (not one.case.asked_of and {page.document for page in one.case.pages} <= names)
-        )
-        same = [one for one in inside if same_matter(question, one.case.question)]
+
+        def is_asked_of(case: Case) -> bool:
+            return names == set(case.asked_of) or (not case.asked_of and {page.document for page in case.pages} <= names)
+
+        same = [one for one in near if is_asked_of(one.case) and same_matter(question, one.case.question)]
         bad = max((one for one in same if not one.case.reward), key=lambda one: one.case.at, default=None)
         good = next((one for one in same if one.case.reward and one.case.verified and (bad is None or one.case.at > bad.case.at)), None)
         return good or (bad if bad and not bad.case.by else None)
 
-    def weighed_pages(self, owner: str, vector: Vector) -> list[PageWeight]:
+    def weighed_pages(self, owner: str, vector: Vectors) -> list[PageWeight]:
         """The pages that ratings of similar questions raise or lower, each with the cases that do; made anew each time, so that a case that is deleted or turned
         counts no more."""
         return weigh_pages(self.recall(owner, vector), self.thresholds.similar)
@@ -120,28 +171,26 @@ class Cases:
         case = Case(
             answer.search_query or answer.question, cited_text(answer), good, word=word.strip(), verified=is_sound(answer), asked_of=_asked_of(answer)
         )
-        pages = tuple(dict.fromkeys(self._pages(answer)))
+        # Of a file that is not there any more a page has a name that is nobody's, so that the case is stale.
+        cited = (
+            CasePage(self._documents.digest_of(one.version) or GONE, one.document or "", one.page, one.quote[:LONGEST_QUOTE])
+            for one in answer.citations
+            if one.version and one.page
+        )
+        pages = tuple(dict.fromkeys(cited))
         ids = tuple(dict.fromkeys(page.document_id for page in pages))
         old = self.rated(owner, answer)
         # As it is read again, which is what an older one can be compared with.
         new = read_case(case_line(replace(case, document_ids=ids, pages=pages)), 0)
-        return old if old is not None and replace(new, at=old.at, line_index=old.line_index) == old else self.add(owner, new)
+        return old if old and replace(new, at=old.at, line_index=old.line_index) == old else self.add(owner, new)
 
     def rated(self, owner: str, answer: Answer) -> Case | None:
         """The owner's verdict on the question of an answer; None where there is none. Raises StoreError."""
-        view = self._shelf(owner).view()
-        at = view.ids.get(case_id(answer.search_query or answer.question, asked_of=_asked_of(answer)))
-        return None if at is None else view.cases[at]
-
-    def _pages(self, answer: Answer) -> Iterator[CasePage]:
-        """The pages that an answer cites; of a file that is not there any more under a name that is nobody's, so that the case is stale."""
-        for one in answer.citations:
-            if one.version and one.page:
-                yield CasePage(self._documents.digest_of(one.version) or GONE, one.document or "", one.page, one.quote[:LONGEST_QUOTE])
+        return self._shelf(owner).view().case(case_id(answer.search_query or answer.question, asked_of=_asked_of(answer)))
 
     def add(self, owner: str, case: Case) -> Case:
         """Keep a case, now where it has no time. Where its vector cannot be made it waits for one. Raises StoreError, UsageError."""
-        dated = replace(case, at=case.at or round(time.time(), 6), by="", id=case_id(case.question, asked_of=case.asked_of), deleted_at=0.0)
+        dated = replace(case, at=case.at or round(time.time(), 6), by="", id=_own_id(case), deleted_at=0.0)
         shelf = self._shelf(owner)
         shelf.put([dated])
         _embed(shelf, dated.id)
@@ -155,7 +204,7 @@ class Cases:
         def changed(old: Case) -> Case:
             new = change(old)
             same = (new.question, new.plan) == (old.question, old.plan)
-            return replace(new, reward=_verdict(new.reward), verified=old.verified and same, id=case_id(new.question, asked_of=new.asked_of))
+            return replace(new, reward=_verdict(new.reward), verified=old.verified and same, id=_own_id(new))
 
         shelf = self._shelf(owner)
         new = shelf.change(key, changed)
@@ -190,7 +239,9 @@ class Cases:
 
         Raises NotFoundError, StoreError, and UsageError for an answer that was not checked here: what is shared stands in everybody's prompts.
         """
-        own = self._own(owner, key)
+        own = self._shelf(owner).view().case(key)
+        if own is None:
+            raise unknown_case(key)
         if not own.verified:
             raise UsageError(
                 "Only an answer whose citations and figures were checked here can be shared.",
@@ -203,7 +254,7 @@ class Cases:
         if not self._shared().remove(lambda case: case.id == key and case.by == hidden(owner)):
             raise NotFoundError(f"You share no case {key[:40]!r}.", hint="List the shared ones.")
 
-    def import_file(self, owner: str, path: Path, *, progress: Progress = lambda done, total: None) -> ImportedLines:
+    def import_file(self, owner: str, path: Path, *, progress: Progress = no_progress) -> ImportedLines:
         """Add the cases of a JSONL file in any of the SHAPES, in its order, and make their vectors. What is there already stays unless the file's is newer, and is
         known; of two verdicts on a question in the file the newer counts, of equally new ones the later.
 
@@ -212,7 +263,9 @@ class Cases:
         shelf = self._shelf(owner)
         found, problems = read_cases(path)
         there = {case.id: case.at for case in shelf.view().cases}
-        new = [case for case in _newest(found) if case.id not in there or case.at > there[case.id]]
+        # A stable order: of equally new ones the later is the last.
+        newest = {case.id: case for case in sorted(found, key=lambda case: case.at)}
+        new = [case for case in found if newest[case.id] is case and (case.id not in there or case.at > there[case.id])]
         shelf.put(new)
         self._follow(owner)
         shelf.embed(progress=progress)
@@ -242,10 +295,8 @@ class Cases:
 
     def listed(self, owner: str, *, search: str = "", shared: bool = False) -> list[CaseRow]:
         """The owner's cases, or those that all have, the latest first. search: only those with each of its words in question, answer or word."""
-        words = search.casefold().split()
-        stale = self._staleness()
-        shelf = self._shared() if shared else self._shelf(owner)
-        cases = [case for case in shelf.view().cases if all(word in f"{case.question}\n{case.plan}\n{case.word}".casefold() for word in words)]
+        stale, shelf = self._staleness(), self._shared() if shared else self._shelf(owner)
+        cases = [case for case in shelf.view().cases if holds_words(f"{case.question}\n{case.plan}\n{case.word}", search)]
         return [CaseRow(case, stale(case), shared) for case in reversed(cases)]
 
     def export(self, owner: str) -> Iterator[bytes]:
@@ -257,33 +308,15 @@ class Cases:
         stale = self._staleness()
         view, shared = self._shelf(owner).view(), self._shared().view()
         positive, count = int(view.positive.sum()), len(view.cases)
-        waiting = count - int(view.embedded.sum())
-        return CaseHealth(
-            count,
-            positive,
-            count - positive,
-            sum(map(stale, view.cases)),
-            waiting,
-            len(shared.cases),
-            view.problems,
-            shared.problems,
-        )
+        waiting, gone = count - int(view.embedded.sum()), sum(map(stale, view.cases))
+        return CaseHealth(count, positive, count - positive, gone, waiting, len(shared.cases), view.problems, shared.problems)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-
-    def _own(self, owner: str, key: str) -> Case:
-        view = self._shelf(owner).view()
-        if key not in view.ids:
-            raise _unknown(key)
-        return view.cases[view.ids[key]]
 
     def _kept(self, owner: str) -> list[Case]:
         """What was deleted and is not past its time."""
         since = time.time() - KEPT_DAYS * DAY
         return [case for case in self._deleted(owner).view().cases if case.deleted_at > since]
-
-    def _has(self, owner: str, case: Case) -> bool:
-        return case_id(case.question, asked_of=case.asked_of) in self._shelf(owner).view().ids
 
     def _publish(self, owner: str, own: Case) -> Case:
         by, shelf = hidden(owner), self._shared()
@@ -297,8 +330,7 @@ class Cases:
         by, view = hidden(owner), self._shelf(owner).view()
         gone = set[str]()
         for case in [case for case in self._shared().view().cases if case.by == by]:
-            at = view.ids.get(case_id(case.question, asked_of=case.asked_of))
-            own = None if at is None else view.cases[at]
+            own = view.case(_own_id(case))
             if own is None or not own.verified:
                 gone.add(case.id)
             elif replace(case, by="", id=own.id, line_index=own.line_index) != own:
@@ -313,9 +345,6 @@ class Cases:
         """Erase cases for good."""
         if [case for name in names for case in self._shelf_at(name).remove(is_gone)]:
             self._database.erased()
-
-    def _views(self, owner: str) -> list[ShelfView]:
-        return [self._shelf(owner).view(), self._shared().view()]
 
     def _shelf(self, owner: str) -> Shelf:
         return self._shelf_at(hidden(owner))
@@ -346,17 +375,9 @@ def hidden(owner: str) -> str:
     return hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _unknown(key: str) -> NotFoundError:
-    return NotFoundError(f"You have no case {key[:40]!r}.", hint="List them; it may have been deleted.")
-
-
-def _newest(cases: Sequence[Case]) -> list[Case]:
-    """The newest of each question, in their order; of equally new ones the later."""
-    best: dict[str, Case] = {}
-    for case in cases:
-        if case.id not in best or case.at >= best[case.id].at:
-            best[case.id] = case
-    return [case for case in cases if best[case.id] is case]
+def _own_id(case: Case) -> str:
+    """The id of a case among its owner's, whoever shares it."""
+    return case_id(case.question, asked_of=case.asked_of)
 
 
 def _verdict(reward: object) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidd
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box
-from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_choice, finish
+from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_button, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files, lines_html
 from chatbot.ui.ratings import LONGEST_WORD
 from chatbot.ui.shared import House
@@ -27,7 +28,13 @@ EMPTY = (
     "No answer is rated yet. Below an answer on the Chat page, press thumb up or thumb down. "
     "A helpful answer comes back first when you ask the same again, looked up and checked anew; one rated down is avoided, and its pages count a little less."
 )
-WORDING = Wording("rated answer", "rated answers", "left out that you have rated as lately")
+FILES = Files(
+    "cases",
+    "Import a file of JSON lines: a question, an answer and a verdict on each",
+    "rated_answers.jsonl",
+    Wording("rated answer", "rated answers", "left out that you have rated as lately"),
+)
+Row = TypeVar("Row")
 NOTHING_FOUND = "No rated answer holds all of these words."
 STALE = "⚠ A document it rests on was changed or removed: it is left out until that is undone."
 UNVERIFIED = "An example only: its citations were not checked here, so it does not come back as an answer and cannot be shared."
@@ -52,9 +59,8 @@ def draw(house: House) -> None:
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_deleted(cases.deleted(owner), house)
-    draw_files(house, _files(house), empty=not health.cases)
-    if shared:
-        _draw_shared(shared, mine, house)
+    draw_files(house, FILES, cases, empty=not health.cases)
+    _draw_shared(shared, mine, house)
 
 
 def health_text(health: CaseHealth) -> str:
@@ -87,62 +93,50 @@ def _draw_buttons(row: CaseRow, shared: str, house: House) -> None:
     """shared: its id among the shared ones, "" where it is not there."""
     case, cases, owner = row.case, house.chatbot.cases, session.owner()
     of = plain_markdown(short(case.question, 60))
-    st.button("Correct", key=f"edit-{case.id}", type="tertiary", help=f"Correct verdict and word: {of}", on_click=ask_for, args=(EDIT, case))
+    draw_button("Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {of}")
     if shared:
-        told, change = f"Nobody else has it then: {of}", lambda: cases.unshare(owner, shared)
-        st.button("Stop sharing", key=f"unshare-{case.id}", type="tertiary", help=told, on_click=attempt, args=(change,))
+        draw_button("Stop sharing", f"unshare-{case.id}", attempt, partial(cases.unshare, owner, shared), told=f"Nobody else has it then: {of}")
     elif case.verified:
-        told, share = f"Everybody who uses this chatbot here then has it, without your name: {of}", lambda: cases.share(owner, case.id)
-        st.button("Share", key=f"share-{case.id}", type="tertiary", help=told, on_click=attempt, args=(share,))
-    st.button("Delete", key=f"delete-{case.id}", type="tertiary", help=f"Delete the rating: {of}", on_click=ask_for, args=(DELETE, case))
+        told = f"Everybody who uses this chatbot here then has it, without your name: {of}"
+        draw_button("Share", f"share-{case.id}", attempt, partial(cases.share, owner, case.id), told=told)
+    draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {of}")
 
 
 def _draw_deleted(kept: Sequence[Case], house: House) -> None:
-    if not kept:
-        return
-    opened = st.expander(f"Deleted ({len(kept):,})", key="deleted-cases", on_change="rerun")
-    if not opened.open:
-        return
-    cases, owner = house.chatbot.cases, session.owner()
-    with opened:
-        st.html(quiet_html(f"Each can be restored for {KEPT_DAYS} days, then it is erased."))
-        for case in kept[:ROWS]:
-            until = time.strftime("%d %B", time.localtime(case.deleted_at + KEPT_DAYS * DAY))
-            st.html(case_html(case, [f"Until {until}"]))
-            st.button("Restore", key=f"restore-case-{case.id}", type="tertiary", on_click=attempt, args=(partial(cases.restore, owner, case.id),))
-        if len(kept) > ROWS:
-            st.html(quiet_html(f"And {len(kept) - ROWS:,} more."))
+    restore = partial(house.chatbot.cases.restore, session.owner())
+
+    def draw(case: Case) -> None:
+        until = time.strftime("%d %B", time.localtime(case.deleted_at + KEPT_DAYS * DAY))
+        st.html(case_html(case, [f"Until {until}"]))
+        draw_button("Restore", f"restore-case-{case.id}", attempt, partial(restore, case.id))
+
+    _draw_folded(kept, draw, "Deleted", "deleted-cases", f"Each can be restored for {KEPT_DAYS} days, then it is erased.")
 
 
 def _draw_shared(rows: Sequence[CaseRow], mine: str, house: House) -> None:
-    opened = st.expander(f"Shared with everybody here ({len(rows):,})", key="shared-cases", on_change="rerun")
-    if not opened.open:
+    unshare = partial(house.chatbot.cases.unshare, session.owner())
+
+    def draw(row: CaseRow) -> None:
+        own = row.case.by == mine
+        st.html(case_html(row.case, [SHARED if own else BY_OTHERS, *([STALE] if row.stale else [])]))
+        if own:
+            draw_button("Stop sharing", f"stop-{row.case.id}", attempt, partial(unshare, row.case.id))
+
+    _draw_folded(rows, draw, "Shared with everybody here", "shared-cases")
+
+
+def _draw_folded(rows: Sequence[Row], draw: Callable[[Row], None], label: str, key: str, told: str = "") -> None:
+    """An expander with the first rows, where there are any, drawn when it is opened."""
+    if not rows:
         return
-    with opened:
-        for row in rows[:ROWS]:
-            own = row.case.by == mine
-            st.html(case_html(row.case, [SHARED if own else BY_OTHERS, *([STALE] if row.stale else [])]))
-            if own:
-                _stop_button(row.case.id, house)
-        if len(rows) > ROWS:
-            st.html(quiet_html(f"And {len(rows) - ROWS:,} more."))
-
-
-def _stop_button(key: str, house: House) -> None:
-    cases, owner = house.chatbot.cases, session.owner()
-    st.button("Stop sharing", key=f"stop-{key}", type="tertiary", on_click=attempt, args=(lambda: cases.unshare(owner, key),))
-
-
-def _files(house: House) -> Files:
-    cases, owner = house.chatbot.cases, session.owner()
-    return Files(
-        "cases",
-        "Import a file of JSON lines: a question, an answer and a verdict on each",
-        lambda path, progress: cases.import_file(owner, path, progress=progress),
-        lambda: cases.export(owner),
-        "rated_answers.jsonl",
-        WORDING,
-    )
+    opened = st.expander(f"{label} ({len(rows):,})", key=key, on_change="rerun")
+    if opened.open:
+        more = f"And {len(rows) - ROWS:,} more." if len(rows) > ROWS else ""
+        with opened:
+            st.html(quiet_html(told)) if told else None
+            for row in rows[:ROWS]:
+                draw(row)
+            st.html(quiet_html(more)) if more else None
 
 
 def _edit(case: Case, house: House) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,17 +112,6 @@ class Compressed:
     stats: Stats
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """One compression under way. head: messages before the last ones. scoring: what is really used."""
-
-    question: Question
-    options: Options
-    scoring: str
-    head: int
-    target: float
-
-
 class Conversation:
     """Messages read once and compressed for any number of questions. vectors: unit rows, one a message, of its text in `texts_to_embed`."""
 
@@ -140,38 +129,38 @@ class Conversation:
 
     def compress(self, question: Question, options: Options) -> Compressed:
         """What is kept for a question: at most the target, and less than one sentence below it, wherever the last messages are below it."""
-        count = len(self._messages.all)
+        count, said = len(self._messages.all), self._messages
         # A message that stands alone has nothing before it that could go, so its own sentences may.
         head = max(count - (options.keep_last if count > 1 else 0), 0)
         scoring = options.scoring if options.scoring == "seed" or question.text.strip() else "facts"
-        task = _Task(question, options, scoring, head, options.compression_ratio * self.tokens)
-        spans = [self._messages.whole(at) for at in range(count)]
-        if self.tokens <= max(options.max_tokens, task.target):
-            return self._result(spans, [], _Task(question, options, "none", head, task.target))
-        groups = self._groups(task)
-        tail = sum(self._messages.tokens[head:])
-        spans[:head] = self._kept(groups, task, task.target - tail) if tail < task.target else [self._messages.none(at) for at in range(head)]
-        return self._result(spans, groups, task)
+        spans, target = [said.whole(at) for at in range(count)], options.compression_ratio * self.tokens
+        if self.tokens <= max(options.max_tokens, target):
+            return self._result(spans, [], head, target, "none")
+        groups = self._groups(head, by_role=scoring == "seed")
+        left = target - sum(said.tokens[head:])
+        spans[:head] = self._kept(self._chunks(groups, question, options, scoring), head, left, options) if left > 0 else map(said.none, range(head))
+        return self._result(spans, groups, head, target, scoring)
 
-    def _groups(self, task: _Task) -> list[range]:
+    def _groups(self, head: int, *, by_role: bool) -> list[range]:
         """The chunks, as places of messages: for a question each message is one, which keeps more of what is asked for (a run's other messages
         would stay or go with it); for the seed's scoring runs of one role, of at most CHUNK_TOKENS where they are several messages."""
         starts, size, said = [], 0, self._messages
-        for at in range(task.head):
+        for at in range(head):
             size += said.tokens[at]
-            if not at or task.scoring != "seed" or said.all[at].role != said.all[at - 1].role or size > CHUNK_TOKENS:
+            if not at or not by_role or said.all[at].role != said.all[at - 1].role or size > CHUNK_TOKENS:
                 starts.append(at)
                 size = said.tokens[at]
-        return [range(start, end) for start, end in pairwise([*starts, task.head])]
+        return [range(start, end) for start, end in pairwise([*starts, head])]
 
-    def _kept(self, groups: Sequence[range], task: _Task, target: float) -> list[Spans]:
+    def _kept(self, chunks: Sequence[Chunk], head: int, target: float, options: Options) -> list[Spans]:
         """What stays of each message before the last ones, of at most `target` tokens."""
-        chunks = self._chunks(groups, task)
         goal, longest = target, max(max(chunk.sizes, default=0) for chunk in chunks)
         tried: list[tuple[bool, float, list[Spans]]] = []
         for _ in range(MOST_ROUNDS):
-            chosen = choose(chunks, goal, rho=task.options.chunk_share, gamma=task.options.gamma)
-            spans = [some for group, flags in zip(groups, chosen, strict=True) for some in self._spans(group, flags)]
+            chosen = choose(chunks, goal, rho=options.chunk_share, gamma=options.gamma)
+            # Of all chunks together, for they stand in the order of time, as their messages do.
+            flags = chain.from_iterable(chosen)
+            spans = [self._messages.kept(at, list(islice(flags, len(self._messages.spans[at])))) for at in range(head)]
             over = sum(self._messages.size(at, some) for at, some in enumerate(spans)) - target
             tried.append((over > 0, abs(over), spans))
             if -longest < over <= 0 or goal < 0:
@@ -180,23 +169,20 @@ class Conversation:
             goal -= over + len(tried) if over > 0 else over + longest / 2
         return min(tried, key=lambda one: one[:2])[2]
 
-    def _spans(self, group: range, flags: Sequence[bool]) -> list[Spans]:
-        ends = accumulate((len(self._messages.spans[at]) for at in group), initial=0)
-        return [self._messages.kept(at, flags[start:end]) for at, (start, end) in zip(group, pairwise(ends), strict=True)]
-
-    def _chunks(self, groups: Sequence[range], task: _Task) -> list[Chunk]:
-        chunks = []
-        for group, (value, ones) in zip(groups, self._importances(groups, task), strict=True):
+    def _chunks(self, groups: Sequence[range], question: Question, options: Options, scoring: str) -> list[Chunk]:
+        chunks, importances = [], self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question)
+        for group, (value, ones) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
-            cited = [cited and task.options.protect_figures for at in group for cited in self._cited[at]]
-            ones = [one + PROTECTED * protected for one, protected in zip(ones, cited, strict=True)]
-            chunks.append(Chunk(value, tuple(sizes), tuple(ones)))
+            if options.protect_figures:
+                cited = [cited for at in group for cited in self._cited[at]]
+                ones = [one + PROTECTED * protected for one, protected in zip(ones, cited, strict=True)]
+            chunks.append(Chunk(value, sizes, ones))
         return chunks
 
-    def _importances(self, groups: Sequence[range], task: _Task) -> list[Importance]:
-        if task.scoring == "seed":
-            return self._seed_importances(groups)
-        given = self._relevance.score(task.question.text, self._similarity(task.question))
+    def _importances(self, groups: Sequence[range], question: Question) -> list[Importance]:
+        vector = question.vector
+        near = None if self._vectors is None or vector is None else np.asarray(self._vectors @ vector, np.float64)
+        given = self._relevance.score(question.text, near)
         best, places = float(given.messages.max()), self._messages.places
         values = np.exp(np.maximum(given.messages - best, LOWEST_SCORE)).tolist()
         return [(values[group[0]], given.sentences[places[group[0]]].tolist()) for group in groups]
@@ -212,11 +198,6 @@ class Conversation:
             asked = _asks(text)
         return found
 
-    def _similarity(self, question: Question) -> NDArray[np.float64] | None:
-        if self._vectors is None or question.vector is None:
-            return None
-        return np.asarray(self._vectors @ question.vector, np.float64)
-
     @cached_property
     def _relevance(self) -> Relevance:
         return Relevance(self._messages.sentences)
@@ -225,7 +206,7 @@ class Conversation:
     def _cited(self) -> list[list[bool]]:
         return [[holds_cited_figure(sentence) for sentence in some] for some in self._messages.sentences]
 
-    def _result(self, spans: Sequence[Spans], groups: Sequence[range], task: _Task) -> Compressed:
+    def _result(self, spans: Sequence[Spans], groups: Sequence[range], head: int, target: float, scoring: str) -> Compressed:
         said = self._messages
         whole = [some == said.whole(at) for at, some in enumerate(spans)]
         sizes = [said.size(at, some) for at, some in enumerate(spans)]
@@ -235,15 +216,15 @@ class Conversation:
             compressed=not all(whole),
             original_tokens=self.tokens,
             compressed_tokens=sum(sizes),
-            target_tokens=int(task.target),
-            tail_tokens=sum(said.tokens[task.head :]),
+            target_tokens=int(target),
+            tail_tokens=sum(said.tokens[head:]),
             chunks=len(groups),
             chunks_compressed=sum(not all(whole[at] for at in group) for group in groups),
             chunks_removed=sum(not any(spans[at] for at in group) for group in groups),
             messages_whole=sum(whole),
-            messages_partly=sum(bool(some) and not all_of_it for some, all_of_it in zip(spans, whole, strict=True)),
+            messages_partly=sum(map(bool, spans)) - sum(whole),
             messages_left_out=sum(not some for some in spans),
-            scoring=task.scoring,
+            scoring=scoring,
         )
         context = [Message(one.id, one.role, said.text(at, spans[at])) for at, one in enumerate(said.all) if spans[at]]
         ids = [message.id for message in said.all]

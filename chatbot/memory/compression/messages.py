@@ -34,7 +34,7 @@ class Messages:
     def __init__(self, messages: Sequence[Message], model: str) -> None:
         """model: whose tokens are counted. Raises ValueError for an id that stands twice."""
         self.all = tuple(messages)
-        seen: set[str] = set()
+        seen = set[str]()
         for message in self.all:
             if message.id in seen:
                 raise ValueError(f"the id {message.id!r} stands twice; give each message its own")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,23 +52,6 @@ class Scores:
     sentences: Array
 
 
-class _Places:
-    """Where each term stands. sentences: those that hold it, ascending; often: how many times each does; messages: how many hold it."""
-
-    def __init__(self, found: Sequence[Sequence[str]], of: NDArray[np.int64]) -> None:
-        """found: the terms of each sentence. of: its message."""
-        self.sentences: dict[str, list[int]] = {}
-        self.often: dict[str, list[int]] = {}
-        self.messages: Counter[str] = Counter()
-        last: dict[str, int] = {}
-        for at, (some, message) in enumerate(zip(found, of.tolist(), strict=True)):
-            for term, often in Counter(some).items():
-                self.sentences.setdefault(term, []).append(at)
-                self.often.setdefault(term, []).append(often)
-                self.messages[term] += last.get(term) != message
-                last[term] = message
-
-
 class Relevance:
     """A conversation read once, for any number of questions. Reads nothing else, and remembers no question."""
 
@@ -82,7 +65,13 @@ class Relevance:
         said = [self._body(sentence, at, one) for at, sentences in enumerate(messages) for one, sentence in enumerate(sentences)]
         found = [terms(sentence) for sentence in said]
         self._lengths = np.bincount(self._of, [len(some) for some in found], len(messages))
-        self._places = _Places(found, self._of)
+        # Of each term the sentences that hold it, ascending, each with how often it does, and how many messages hold it.
+        self._sentences: dict[str, dict[int, int]] = defaultdict(dict)
+        for at, some in enumerate(found):
+            for term in some:
+                self._sentences[term][at] = self._sentences[term].get(at, 0) + 1
+        of = self._of.tolist()
+        self._holding = {term: len({of[at] for at in sentences}) for term, sentences in self._sentences.items()}
         self._facts(said, found)
 
     def score(self, query: str, similarity: Array | None = None) -> Scores:
@@ -91,11 +80,11 @@ class Relevance:
             return Scores(self._message_facts + FIRST_PERSON * self._tells, self._sentence_facts)
         named = {label for label in self._speakers if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", query.casefold())}
         names = {term for label in self._speakers for term in terms(label)}
-        wanted = [term for term in content_terms(query) if term not in names and term in self._places.messages]
+        wanted = [term for term in content_terms(query) if term not in names and term in self._holding]
         sentences = np.zeros(len(self._of))
         messages = np.zeros(len(self._labels))
         for term in wanted:
-            at = self._places.sentences[term]
+            at = list(self._sentences[term])
             sentences[at] += inverse_frequency(len(self._of), len(at))
             messages += self._match(term)
         total = _standard(_smooth(messages)) + FACTS * self._message_facts
@@ -107,9 +96,10 @@ class Relevance:
 
     def _match(self, term: str) -> Array:
         """One term's part of BM25 for every message."""
-        found = np.bincount(self._of[self._places.sentences[term]], self._places.often[term], len(self._labels))
+        often = self._sentences[term]
+        found = np.bincount(self._of[list(often)], list(often.values()), len(self._labels))
         long = 1 - B + B * self._lengths / max(self._lengths.mean(), 1)
-        matched: Array = inverse_frequency(len(self._labels), self._places.messages[term]) * found * (K1 + 1) / (found + K1 * long)
+        matched: Array = inverse_frequency(len(self._labels), self._holding[term]) * found * (K1 + 1) / (found + K1 * long)
         return matched
 
     def _body(self, sentence: str, at: int, one: int) -> str:
@@ -122,8 +112,8 @@ class Relevance:
         count, sentences = len(self._labels), len(said)
         # In a single message every term is equally common: what counts there is how many of its sentences hold it.
         rarity = {
-            term: inverse_frequency(count, holding) if count > 1 else inverse_frequency(sentences, len(self._places.sentences[term]))
-            for term, holding in self._places.messages.items()
+            term: inverse_frequency(count, holding) if count > 1 else inverse_frequency(sentences, len(self._sentences[term]))
+            for term, holding in self._holding.items()
         }
         states = np.array(["?" not in sentence and "？" not in sentence for sentence in said], float)
         rare = states * np.array([sum(rarity[term] for term in dict.fromkeys(some)) for some in found])

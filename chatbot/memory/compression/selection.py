@@ -15,8 +15,8 @@ class Chunk:
     """What goes or stays as a whole first. importance: above 0. sizes: tokens of its sentences. importances: of its sentences, any numbers."""
 
     importance: float
-    sizes: tuple[int, ...]
-    importances: tuple[float, ...]
+    sizes: Sequence[int]
+    importances: Sequence[float]
 
 
 def choose(chunks: Sequence[Chunk], goal: float, *, rho: float, gamma: float) -> list[list[bool]]:
@@ -35,7 +35,7 @@ def choose(chunks: Sequence[Chunk], goal: float, *, rho: float, gamma: float) ->
         size = sum(chunks[at].sizes)
         if size > budget:
             break
-        kept[at], budget, left, dropped = _without(chunks[at]), budget - size, left - size, dropped + 1
+        kept[at], budget, left, dropped = [not one for one in chunks[at].sizes], budget - size, left - size, dropped + 1
     if left > goal:
         _thin(chunks, order[dropped:], kept, (left, goal, gamma))
     return kept
@@ -44,7 +44,8 @@ def choose(chunks: Sequence[Chunk], goal: float, *, rho: float, gamma: float) ->
 def _thin(chunks: Sequence[Chunk], order: Sequence[int], kept: list[list[bool]], given: tuple[float, float, float]) -> None:
     """The sentence level, in place. order: the chunks that are left, least important first. given: their tokens, goal and gamma."""
     left, goal, gamma = given
-    leaving = {at: _leaving(chunks[at]) for at in order}
+    leaving = {at: _by_importance(chunks[at]) for at in order}
+    last = {at: leaving[at].pop() for at in order}
     room = [sum(chunks[at].sizes[one] for one in leaving[at]) for at in order]
     least = min(chunks[at].importance for at in order)
     shares = _shares([(least / chunks[at].importance) ** gamma for at in order], room, left - goal)
@@ -55,26 +56,16 @@ def _thin(chunks: Sequence[Chunk], order: Sequence[int], kept: list[list[bool]],
         while leaving[at] and chunks[at].sizes[leaving[at][0]] <= min(carried, left - goal):
             one = leaving[at].pop(0)
             carried, left, kept[at][one] = carried - chunks[at].sizes[one], left - chunks[at].sizes[one], False
-    for at in order:
-        for one in leaving[at]:
-            if left <= goal:
-                return
-            left, kept[at][one] = left - chunks[at].sizes[one], False
-    for at in order[:-1]:
+    rest = [(at, one) for at in order for one in leaving[at]] + [(at, last[at]) for at in order[:-1]]
+    for at, one in rest:
         if left <= goal:
             return
-        left -= sum(size for size, stays in zip(chunks[at].sizes, kept[at], strict=True) if stays)
-        kept[at] = _without(chunks[at])
+        left, kept[at][one] = left - chunks[at].sizes[one], False
 
 
-def _without(chunk: Chunk) -> list[bool]:
-    return [not size for size in chunk.sizes]
-
-
-def _leaving(chunk: Chunk) -> list[int]:
-    """The chunk's sentences in the order they go, the most important one left out."""
-    order = sorted((one for one, size in enumerate(chunk.sizes) if size), key=lambda one: chunk.importances[one])
-    return order[:-1]
+def _by_importance(chunk: Chunk) -> list[int]:
+    """The chunk's sentences in the order they go, the most important one last."""
+    return sorted((one for one, size in enumerate(chunk.sizes) if size), key=chunk.importances.__getitem__)
 
 
 def _shares(weights: Sequence[float], room: Sequence[float], total: float) -> list[float]:

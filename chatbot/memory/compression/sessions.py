@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chatbot.memory.conversations.store import Said
+from chatbot.memory.database import keep_latest
 from chatbot.tokens import count_tokens
 
 __all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats", "Sessions"]
@@ -35,7 +36,7 @@ class Sessions:
     def __init__(self, *, model: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         """model: whose tokens are counted."""
         self._model, self._clock, self._lock = model, clock, threading.Lock()
-        self._sessions: OrderedDict[str, tuple[float, dict[int, int]]] = OrderedDict()
+        self._sessions = OrderedDict[str, tuple[float, dict[int, int]]]()
 
     def tokens(self, conversation: str, said: Sequence[Said]) -> list[int]:
         """Tokens of each of these exchanges, question and answer; counted once while the session lives."""
@@ -43,7 +44,7 @@ class Sessions:
         fresh = {one.number: count_tokens(one.user, self._model) + count_tokens(one.cited, self._model) for one in said if one.number not in counts}
         with self._lock:
             counts.update(fresh)
-        return [fresh.get(one.number, 0) or counts[one.number] for one in said]
+        return [counts[one.number] for one in said]
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -53,8 +54,6 @@ class Sessions:
         with self._lock:
             for key in [key for key, (used, _) in self._sessions.items() if now - used > SESSION_SECONDS]:
                 del self._sessions[key]
-            _, counts = self._sessions.pop(conversation, (now, {}))
-            self._sessions[conversation] = (now, counts)
-            while len(self._sessions) > MOST_SESSIONS:
-                self._sessions.popitem(last=False)
+            _, counts = self._sessions.get(conversation, (now, {}))
+            keep_latest(self._sessions, conversation, (now, counts), MOST_SESSIONS)
             return counts

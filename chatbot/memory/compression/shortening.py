@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chatbot.memory.compression.compress import compress
+from chatbot.memory.compression.compress import Compressed, compress
 from chatbot.memory.compression.messages import Message
 from chatbot.memory.conversations.history import rank_exchanges
 from chatbot.memory.conversations.store import Said
 from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings
+from chatbot.store.vectors import Vectors
 from chatbot.tokens import count_tokens
 
 __all__ = ["Long", "Shortened", "fit_exchanges", "shorten"]
@@ -60,11 +61,16 @@ def fit_exchanges(exchanges: Sequence[Exchange], question: str, settings: Settin
 
 
 def _fit(text: str, question: str, ratio: float, model: str) -> str:
-    result = compress([Message("1", "user", text)], max_tokens=0, compression_ratio=max(ratio, LEAST_RATIO), keep_last=0, query=question, model=model)
+    result = _cut([Message("1", "user", text)], ratio, question, model)
     return f"{' '.join(message.content for message in result.context)} (shortened)"
 
 
-def shorten(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], NDArray[np.float32]], settings: Settings) -> Shortened:
+def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, **vectors: Any) -> Compressed:
+    share = min(1.0, max(ratio, LEAST_RATIO))
+    return compress(messages, max_tokens=0, compression_ratio=share, keep_last=0, query=question, model=model, **vectors)
+
+
+def shorten(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors], settings: Settings) -> Shortened:
     """The older exchanges, in as many tokens as the ratio leaves beside the last ones and the prompt has room for. vectors: of exchanges."""
     target = min(settings.compression_ratio * long.whole - long.sent, SHARE_OF_EARLIER * settings.context_tokens)
     older, before = _likeliest(long, recall, vectors)
@@ -73,45 +79,31 @@ def shorten(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], NDArra
     ]
     # A question has the vector of its exchange, as has its answer.
     near = _rows([vectors.get((one.conversation, one.number)) for one in older], recall.vector)
-    result = compress(
-        messages,
-        max_tokens=0,
-        compression_ratio=min(1.0, max(target / max(1, before), LEAST_RATIO)),
-        keep_last=0,
-        query=recall.question,
-        model=settings.chat_model,
-        vectors=near,
-        query_vector=recall.vector if near is not None else None,
-    )
+    result = _cut(messages, target / max(1, before), recall.question, settings.chat_model, vectors=near, query_vector=recall.vector)
     spans, stats = result.spans, result.stats
-    kept = {
-        one.number: (tuple(spans[f"{one.number}u"]), tuple(spans[f"{one.number}a"]))
-        for one in older
-        if spans[f"{one.number}u"] or spans[f"{one.number}a"]
-    }
+    both = {one.number: (spans[f"{one.number}u"], spans[f"{one.number}a"]) for one in older}
+    kept = {number: pair for number, pair in both.items() if any(pair)}
     left_out = 2 * (len(long.older) - len(older))
     compression = Compression(long.whole, long.sent + stats.compressed_tokens, stats.chunks_compressed + left_out, kept, recall.before)
     return Shortened(tuple((message.role, message.content) for message in result.context if message.content.strip()), compression)
 
 
-def _likeliest(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], NDArray[np.float32]]) -> tuple[list[Said], int]:
+def _likeliest(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors]) -> tuple[list[Said], int]:
     """(at most MOST_TOKENS of the older exchanges, in time order; their tokens)."""
     older, sizes = long.older, {one.number: size for one, size in zip(long.older, long.tokens, strict=True)}
     if sum(sizes.values()) <= MOST_TOKENS:
         return list(older), sum(sizes.values())
-    chosen: set[int] = set()
-    left = MOST_TOKENS
+    chosen, left = set[int](), MOST_TOKENS
     for found in rank_exchanges(recall, [replace(one, cited=one.cited[:BEGINNING]) for one in older], vectors):
-        if sizes[found.said.number] > left and chosen:
-            continue
-        chosen.add(found.said.number)
-        left -= sizes[found.said.number]
+        if sizes[found.said.number] <= left or not chosen:
+            chosen.add(found.said.number)
+            left -= sizes[found.said.number]
     return [one for one in older if one.number in chosen], sum(sizes[number] for number in chosen)
 
 
-def _rows(found: Sequence[NDArray[np.float32] | None], query: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+def _rows(found: Sequence[Vectors | None], query: Vectors | None) -> Vectors | None:
     """Two rows for each exchange, zeros where one has none; None where there is nothing to compare."""
-    if query is None or not any(one is not None and one.shape == query.shape for one in found):
+    if query is None:
         return None
     rows = [one if one is not None and one.shape == query.shape else np.zeros_like(query) for one in found]
-    return np.repeat(np.array(rows, np.float32), 2, axis=0)
+    return np.repeat(np.array(rows, np.float32), 2, axis=0) if np.any(rows) else None

@@ -30,16 +30,18 @@ def draw(house: House) -> None:
     """The tab: choose a conversation, see each time that it was shortened, and open what was kept then."""
     owner = session.owner()
     conversations = house.chatbot.conversations
-    numbers = {row.id: conversations.shortened(row.id, owner) for row in conversations.listed(owner)[:MOST_CONVERSATIONS]}
-    titles = {row.id: short(row.title or "A conversation", 70) for row in conversations.listed(owner) if numbers.get(row.id)}
+    rows = conversations.listed(owner)[:MOST_CONVERSATIONS]
+    shortened = {row.id: conversations.compressions(row.id, owner) for row in rows}
+    titles = {row.id: short(row.title or "A conversation", 70) for row in rows if shortened[row.id]}
     if not titles:
         st.html(paragraphs_html(NONE_YET))
         return
     chosen = st.selectbox("Conversation", list(titles), format_func=lambda id: titles[id], key="shortened-conversation")
     stats = house.chatbot.memory.stats(chosen, owner)
     st.html(table_html("Until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]))
-    _draw_chart(stats)
-    _draw_answers(chosen, numbers[chosen], stats)
+    shares = shares_of(stats)
+    st.bar_chart(shares, x="answer", y="tokens", color="part", x_label="answer", y_label="tokens of what was said before", height=260, sort=False)
+    _draw_answers(chosen, [number for number, *_ in shortened[chosen]], stats)
     show_shortened(house)
 
 
@@ -51,12 +53,6 @@ def shares_of(stats: CompressionStats) -> list[dict[str, str | int]]:
         said = f"{number}: {time.strftime('%d %b %H:%M', time.localtime(one['timestamp']))}"
         rows += [{"answer": said, "part": KEPT, "tokens": kept}, {"answer": said, "part": LEFT_OUT, "tokens": max(0, full - kept)}]
     return rows
-
-
-def _draw_chart(stats: CompressionStats) -> None:
-    st.bar_chart(
-        shares_of(stats), x="answer", y="tokens", color="part", x_label="answer", y_label="tokens of what was said before", height=260, sort=False
-    )
 
 
 def _draw_answers(conversation: str, numbers: Sequence[int], stats: CompressionStats) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -57,40 +57,36 @@ def _adapter() -> TypeAdapter[Answer]:
 def without_versions(answer: Answer, versions: Collection[int]) -> Answer:
     """The answer without text of these versions but what it says and quotes itself: their passages, and the prompt's messages where it held any."""
 
-    def stripped(hit: Hit) -> Hit:
-        return replace(hit, text="", context="") if hit.version in versions else hit
-
-    prompt = answer.prompt
+    changed = _with_hits(answer, lambda hit: replace(hit, text="", context="") if hit.version in versions else hit)
+    prompt = changed.prompt
     if prompt is not None and any(hit.version in versions for hit in prompt.sources.values()):
         messages = tuple((role, content if role == "system" else ERASED) for role, content in prompt.messages)
-        prompt = replace(prompt, sources={key: stripped(hit) for key, hit in prompt.sources.items()}, messages=messages)
-    return replace(answer, considered=tuple(map(stripped, answer.considered)), prompt=prompt)
+        changed = replace(changed, prompt=replace(prompt, messages=messages))
+    return changed
 
 
 def with_versions(answer: Answer, now: Mapping[int, int | None]) -> Answer:
     """The answer with the versions that its files have today. now: today's id for each id in the answer, None where the file is not there any more,
     for which citations cannot be opened and hits have version 0."""
 
-    def moved(hit: Hit) -> Hit:
-        return replace(hit, version=now.get(hit.version) or 0)
-
-    prompt = answer.prompt and replace(answer.prompt, sources={key: moved(hit) for key, hit in answer.prompt.sources.items()})
     citations = tuple(replace(citation, version=now.get(citation.version) if citation.version else None) for citation in answer.citations)
-    return replace(answer, considered=tuple(map(moved, answer.considered)), prompt=prompt, citations=citations)
+    return replace(_with_hits(answer, lambda hit: replace(hit, version=now.get(hit.version) or 0)), citations=citations)
+
+
+def _with_hits(answer: Answer, change: Callable[[Hit], Hit]) -> Answer:
+    """The answer with change(hit) in the place of each hit."""
+    prompt = answer.prompt and replace(answer.prompt, sources={key: change(hit) for key, hit in answer.prompt.sources.items()})
+    return replace(answer, considered=tuple(map(change, answer.considered)), prompt=prompt)
 
 
 def cited_text(answer: Answer) -> str:
     """The answer's words with "(report.pdf, p. 7)" in the place of each known key, for whoever reads it without its citations."""
-    pages: dict[str, str] = {}
-    for citation in answer.citations:
-        if citation.document is not None:
-            pages.setdefault(citation.key, page_named(citation.document, citation.page))
+    # Of a key that is cited several times the first page.
+    pages = {one.key: page_named(one.document, one.page) for one in reversed(answer.citations) if one.document is not None}
 
     def named(found: re.Match[str]) -> str:
         keys = KEY.findall(found[1])
-        if not all(key in pages for key in keys):
-            return found[0]
-        return f"({'; '.join(dict.fromkeys(pages[key] for key in keys))})"
+        return f"({'; '.join(dict.fromkeys(pages[key] for key in keys))})" if pages.keys() >= set(keys) else found[0]
 
     return KEYS.sub(named, answer.text)
 

@@ -15,6 +15,7 @@ from chatbot.memory.conversations.going_back import goes_back
 from chatbot.memory.conversations.store import Conversations, Said
 from chatbot.records import Note, Recall
 from chatbot.store.embedders import Embedder
+from chatbot.store.vectors import Vectors
 from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
 
@@ -46,19 +47,16 @@ class Remembered:
 def likeness_of(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Share of the query's terms that each text holds, in [0, 1], each weighed by log(1 + texts / texts that hold it)."""
     wanted = content_terms(query)
-    if not wanted or not texts:
+    if not wanted:
         return np.zeros(len(texts))
     held = [set(terms(text)).intersection(wanted) for text in texts]
     counts = Counter(term for one in held for term in one)
     weights = {term: math.log(1 + len(texts) / max(1, counts[term])) for term in wanted}
-    whole = sum(weights.values())
-    return np.array([sum(weights[term] for term in one) / whole for one in held])
+    return np.array([sum(weights[term] for term in one) for one in held]) / sum(weights.values())
 
 
-def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], NDArray[np.float32]]) -> list[Remembered]:
+def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors]) -> list[Remembered]:
     """The exchanges by what they have to do with the question, best first; of equals the later. vectors: of those that have one."""
-    if not said:
-        return []
     words = likeness_of(recall.question, [f"{one.user[:COMPARED_CHARACTERS]}\n{one.cited[:COMPARED_CHARACTERS]}" for one in said])
     scores = WORDS_WEIGHT * words
     if recall.vector is not None:
@@ -87,14 +85,17 @@ class HistoryLayer:
 
     def find(self, recall: Recall) -> list[Remembered]:
         """All that may be recalled, best first, whatever its score."""
-        said = [one for one in self._conversations.said(recall.conversation, recall.owner, before=recall.before) if one.state == "complete"]
-        others = []
+        said = self._conversations.complete(recall.conversation, recall.owner, before=recall.before)
+        others = list[str]()
         if self._conversations.get(recall.conversation, recall.owner).recalls_others:
             rows = [row for row in self._conversations.listed(recall.owner) if row.id != recall.conversation and not row.private]
             others = [row.id for row in rows[:MOST_OTHERS]]
-            said += [one for other in others for one in self._conversations.said(other, recall.owner) if one.state == "complete"]
-        vectors = self._conversations.vectors([recall.conversation, *others], self._embedder.fingerprint) if recall.vector is not None else {}
-        return rank_exchanges(recall, said, vectors)
+            said += [one for other in others for one in self._conversations.complete(other, recall.owner)]
+        return rank_exchanges(recall, said, self.vectors(recall, [recall.conversation, *others]))
+
+    def vectors(self, recall: Recall, conversations: Sequence[str]) -> Mapping[tuple[str, int], Vectors]:
+        """Those of the exchanges of these conversations; none where the question has none."""
+        return self._conversations.vectors(conversations, self._embedder.fingerprint) if recall.vector is not None else {}
 
     def _note(self, said: Said, recall: Recall) -> Note:
         day = time.strftime("%d %B %Y", time.localtime(said.at))

@@ -11,17 +11,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.conversations.answer_records import cited_text, pack_answer, unpack_answer, without_versions
-from chatbot.memory.conversations.tables import TABLES
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.database import MemoryDatabase, Tables
 from chatbot.records import Answer, Exchange
+from chatbot.store.vectors import Vectors
 from chatbot.tokens import encodable
 
-__all__ = ["KEPT_DAYS", "PRIVATE", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary"]
+__all__ = ["KEPT_DAYS", "PRIVATE", "TABLES", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary"]
 
+TABLES = Tables(
+    "conversations",
+    (
+        """
+create table conversation (id text primary key, owner text not null, begun_at real not null, changed_at real not null, title text,
+    deleted_at real, compresses integer not null default 1, recalls_others integer not null default 0,
+    off text not null default '') without rowid;
+create index conversation_of on conversation(owner, changed_at);
+create table exchange (conversation text not null references conversation(id) on delete cascade, number integer not null, user text not null,
+    assistant text not null, at real not null, state text not null default 'complete', cited text,
+    full_tokens integer, kept_tokens integer, chunks integer, primary key (conversation, number)) without rowid;
+create table detail (conversation text not null, number integer not null, answer blob, fingerprint text, vector blob,
+    primary key (conversation, number), foreign key (conversation, number) references exchange(conversation, number) on delete cascade) without rowid;
+create table source (sha256 text not null, conversation text not null, number integer not null, primary key (sha256, conversation, number),
+    foreign key (conversation, number) references exchange(conversation, number) on delete cascade) without rowid;
+create table summary (conversation text not null references conversation(id) on delete cascade, first integer not null, last integer not null,
+    text text not null, model text not null, primary key (conversation, last)) without rowid;
+""",
+    ),
+)
 # Exchanges that a conversation's sliding window keeps live.
 WINDOW = 10
 # Days for which a deleted conversation can be brought back; as long as a removed document.
@@ -135,24 +154,19 @@ class Conversations:
         conversation = conversation or (PRIVATE if private else "") + secrets.token_urlsafe(12)
         if not CONVERSATION_ID.fullmatch(conversation):
             raise NotFoundError(f"{conversation[:80]!r} is not the id of a conversation.", hint="Use letters, digits, - and _, at most 64.")
-        now = time.time()
-        with self._file(conversation).write() as connection:
-            connection.execute(
-                "insert into conversation (id, owner, begun_at, changed_at) values (?, ?, ?, ?) on conflict(id) do nothing",
-                (conversation, owner, now, now),
-            )
-            found = connection.execute("select owner, deleted_at from conversation where id = ?", (conversation,)).fetchone()
-        if found != (owner, None):
+        now, file = time.time(), self._file(conversation)
+        file.change(
+            "insert into conversation (id, owner, begun_at, changed_at) values (?, ?, ?, ?) on conflict(id) do nothing",
+            (conversation, owner, now, now),
+        )
+        if file.read("select owner, deleted_at from conversation where id = ?", (conversation,)) != [(owner, None)]:
             raise NotFoundError(f"There is no conversation {conversation!r}.", hint="Begin a new one.")
         return conversation
 
     def get(self, conversation: str, owner: str) -> ConversationRow:
         """One conversation, deleted or not. Raises NotFoundError where it is not this owner's."""
-        rows = (
-            self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner))
-            if CONVERSATION_ID.fullmatch(conversation)
-            else []
-        )
+        known = CONVERSATION_ID.fullmatch(conversation)
+        rows = self._file(conversation).read(f"{ROW} where id = ? and owner = ?", (conversation, owner)) if known else []
         if not rows:
             raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="Begin a new one.")
         return _row(rows[0])
@@ -165,17 +179,14 @@ class Conversations:
         )
         rows = [_row(row) for file in (self._disk, self._memory) for row in file.read(statement, (owner,))]
         words = search.casefold().split()
-        found = [row for row in rows if not words or self._holds(row, words)]
+        found = [row for row in rows if self._holds(row, words)]
         return sorted(found, key=lambda row: (-row.changed_at, row.id))
 
     def _holds(self, row: ConversationRow, words: Sequence[str]) -> bool:
         left = {word for word in words if word not in row.title.casefold()}
-        for user, assistant in self._file(row.id).read("select user, assistant from exchange where conversation = ?", (row.id,)) if left else ():
-            said = f"{user}\n{assistant}".casefold()
-            left = {word for word in left if word not in said}
-            if not left:
-                break
-        return not left
+        texts = self._file(row.id).read("select user, assistant from exchange where conversation = ?", (row.id,)) if left else []
+        said = "\n".join(f"{user}\n{assistant}" for user, assistant in texts).casefold()
+        return all(word in said for word in left)
 
     def rename(self, conversation: str, owner: str, title: str) -> None:
         """Give it a title; an empty one gives its first question back. Raises NotFoundError."""
@@ -202,25 +213,19 @@ class Conversations:
     def erase(self, conversation: str, owner: str) -> None:
         """Erase it for good. Raises NotFoundError."""
         self.get(conversation, owner)
-        with self._file(conversation).write() as connection:
-            connection.execute("delete from conversation where id = ? and owner = ?", (conversation, owner))
+        self._file(conversation).change("delete from conversation where id = ? and owner = ?", (conversation, owner))
         self._file(conversation).erased()
 
     def _change(self, conversation: str, owner: str, change: str, arguments: Sequence[Any]) -> None:
-        with self._file(conversation).write() as connection:
-            done = connection.execute(f"update conversation set {change} where id = ? and owner = ?", (*arguments, conversation, owner))
-            if not done.rowcount:
-                raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="It was erased, or is not yours.")
+        if not self._file(conversation).change(f"update conversation set {change} where id = ? and owner = ?", (*arguments, conversation, owner)):
+            raise NotFoundError(f"There is no conversation {conversation[:80]!r}.", hint="It was erased, or is not yours.")
 
     def sweep(self, retention_days: float = 0) -> int:
         """Erase what was deleted KEPT_DAYS ago, what nobody went on with for retention_days (0: for ever), and private ones left for a day. Returns how many."""
-        now, gone = time.time(), 0
-        with self._disk.write() as connection:
-            gone += connection.execute("delete from conversation where deleted_at < ?", (now - KEPT_DAYS * 86_400,)).rowcount
-            if retention_days > 0:
-                gone += connection.execute("delete from conversation where changed_at < ?", (now - retention_days * 86_400,)).rowcount
-        with self._memory.write() as connection:
-            gone += connection.execute("delete from conversation where changed_at < ?", (now - PRIVATE_SECONDS,)).rowcount
+        now = time.time()
+        since = now - retention_days * 86_400 if retention_days > 0 else 0.0
+        gone = self._disk.change("delete from conversation where deleted_at < ? or changed_at < ?", (now - KEPT_DAYS * 86_400, since))
+        gone += self._memory.change("delete from conversation where changed_at < ?", (now - PRIVATE_SECONDS,))
         if gone:
             self._disk.erased()
         return gone
@@ -241,11 +246,10 @@ class Conversations:
 
     def write(self, conversation: str, number: int, text: str, *, owner: str, state: str = "answering") -> None:
         """Keep the answer as far as it has come, where it is still this owner's. state: as in Said."""
-        with self._file(conversation).write() as connection:
-            connection.execute(
-                f"update exchange set assistant = ?, state = ? where conversation = ? and number = ? and state != 'complete' and {OWNED}",
-                (encodable(text), state, conversation, number, owner),
-            )
+        self._file(conversation).change(
+            f"update exchange set assistant = ?, state = ? where conversation = ? and number = ? and state != 'complete' and {OWNED}",
+            (encodable(text), state, conversation, number, owner),
+        )
 
     def finish(self, conversation: str, number: int, answer: Answer, files: Mapping[int, str], *, owner: str) -> None:
         """Keep the answer in full. files: SHA-256 of the file of each version it speaks of. Raises NotFoundError where the exchange was erased meanwhile."""
@@ -264,21 +268,28 @@ class Conversations:
             )
             connection.executemany("insert or ignore into source values (?, ?, ?)", [(digest, conversation, number) for digest in files.values()])
 
-    def said(self, conversation: str, owner: str, *, last: int | None = None, before: int | None = None) -> list[Said]:
-        """The exchanges, oldest first; of a conversation that is not there, deleted or not this owner's none. last: only so many; before: only those of a
-        lower number."""
+    def said(self, conversation: str, owner: str, *, last: int = -1, before: int = 2**62) -> list[Said]:
+        """The exchanges, oldest first; of a conversation that is not there, deleted or not this owner's none. last: only so many, -1 for all; before: only those of
+        a lower number."""
         rows = self._file(conversation).read(
             "select conversation, number, cast(user as text), cast(assistant as text), cast(state as text), cast(coalesce(cited, assistant) as text),"
             " min(max(cast(at as real), 0), 4e9) from exchange join conversation on id = conversation"
             " where conversation = ? and owner = ? and deleted_at is null and number < ? order by number desc limit ?",
-            (conversation, owner, 2**62 if before is None else before, -1 if last is None else last),
+            (conversation, owner, before, last),
         )
         return [Said(*row) for row in reversed(rows)]
 
+    def given(self, conversation: str, owner: str, *, last: int = -1) -> list[Said]:
+        """As said, but for those whose answers are being written."""
+        return [one for one in self.said(conversation, owner, last=last) if one.state != "answering"]
+
+    def complete(self, conversation: str, owner: str, *, before: int = 2**62) -> list[Said]:
+        """As said, of those whose answers came whole."""
+        return [one for one in self.said(conversation, owner, before=before) if one.state == "complete"]
+
     def window(self, conversation: str, owner: str, size: int = WINDOW) -> list[Exchange]:
         """The last `size` exchanges but for one that is being written, oldest first, as prompts show them."""
-        said = [one for one in self.said(conversation, owner, last=size + MOST_AT_ONCE) if one.state != "answering"]
-        return [one.exchange for one in said[-size:]]
+        return [one.exchange for one in self.given(conversation, owner, last=size + MOST_AT_ONCE)[-size:]]
 
     def answer(self, conversation: str, number: int, owner: str) -> tuple[Answer, dict[int, str]] | None:
         """(the answer in full but for the pages' text, SHA-256 of the file of each version in it); None where only its words were kept.
@@ -296,52 +307,33 @@ class Conversations:
                 f"What was checked of answer {number} cannot be read any more; its words can.", hint="Ask again to see its pages."
             ) from error
 
-    def compressions(self, conversation: str, owner: str) -> list[tuple[float, int, int, int]]:
-        """(time, tokens of all, tokens kept, chunks shortened) of each answer that was given with a shortened conversation before it, oldest first."""
-        return [
-            (float(at), int(full), int(kept), int(chunks))
-            for at, full, kept, chunks in self._file(conversation).read(
-                "select min(max(cast(at as real), 0), 4e9), cast(full_tokens as integer), coalesce(cast(kept_tokens as integer), 0),"
-                " coalesce(cast(chunks as integer), 0)"
-                " from exchange join conversation on id = conversation where conversation = ? and owner = ?"
-                " and full_tokens is not null order by number",
-                (conversation, owner),
-            )
-        ]
-
-    def shortened(self, conversation: str, owner: str) -> list[int]:
-        """Numbers of the exchanges that were answered with a shortened conversation before them, ascending."""
-        rows = self._file(conversation).read(
-            "select number from exchange join conversation on id = conversation where conversation = ? and owner = ? and full_tokens is not null"
-            " order by number",
+    def compressions(self, conversation: str, owner: str) -> list[tuple[Any, ...]]:
+        """(number, time, tokens of all, tokens kept, chunks shortened) of each answer that was given with a shortened conversation before it, oldest first."""
+        return self._file(conversation).read(
+            "select number, min(max(cast(at as real), 0), 4e9), cast(full_tokens as integer), coalesce(cast(kept_tokens as integer), 0),"
+            " coalesce(cast(chunks as integer), 0)"
+            " from exchange join conversation on id = conversation where conversation = ? and owner = ?"
+            " and full_tokens is not null order by number",
             (conversation, owner),
         )
-        return [int(number) for (number,) in rows]
 
     # --- what memories stand on ---------------------------------------------------------------------------------------------
 
-    def vectors(self, conversations: Sequence[str], fingerprint: str) -> dict[tuple[str, int], NDArray[np.float32]]:
+    def vectors(self, conversations: Sequence[str], fingerprint: str) -> dict[tuple[str, int], Vectors]:
         """The vectors of exchanges, by conversation and number, that an embedder of this fingerprint made."""
-        found: dict[tuple[str, int], NDArray[np.float32]] = {}
-        for conversation in conversations:
-            rows = self._file(conversation).read(
-                "select number, vector from detail where conversation = ? and fingerprint = ? and vector is not null", (conversation, fingerprint)
-            )
-            found |= {
-                (conversation, number): np.frombuffer(data, np.float32) for number, data in rows if isinstance(data, bytes) and len(data) % 4 == 0
-            }
-        return found
+        sound = """select conversation, number, vector from detail where conversation = ? and fingerprint = ?
+            and typeof(vector) = 'blob' and length(vector) % 4 = 0"""
+        rows = [row for one in conversations for row in self._file(one).read(sound, (one, fingerprint))]
+        return {(conversation, number): np.frombuffer(data, np.float32) for conversation, number, data in rows}
 
-    def keep_vector(self, conversation: str, number: int, fingerprint: str, vector: NDArray[np.float32]) -> None:
+    def keep_vector(self, conversation: str, number: int, fingerprint: str, vector: Vectors) -> None:
         """Keep the vector of one exchange."""
-        data = np.asarray(vector, np.float32).tobytes()
-        with self._file(conversation).write() as connection:
-            connection.execute(
-                "insert into detail (conversation, number, fingerprint, vector) select conversation, number, ?, ? from exchange where conversation = ?"
-                " and number = ?"
-                " on conflict (conversation, number) do update set fingerprint = excluded.fingerprint, vector = excluded.vector",
-                (fingerprint, data, conversation, number),
-            )
+        self._file(conversation).change(
+            "insert into detail (conversation, number, fingerprint, vector) select conversation, number, ?, ? from exchange where conversation = ?"
+            " and number = ?"
+            " on conflict (conversation, number) do update set fingerprint = excluded.fingerprint, vector = excluded.vector",
+            (fingerprint, vector.astype(np.float32).tobytes(), conversation, number),
+        )
 
     def summaries(self, conversation: str, owner: str) -> list[Summary]:
         """What was summarised, oldest first."""
@@ -353,11 +345,10 @@ class Conversations:
 
     def keep_summary(self, conversation: str, summary: Summary) -> None:
         """Keep a summary of some exchanges."""
-        with self._file(conversation).write() as connection:
-            connection.execute(
-                "insert or replace into summary select id, ?, ?, ?, ? from conversation where id = ?",
-                (summary.first, summary.last, encodable(summary.text), summary.model, conversation),
-            )
+        self._file(conversation).change(
+            "insert or replace into summary select id, ?, ?, ?, ? from conversation where id = ?",
+            (summary.first, summary.last, encodable(summary.text), summary.model, conversation),
+        )
 
     def forget_files(self, is_there: Callable[[str], bool]) -> None:
         """Take the text of documents that were erased out of what is kept of answers: excerpts and prompts; the answers' own words and quotations stay.
@@ -387,16 +378,6 @@ class Conversations:
 
 
 def _row(row: Iterable[Any]) -> ConversationRow:
-    conversation, owner, title, begun, changed, exchanges, deleted, compresses, others, off = row
-    return ConversationRow(
-        conversation,
-        owner,
-        " ".join(str(title).split())[:LONGEST_TITLE],
-        begun,
-        changed,
-        exchanges,
-        deleted,
-        bool(compresses),
-        bool(others),
-        frozenset(off.split()),
-    )
+    conversation, owner, title, begun, changed, count, deleted, compresses, others, off = row
+    named = " ".join(title.split())[:LONGEST_TITLE]
+    return ConversationRow(conversation, owner, named, begun, changed, count, deleted, bool(compresses), bool(others), frozenset(off.split()))

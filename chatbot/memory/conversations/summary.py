@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chatbot.memory.conversations.answer_records import CITED
@@ -32,39 +32,27 @@ RULES = """Summarise the exchanges below in at most five sentences: what was ask
 def cited_facts(said: Sequence[Said], most_tokens: int = FACTS_TOKENS) -> list[str]:
     """Sentences of the answers that hold a figure and carry their page, verbatim, in order and at most so many tokens of them; of each answer in turn the
     first, then the second, so that none takes all."""
-    by_answer = [
-        [
-            one.cited[start:end].strip()
-            for start, end in sentence_spans(one.cited)
-            if CITED.search(one.cited, start, end) and _has_figure(one.cited[start:end])
-        ]
-        for one in said
-    ]
-    chosen: set[tuple[int, int]] = set()
-    left = most_tokens
-    for place in range(max(map(len, by_answer), default=0)):
-        for answer, sentences in enumerate(by_answer):
-            cost = count_tokens(sentences[place]) if place < len(sentences) else left + 1
-            if cost <= left:
-                chosen.add((answer, place))
-                left -= cost
-    return [by_answer[answer][place] for answer, place in sorted(chosen)]
+    found = sorted((place, answer, fact) for answer, one in enumerate(said) for place, fact in enumerate(_facts(one.cited)))
+    chosen, left = list[tuple[int, int, str]](), most_tokens
+    for place, answer, fact in found:
+        cost = count_tokens(fact)
+        if cost <= left:
+            chosen.append((answer, place, fact))
+            left -= cost
+    return [fact for _, _, fact in sorted(chosen)]
 
 
-def _has_figure(sentence: str) -> bool:
-    return any(map(str.isdigit, CITED.sub("", sentence)))
+def _facts(cited: str) -> Iterator[str]:
+    for start, end in sentence_spans(cited):
+        if CITED.search(cited, start, end) and any(map(str.isdigit, CITED.sub("", cited[start:end]))):
+            yield cited[start:end].strip()
 
 
 def summarise(said: Sequence[Said], model: LLM) -> Summary:
     """One summary of these exchanges, by one call. Raises ModelError."""
     lines = [line for one in said for line in (f"User: {_short(one.user)}", f"Assistant: {_short(one.cited)}")]
-    reply = model.stream((("system", RULES), ("user", "\n".join(lines))), max_tokens=SUMMARY_TOKENS)
-    try:
-        prose = " ".join("".join(reply).split())
-    finally:
-        reply.close()
-    facts = cited_facts(said)
-    return Summary(said[0].number, said[-1].number, "\n".join([prose, *facts]), model.name)
+    reply = "".join(model.stream((("system", RULES), ("user", "\n".join(lines))), max_tokens=SUMMARY_TOKENS))
+    return Summary(said[0].number, said[-1].number, "\n".join([" ".join(reply.split()), *cited_facts(said)]), model.name)
 
 
 def _short(text: str) -> str:
@@ -89,9 +77,5 @@ class SummaryLayer:
     def due(self, conversation: str, owner: str, before: int) -> list[Said]:
         """The oldest BLOCK of exchanges before a number that no summary covers; [] until there are so many."""
         covered = max((one.last for one in self._conversations.summaries(conversation, owner)), default=0)
-        waiting = [one for one in self._conversations.said(conversation, owner, before=before) if one.number > covered and one.state == "complete"]
+        waiting = [one for one in self._conversations.complete(conversation, owner, before=before) if one.number > covered]
         return waiting[:BLOCK] if len(waiting) >= BLOCK else []
-
-    def keep(self, conversation: str, summary: Summary) -> None:
-        """Keep a summary."""
-        self._conversations.keep_summary(conversation, summary)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 
 from chatbot.errors import ModelError
-from chatbot.memory.signals.records import ACTIONS, NewsItem, Reading
+from chatbot.memory.signals.records import ACTIONS, NewsItem, Reading, checked
 from chatbot.memory.signals.scripts import assets_in
 from chatbot.memory.signals.templates import Template, match_templates
 from chatbot.models import LLM
@@ -71,7 +71,7 @@ def read_by_rules(item: NewsItem, templates: Sequence[Template]) -> Reading:
     """A reading by the rules that this module opens with."""
     sentences = _sentences(item.text)
     matches = ((one, match_templates(one, templates)) for one in sentences)
-    sentence, matched = next(((one, found) for one, found in matches if found), (sentences[0] if sentences else "", []))
+    sentence, matched = next(((one, found) for one, found in matches if found), (sentences[0], []))
     named = tuple(dict.fromkeys([*assets_in(sentence), *(matched[0].assets if matched else ())]))
     action = matched[0].action if matched else "observe"
     named_anywhere = named or assets_in(item.text)
@@ -94,15 +94,11 @@ def _short(line: str) -> str:
 
 def _checked(fields: dict[str, object], name: str) -> Reading:
     """Raises KeyError, TypeError or ValueError for what is no signal: a model may ignore a schema."""
-    confidence, assets = fields["confidence"], fields["assets"]
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        raise ValueError(f"confidence is {confidence!r}")
-    if fields["action"] not in ACTIONS or not isinstance(assets, list):
-        raise ValueError(f"action is {fields['action']!r}, assets are {assets!r}")
+    (action, confidence), assets = checked(fields["action"], fields["confidence"]), fields["assets"]
+    if not isinstance(assets, list):
+        raise ValueError(f"its assets are {assets!r}")
     summary = " ".join(str(fields["summary"]).split())
     if not summary:
         raise ValueError("the summary is empty")
     codes = [str(one).strip().lstrip("$").upper()[:LONGEST_ASSET] for one in assets]
-    return Reading(
-        _short(summary), tuple(dict.fromkeys(one for one in codes if ASSET.fullmatch(one)))[:MOST_ASSETS], str(fields["action"]), confidence, name
-    )
+    return Reading(_short(summary), tuple(dict.fromkeys(one for one in codes if ASSET.fullmatch(one)))[:MOST_ASSETS], action, confidence, name)

@@ -18,43 +18,27 @@ class Breaker:
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         """clock: seconds since the epoch."""
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._failures, self._retry_at, self._last_success = 0, 0.0, 0.0
-
-    @property
-    def failures(self) -> int:
-        """In a row, up to now."""
-        return self._failures
-
-    @property
-    def retry_at(self) -> float:
-        """When it is tried again, 0 where it is closed."""
-        return self._retry_at if self._failures >= MOST_FAILURES else 0.0
-
-    @property
-    def last_success(self) -> float:
-        """0 where there was none."""
-        return self._last_success
+        self._clock, self._lock = clock, threading.Lock()
+        # Failures in a row, up to now; when it is tried again, 0 where it is closed; when it answered last, 0 where it never did.
+        self.failures, self.retry_at, self.last_success = 0, 0.0, 0.0
 
     def allows(self) -> bool:
         """Whether to ask now. Of those that come when it may be tried again, the first is let through and the others wait for what it finds."""
         with self._lock:
-            if self._failures < MOST_FAILURES:
-                return True
-            if self._clock() < self._retry_at:
+            if self._clock() < self.retry_at:
                 return False
-            self._retry_at = self._clock() + RETRY_SECONDS
+            if self.retry_at:
+                self.retry_at = self._clock() + RETRY_SECONDS
             return True
 
     def succeeded(self) -> None:
         """It answered: all is forgotten."""
         with self._lock:
-            self._failures, self._retry_at, self._last_success = 0, 0.0, self._clock()
+            self.failures, self.retry_at, self.last_success = 0, 0.0, self._clock()
 
     def failed(self) -> None:
         """It did not."""
         with self._lock:
-            self._failures += 1
-            if self._failures >= MOST_FAILURES:
-                self._retry_at = self._clock() + RETRY_SECONDS
+            self.failures += 1
+            if self.failures >= MOST_FAILURES:
+                self.retry_at = self._clock() + RETRY_SECONDS

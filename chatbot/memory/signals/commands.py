@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import sys
+from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
-from chatbot.cli.memory_actions import FEW, Action, Commands, Option
+from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, told
 from chatbot.cli.output import emit, note
 from chatbot.errors import NotFoundError, UsageError
+from chatbot.memory.signals.records import Imported, SignalsError
+from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.records import Notice
 from ingestion.unseen import visible
 
 if TYPE_CHECKING:
-    from chatbot.memory.signals.records import Health, Imported
     from chatbot.service import Chatbot
 
 __all__ = ["COMMANDS"]
@@ -34,26 +35,26 @@ def _off(chatbot: Chatbot) -> bool:
     return health.state == "off"
 
 
-def _list_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
     if _off(chatbot):
-        return DONE
+        return
     for row in chatbot.signals.listed(options.k):
         readings = [dataclasses.asdict(reading) for reading in row.readings]
         line = {"event": row.event, "at": row.at.isoformat(), "state": row.state, "text": row.text, "sources": row.sources, "signals": readings}
         best = f" {row.readings[0].action} {row.readings[0].confidence:.2f}" if row.readings else ""
         early = " (in the future)" if row.at > datetime.now(UTC) else ""
-        emit(line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {' '.join(row.text.split())[:200]}", as_json=options.json)
-    return DONE
+        yield line, f"{row.event}  {row.at:%Y-%m-%d %H:%M}{early}{best}  {' '.join(row.text.split())[:200]}"
 
 
-def _add_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
+def _add_signal(chatbot: Chatbot, options: Namespace) -> int:
     from chatbot.memory.signals.sources import one_news
 
     news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
     return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering(), again=True), options)
 
 
-def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
     from chatbot.memory.signals.sources import read_news
 
     name = options.texts[0]
@@ -61,8 +62,7 @@ def _import_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
     return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()), options)
 
 
-def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:
-    from chatbot.memory.signals.wording import imported_text, recallable_text
+def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
 
     for reason in done.refused:
         print(visible(f"Not read: {reason}"), file=sys.stderr)
@@ -78,12 +78,12 @@ def _told(chatbot: Chatbot, done: Imported, options: argparse.Namespace) -> int:
     return FAILED if done.problem or done.refused else DONE
 
 
-def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
     from chatbot.memory.signals.sources import time_told
-    from chatbot.memory.signals.wording import recallable_text
 
     if _off(chatbot):
-        return DONE
+        return
     query, wanted = options.texts[0], chatbot.signal_options(OWNER)
     as_of = time_told(options.date) if options.date else None
     results = chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k, as_of=as_of, options=wanted)
@@ -95,38 +95,35 @@ def _search_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
     for found in results:
         line = {**dataclasses.asdict(found), "at": found.at.isoformat()}
         text = f"{found.similarity:.2f}  {found.at:%Y-%m-%d %H:%M}  {found.reading.action} {found.reading.confidence:.2f}  {found.reading.summary}"
-        emit(line, text, as_json=options.json)
-    return DONE
+        yield line, text
 
 
-def _remove_signal(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.signals.records import SignalsError
-
-    if not (options.texts[0].isascii() and options.texts[0].isdecimal() and len(options.texts[0]) < 19):
-        raise UsageError(f"{options.texts[0][:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
+@told
+def _remove_signal(chatbot: Chatbot, options: Namespace) -> Lines:
+    number = options.texts[0]
+    if not (number.isascii() and number.isdecimal() and len(number) < 19):
+        raise UsageError(f"{number[:40]!r} is no event.", hint="`memory signals list` shows their numbers.")
     try:
-        chatbot.signals.remove(int(options.texts[0]))
+        chatbot.signals.remove(int(number))
     except SignalsError as error:
         if error.kind != "off":
             raise
-        raise NotFoundError(f"There is no news event {options.texts[0]}.", hint=f"{error.message} {error.hint}") from error
-    emit({"event": int(options.texts[0]), "status": "removed"}, "Removed.", as_json=options.json)
-    return DONE
+        raise NotFoundError(f"There is no news event {number}.", hint=f"{error.message} {error.hint}") from error
+    yield {"event": int(number), "status": "removed"}, "Removed."
 
 
-def _health_of_signals(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    from chatbot.memory.signals.wording import health_text, recallable_text
+def _health_of_signals(chatbot: Chatbot, options: Namespace) -> int:
 
-    health: Health = chatbot.signals.health(chatbot.signal_options(OWNER))
-    told = f"{health.message} {health.hint}" if health.state != "normal" else (MORE_RECALLED if health.recallable < health.read else "")
+    health = chatbot.signals.health(chatbot.signal_options(OWNER))
+    why = f"{health.message} {health.hint}" if health.state != "normal" else (MORE_RECALLED if health.recallable < health.read else "")
     text = " ".join(
-        filter(None, [f"{health.state}:" if health.state in {"failed", "off"} else health_text(health), recallable_text(health), told.strip()])
+        filter(None, [f"{health.state}:" if health.state in {"failed", "off"} else health_text(health), recallable_text(health), why.strip()])
     )
     emit(dataclasses.asdict(health), text, as_json=options.json)
     return FAILED if health.state in {"failed", "fallback"} else DONE
 
 
-def _reembed(chatbot: Chatbot, options: argparse.Namespace) -> int:
+def _reembed(chatbot: Chatbot, options: Namespace) -> int:
     if _off(chatbot):
         return DONE
     done = chatbot.signals.reembed()
@@ -135,7 +132,7 @@ def _reembed(chatbot: Chatbot, options: argparse.Namespace) -> int:
     return FAILED if done.problem else DONE
 
 
-def _switch(chatbot: Chatbot, options: argparse.Namespace) -> int:
+def _switch(chatbot: Chatbot, options: Namespace) -> int:
     chatbot.signals.switch(on=options.action == "on")
     return _health_of_signals(chatbot, options)
 

@@ -9,7 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatbot.memory.signals.failures import explain, parse_address, shown_address
 from chatbot.memory.signals.records import SignalsError
@@ -18,12 +18,11 @@ from chatbot.memory.signals.server import EmbeddedServer
 if TYPE_CHECKING:
     import psycopg
 
-    Connection = psycopg.Connection[tuple[object, ...]]
-
-__all__ = ["Database"]
+__all__ = ["Connection", "Database"]
 
 log = logging.getLogger(__name__)
 
+Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 # Connections kept open: a recall beside an import.
 MOST_IDLE = 2
 # The server ends a statement in time by itself; one that cannot any more is hung up on so much later.
@@ -59,13 +58,18 @@ class Database:
         seconds: for each statement, and for the whole where the server falls silent. Raises SignalsError for whatever the database does; a server that was
         restarted since the last call is met with a new connection, one that is down is started where it is the embedded one.
         """
-        _check_library()
+        if not (importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector")):
+            raise SignalsError("The Postgres client (psycopg, pgvector) is not installed.", kind="missing", hint=INSTALL_HINT)
         import psycopg
 
         address = ""
         late = threading.Event()
         try:
-            address = self._address(seconds)
+            if isinstance(self._place, EmbeddedServer):
+                address = self._place.address(seconds=seconds)
+            else:
+                address = self._place
+                parse_address(address)
             connection = self._begin(address, seconds, late)
             with _hung_up_after(connection, seconds, late):
                 try:
@@ -76,7 +80,11 @@ class Database:
                         connection.rollback()
                     self._give_up(connection)
                     raise
-            self._keep(connection)
+            with self._lock:
+                room = len(self._idle) < MOST_IDLE and not connection.closed
+                self._idle += [connection] if room else []
+            if not room:
+                self._give_up(connection)
         except psycopg.Error as error:
             raise explain(error, address=address, late=late.is_set()) from None
 
@@ -89,20 +97,16 @@ class Database:
         if isinstance(self._place, EmbeddedServer):
             self._place.stop()
 
-    def _address(self, seconds: float) -> str:
-        if isinstance(self._place, EmbeddedServer):
-            return self._place.address(seconds=seconds)
-        parse_address(self._place)
-        return self._place
-
     def _begin(self, address: str, seconds: float, late: threading.Event) -> Connection:
         """A connection in a transaction whose statements are bounded; that bound also finds out whether a kept connection still stands."""
         import psycopg
 
+        wait = max(LEAST_CONNECT_SECONDS, round(seconds))
         while True:
             with self._lock:
                 kept = self._idle.pop() if self._idle else None
-            connection = kept if kept is not None else self._open(address, seconds)
+            # Statements are never prepared: a pooler may give the next one to another session.
+            connection = kept or psycopg.connect(address, connect_timeout=wait, application_name="finpolicy signals", prepare_threshold=None)
             try:
                 with _hung_up_after(connection, seconds, late):
                     # Not at connecting: a pooler passes no options on.
@@ -113,20 +117,6 @@ class Database:
                     raise
                 continue
             return connection
-
-    def _open(self, address: str, seconds: float) -> Connection:
-        import psycopg
-
-        wait = max(LEAST_CONNECT_SECONDS, round(seconds))
-        # Statements are never prepared: a pooler may give the next one to another session.
-        return psycopg.connect(address, connect_timeout=wait, application_name="finpolicy signals", prepare_threshold=None)
-
-    def _keep(self, connection: Connection) -> None:
-        with self._lock:
-            if len(self._idle) < MOST_IDLE and not connection.closed:
-                self._idle.append(connection)
-                return
-        self._give_up(connection)
 
     def _give_up(self, connection: Connection) -> None:
         with suppress(Exception):
@@ -151,8 +141,3 @@ def _hung_up_after(connection: Connection, seconds: float, late: threading.Event
         yield
     finally:
         timer.cancel()
-
-
-def _check_library() -> None:
-    if not (importlib.util.find_spec("psycopg") and importlib.util.find_spec("pgvector")):
-        raise SignalsError("The Postgres client (psycopg, pgvector) is not installed.", kind="missing", hint=INSTALL_HINT)

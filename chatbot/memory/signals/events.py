@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, LiteralString
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chatbot.memory.signals.database import Connection
 from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.scripts import keywords_of
 from chatbot.memory.signals.sources import news_hash
+from chatbot.store.vectors import Vectors
 from chatbot.tokens import encodable
 
-if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[tuple[Any, ...]]
-
 __all__ = [
-    "Kept",
     "Search",
     "change_signal",
     "count_events",
@@ -53,73 +49,64 @@ class Search:
     as_of: datetime
     assets: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What keep_items did: new events and tellings, items known before, those whose number was known with another text, and those somebody removed."""
-
-    events: int = 0
-    tellings: int = 0
-    known: int = 0
-    changed: int = 0
-    removed: int = 0
+    @property
+    def given(self) -> list[object]:
+        """As the functions of the database take them."""
+        return [self.count, self.confidence, self.hours, list(self.assets), self.as_of]
 
 
-def keep_items(connection: Connection, items: Sequence[NewsItem], *, again: bool = False) -> Kept:
-    """Keep what is new of these, as told first; one text is one event with all its tellings. again: also what somebody removed."""
+def keep_items(connection: Connection, items: Sequence[NewsItem], *, again: bool = False) -> Counter[str]:
+    """Keep what is new of these, as told first; one text is one event with all its tellings. again: also what somebody removed.
+
+    Returns how many new "events" and "tellings" there are, items "known" before, "changed" ones, whose number was known with another text, and those
+    that somebody "removed".
+    """
     hashes = [news_hash(item.text) for item in items]
     if again:
         connection.execute("DELETE FROM removed_news WHERE content_hash = ANY (%s)", [hashes])
-    rows = connection.execute("SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes]).fetchall()
-    removed = {str(row[0]) for row in rows}
-    kept = _keep(connection, [item for item, one in zip(items, hashes, strict=True) if one not in removed])
-    return replace(kept, removed=sum(one in removed for one in hashes))
+    removed = {row[0] for row in connection.execute("SELECT content_hash FROM removed_news WHERE content_hash = ANY (%s)", [hashes])}
+    kept = [item for item, one in zip(items, hashes, strict=True) if one not in removed]
+    return Counter(removed=len(items) - len(kept), **(_keep(connection, kept) if kept else {}))
 
 
-def _keep(connection: Connection, items: Sequence[NewsItem]) -> Kept:
-    if not items:
-        return Kept()
+def _keep(connection: Connection, items: Sequence[NewsItem]) -> dict[str, int]:
     unique = {(item.source, item.number): item for item in reversed(items)}
     told = _told(connection, unique)
     new = [item for key, item in reversed(unique.items()) if key not in told]
     changed = sum(told.get((item.source, item.number)) not in (None, news_hash(item.text)) for item in items)
     if not new:
-        return Kept(known=len(items) - changed, changed=changed)
-    columns = [
-        list(column)
-        for column in zip(*((item.source, item.number, item.text, news_hash(item.text), item.at, item.link) for item in new), strict=True)
-    ]
-    keywords = [" ".join(keywords_of(item.text)) for item in new]
+        return {"known": len(items) - changed, "changed": changed}
+    rows = [(item.source, item.number, item.text, news_hash(item.text), item.at, item.link, " ".join(keywords_of(item.text))) for item in new]
+    sources, numbers, texts, hashes, times, links, keywords = map(list, zip(*rows, strict=True))
     events = connection.execute(
         """INSERT INTO news_events (source, source_message_id, content_text, content_hash, published_at, found_by, keywords)
         SELECT s, n, c, h, a, CASE WHEN c = '' THEN 'nothing' ELSE 'pending' END, string_to_array(k, ' ')
         FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s, n, c, h, a, k)
         ON CONFLICT DO NOTHING""",
-        [*columns[:5], keywords],
+        [sources, numbers, texts, hashes, times, keywords],
     ).rowcount
     tellings = connection.execute(
         """INSERT INTO news_sources (source, source_message_id, news_event_id, link, published_at)
         SELECT i.s, i.n, e.id, i.l, i.a FROM unnest(%s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::text[]) AS i (s, n, h, a, l)
         JOIN news_events e ON e.content_hash = i.h ON CONFLICT DO NOTHING""",
-        [columns[0], columns[1], columns[3], columns[4], columns[5]],
+        [sources, numbers, hashes, times, links],
     ).rowcount
     # News are as old as their first telling, in whichever order they are imported.
     connection.execute(
         """UPDATE news_events e SET published_at = i.a
         FROM (SELECT h, min(a) AS a FROM unnest(%s::text[], %s::timestamptz[]) AS u (h, a) GROUP BY h) AS i
         WHERE e.content_hash = i.h AND i.a < e.published_at""",
-        [columns[3], columns[4]],
+        [hashes, times],
     )
-    return Kept(events, tellings, len(items) - tellings - changed, changed)
+    return {"events": events, "tellings": tellings, "known": len(items) - tellings - changed, "changed": changed}
 
 
-def pending_events(connection: Connection, most: int) -> list[tuple[int, str]]:
+def pending_events(connection: Connection, most: int) -> list[tuple[Any, ...]]:
     """(event, text) of those that wait to be embedded, oldest first."""
-    rows = connection.execute("SELECT id, content_text FROM news_events WHERE found_by = 'pending' ORDER BY id LIMIT %s", [most]).fetchall()
-    return [(int(number), str(text)) for number, text in rows]
+    return connection.execute("SELECT id, content_text FROM news_events WHERE found_by = 'pending' ORDER BY id LIMIT %s", [most]).fetchall()
 
 
-def keep_vectors(connection: Connection, vectors: Mapping[int, NDArray[np.float32] | None]) -> None:
+def keep_vectors(connection: Connection, vectors: Mapping[int, Vectors | None]) -> None:
     """Keep the vectors of events; None for those that are found by keywords. Raises SignalsError for a vector of no length or with NaN."""
     for event, vector in vectors.items():
         text = None if vector is None else vector_text(vector)
@@ -134,7 +121,7 @@ def unread_events(connection: Connection, most: int, *, after: int = 0) -> list[
         AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id) ORDER BY id LIMIT %s""",
         [after, most],
     ).fetchall()
-    return [(int(row[0]), NewsItem(str(row[1]), str(row[2]), str(row[3]), _time(row[4]))) for row in rows]
+    return [(event, NewsItem(source, number, text, at.astimezone(UTC))) for event, source, number, text, at in rows]
 
 
 def keep_readings(connection: Connection, readings: Iterable[tuple[int, Reading]]) -> None:
@@ -150,12 +137,10 @@ def keep_readings(connection: Connection, readings: Iterable[tuple[int, Reading]
             connection.execute("DELETE FROM ai_signals WHERE news_event_id = %s AND analyser LIKE 'rules-%%'", [event])
 
 
-def search_by_vector(connection: Connection, vector: NDArray[np.float32], threshold: float, search: Search) -> list[Found]:
+def search_by_vector(connection: Connection, vector: Vectors, threshold: float, search: Search) -> list[Found]:
     """The function search_memory_events. threshold: least cosine similarity. Raises SignalsError for a vector of no length or with NaN."""
-    given = [vector_text(vector), threshold, search.count, search.confidence, search.hours, list(search.assets), search.as_of]
     # The type of the argument is the column's; a bare text takes it.
-    rows = connection.execute(f"SELECT {FOUND} FROM search_memory_events(%s, %s, %s, %s, %s, %s, %s)", given).fetchall()
-    return [_found(row, "vector") for row in rows]
+    return _searched(connection, "search_memory_events(%s, %s, %s, %s, %s, %s, %s)", [vector_text(vector), threshold, *search.given], "vector")
 
 
 def search_by_keywords(connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False) -> list[Found]:
@@ -163,12 +148,18 @@ def search_by_keywords(connection: Connection, text: str, threshold: float, sear
     wanted = keywords_of(text)
     if not wanted:
         return []
-    given = [wanted, threshold, search.count, search.confidence, search.hours, list(search.assets), search.as_of, not all_events]
-    rows = connection.execute(f"SELECT {FOUND} FROM search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)", given).fetchall()
-    return [_found(row, "keywords") for row in rows]
+    given = [wanted, threshold, *search.given, not all_events]
+    return _searched(connection, "search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)", given, "keywords")
 
 
-def list_events(connection: Connection, most: int, *, start: int = 0, search: str = "") -> list[Row]:
+def _searched(connection: Connection, function: LiteralString, given: Sequence[object], by: str) -> list[Found]:
+    return [
+        Found(event, similarity, by, source, link, text, at.astimezone(UTC), _reading(read))
+        for event, similarity, text, at, source, link, *read in connection.execute(f"SELECT {FOUND} FROM {function}", given)
+    ]
+
+
+def list_events(connection: Connection, most: int, *, search: str = "") -> list[Row]:
     """Events with all their tellings and readings, latest first. search: only those with each of its words, in the text, its sources or its signals."""
     rows = connection.execute(
         """SELECT e.id, e.content_text, e.published_at, e.found_by,
@@ -183,10 +174,13 @@ def list_events(connection: Connection, most: int, *, start: int = 0, search: st
                 AND NOT EXISTS (SELECT FROM ai_signals s WHERE s.news_event_id = e.id
                     AND strpos(lower(concat_ws(' ', s.summary, array_to_string(s.assets, ' '), s.action, s.analyser)), w.word) > 0)
         )
-        ORDER BY e.published_at DESC, e.id DESC LIMIT %s OFFSET %s""",
-        [encodable(search).replace("\0", " ").lower().split()[:MOST_WORDS], most, start],
-    ).fetchall()
-    return [_row(row) for row in rows]
+        ORDER BY e.published_at DESC, e.id DESC LIMIT %s""",
+        [encodable(search).replace("\0", " ").lower().split()[:MOST_WORDS], most],
+    )
+    return [
+        Row(event, text, at.astimezone(UTC), state, tuple(map(tuple, sources or ())), tuple(map(_reading, read or ())))
+        for event, text, at, state, sources, read in rows
+    ]
 
 
 def change_signal(connection: Connection, event: int, reading: Reading) -> bool:
@@ -200,17 +194,12 @@ def change_signal(connection: Connection, event: int, reading: Reading) -> bool:
 
 def remove_event(connection: Connection, event: int) -> bool:
     """Erase an event with its tellings and signals, and keep in mind that it was; False where there is none of that number."""
-    return (
-        connection.execute(
-            """WITH gone AS (DELETE FROM news_events WHERE id = %s RETURNING content_hash)
-            INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO UPDATE SET removed_at = now()""",
-            [event],
-        ).rowcount
-        > 0
-    )
+    statement = """WITH gone AS (DELETE FROM news_events WHERE id = %s RETURNING content_hash)
+        INSERT INTO removed_news (content_hash) SELECT content_hash FROM gone ON CONFLICT (content_hash) DO UPDATE SET removed_at = now()"""
+    return bool(connection.execute(statement, [event]).rowcount)
 
 
-def count_events(connection: Connection, confidence: float, hours: int) -> dict[str, int]:
+def count_events(connection: Connection, confidence: float, hours: int) -> dict[str, Any]:
     """How many "events", "signals", events "pending" and found "by_keywords"; how many were "read" into a signal, and of these how many are "recallable" now with
     that least confidence and of so many hours, and how many are not because they are "unsure", "old" or "early" (dated in the future)."""
     row = connection.execute(
@@ -226,7 +215,7 @@ def count_events(connection: Connection, confidence: float, hours: int) -> dict[
             CROSS JOIN (SELECT now() - make_interval(hours => %(hours)s) AS since) AS w""",
         {"least": confidence, "hours": hours},
     )
-    names = [str(column.name) for column in row.description or ()]
+    names = [column.name for column in row.description or ()]
     return dict(zip(names, map(int, row.fetchone() or ()), strict=True))
 
 
@@ -241,11 +230,11 @@ def timeline(connection: Connection, confidence: float) -> list[TimelinePoint]:
             CROSS JOIN LATERAL unnest(CASE WHEN s.assets_folded = '{}' THEN ARRAY[''] ELSE s.assets_folded END) AS a (asset)
         WHERE s.confidence >= %s GROUP BY day, a.asset ORDER BY day, a.asset""",
         [confidence],
-    ).fetchall()
-    return [TimelinePoint(str(day), str(asset), int(signals), float(mean)) for day, asset, signals, mean in rows]
+    )
+    return [TimelinePoint(*row) for row in rows]
 
 
-def vector_text(vector: NDArray[np.float32]) -> str:
+def vector_text(vector: Vectors) -> str:
     """A vector as pgvector reads it. Raises SignalsError for one of no length, or with NaN or infinity: its likeness to anything is not a number."""
     from pgvector import Vector
 
@@ -253,32 +242,20 @@ def vector_text(vector: NDArray[np.float32]) -> str:
     if values.ndim != 1 or not np.isfinite(values).all() or not values.any():
         hint = "The embedder is at fault; signals are matched by keywords instead."
         raise SignalsError("A vector of length zero, or with NaN, is like nothing.", kind="vector", hint=hint)
-    return str(Vector(values).to_text())
+    text: str = Vector(values).to_text()
+    return text
 
 
 def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Hash of the text of each telling that is known."""
-    sources, numbers = zip(*keys, strict=True)
     rows = connection.execute(
         """SELECT t.source, t.source_message_id, e.content_hash FROM unnest(%s::text[], %s::text[]) AS i (s, n)
         JOIN news_sources t ON t.source = i.s AND t.source_message_id = i.n JOIN news_events e ON e.id = t.news_event_id""",
-        [list(sources), list(numbers)],
-    ).fetchall()
-    return {(str(source), str(number)): str(digest) for source, number, digest in rows}
+        [*map(list, zip(*keys, strict=True))],
+    )
+    return {(source, number): digest for source, number, digest in rows}
 
 
-def _found(row: Sequence[Any], by: str) -> Found:
-    event, similarity, text, at, source, link, summary, assets, action, confidence, analyser = row
-    reading = Reading(str(summary), tuple(assets), str(action), float(confidence), str(analyser))
-    return Found(int(event), float(similarity), by, str(source), str(link), str(text), _time(at), reading)
-
-
-def _row(row: Sequence[Any]) -> Row:
-    number, text, at, state, sources, readings = row
-    read = tuple(Reading(one[0], tuple(one[1]), one[2], float(one[3]), one[4]) for one in readings or ())
-    return Row(int(number), str(text), _time(at), str(state), tuple((one[0], one[1], one[2]) for one in sources or ()), read)
-
-
-def _time(value: Any) -> datetime:
-    at: datetime = value
-    return at.astimezone(UTC)
+def _reading(read: Sequence[Any]) -> Reading:
+    summary, assets, action, confidence, analyser = read
+    return Reading(summary, tuple(assets), action, float(confidence), analyser)

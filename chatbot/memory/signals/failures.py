@@ -16,19 +16,6 @@ __all__ = ["explain", "parse_address", "shown_address"]
 # Enough for a server's own sentence.
 MOST_CHARACTERS = 200
 SECRETS = ("password", "sslpassword", "passfile")
-HINTS = {
-    "down": "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers.",
-    "slow": "Look at what keeps it busy; signals come back by themselves once it answers in time.",
-    "busy": "Try again; what was kept until then stays.",
-    "login": "Check user, password and database in MEMORY_DATABASE_URL.",
-    "read-only": "Signals can be recalled; to import, make the database writable.",
-    "denied": "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them.",
-    "full": "Free space on the database's disk; what was imported until then is kept.",
-    "no-vector": "Have its administrator run: CREATE EXTENSION vector; then import again.",
-    "schema": "Any import brings the tables up to date: python -m chatbot memory signals import FILE",
-    "vector": "Embed with the model that the signals were embedded with, or embed them anew.",
-    "other": "",
-}
 # SQLSTATE, or its first two characters: kind.
 STATES = {
     "57014": "slow",
@@ -52,18 +39,22 @@ STATES = {
 }
 # What a server says at the door, where no SQLSTATE comes with it.
 REFUSALS = ("authentication failed", "no password supplied", '" does not exist', "no pg_hba.conf entry")
-WORDS = {
-    "slow": "did not answer in time",
-    "busy": "was changed by others at the same moment",
-    "login": "refused the login",
-    "read-only": "is read-only",
-    "denied": "does not allow that",
-    "full": "has no space left",
-    "no-vector": "has no vector extension (pgvector)",
-    "schema": "has not the tables that this version needs",
-    "vector": "refused a value",
-    "down": "cannot be reached",
-    "other": "failed",
+# What the database did, and what to do about it.
+KINDS = {
+    "slow": ("did not answer in time", "Look at what keeps it busy; signals come back by themselves once it answers in time."),
+    "busy": ("was changed by others at the same moment", "Try again; what was kept until then stays."),
+    "login": ("refused the login", "Check user, password and database in MEMORY_DATABASE_URL."),
+    "read-only": ("is read-only", "Signals can be recalled; to import, make the database writable."),
+    "denied": ("does not allow that", "Give the user of MEMORY_DATABASE_URL the rights on the tables and, once, to create them."),
+    "full": ("has no space left", "Free space on the database's disk; what was imported until then is kept."),
+    "no-vector": ("has no vector extension (pgvector)", "Have its administrator run: CREATE EXTENSION vector; then import again."),
+    "schema": (
+        "has not the tables that this version needs",
+        "Any import brings the tables up to date: python -m chatbot memory signals import FILE",
+    ),
+    "vector": ("refused a value", "Embed with the model that the signals were embedded with, or embed them anew."),
+    "down": ("cannot be reached", "Start it, or check MEMORY_DATABASE_URL; signals come back by themselves once it answers."),
+    "other": ("failed", ""),
 }
 
 # Characters of a secret from which it is no part of common words.
@@ -101,11 +92,10 @@ def shown_address(address: str) -> str:
 def explain(error: psycopg.Error, *, address: str, late: bool = False) -> SignalsError:
     """The failure in our words. address: whose secrets are cut out. late: it was given up because it took too long. Raise it `from None`."""
     kind = "slow" if late else _kind(error)
-    said = _clean(str(error), address)
-    message = f"The signal database {WORDS[kind]} ({shown_address(address)})"
-    if kind not in {"slow", "read-only"} and said:
-        message = f"{message}: {said}"
-    return SignalsError(message, kind=kind, hint=HINTS[kind], retryable=kind in {"busy", "down", "slow"})
+    words, hint = KINDS[kind]
+    said = "" if kind in {"slow", "read-only"} else _clean(str(error), address)
+    message = f"The signal database {words} ({shown_address(address)}){': ' if said else ''}{said}"
+    return SignalsError(message, kind=kind, hint=hint, retryable=kind in {"busy", "down", "slow"})
 
 
 def _kind(error: psycopg.Error) -> str:

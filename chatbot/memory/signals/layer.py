@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from chatbot.memory.layers import Opening
 from chatbot.memory.signals.records import Found, Options, SignalsError
 from chatbot.memory.signals.scripts import script_of
 from chatbot.memory.signals.store import Signals
-from chatbot.memory.signals.templates import TEMPLATES, Template, load_templates, match_templates
+from chatbot.memory.signals.templates import Template, load_templates, match_templates
 from chatbot.records import Note, Notice, Recall
 from chatbot.settings import Settings
 from ingestion.unseen import one_line
@@ -42,23 +42,22 @@ class SignalLayer:
 
     name = "signals"
 
-    def __init__(self, signals: Signals, templates: Path = TEMPLATES, *, options_of: Callable[[str], Options] | None = None) -> None:
-        """templates: folder of the local ones. options_of: what holds for an owner, default the store's own for all."""
-        self.signals, self._templates = signals, templates
+    def __init__(self, signals: Signals, *, options_of: Callable[[str], Options] | None = None) -> None:
+        """options_of: what holds for an owner, default the store's own for all."""
+        self.signals = signals
         self.options_of = options_of or (lambda owner: signals.options)
 
     def recall(self, recall: Recall, n: int) -> Sequence[Note]:
         """As MemoryLayer.recall. Where the database failed, local templates stand in, and that is told; raises nothing."""
         options = self.options_of(recall.owner)
-        most = min(n, options.most_notes)
-        options = replace(options, most_notes=most)
-        if most < 1 or self.signals.off:
+        options = replace(options, most_notes=min(n, options.most_notes))
+        if options.most_notes < 1 or self.signals.off:
             return []
         if not self.signals.breaker.allows():
             return self._without(recall, options, SignalsError("The signal database failed three times in a row and rests.", kind="down"))
-        at = datetime.fromtimestamp(recall.now, UTC) if recall.now > 0 else datetime.now(UTC)
+        at = datetime.fromtimestamp(recall.now or time.time(), UTC)
         try:
-            found = self.signals.find(recall.question, recall.vector, most, as_of=at, options=options)
+            found = self.signals.find(recall.question, recall.vector, options.most_notes, as_of=at, options=options)
         except SignalsError as error:
             if error.kind == "off":
                 return []
@@ -77,7 +76,7 @@ class SignalLayer:
         return notes
 
     def _local(self, recall: Recall, options: Options, why: str) -> list[Note]:
-        matched = match_templates(recall.question, load_templates(self._templates))
+        matched = match_templates(recall.question, load_templates())
         sure = [one for one in matched if one.base_confidence >= options.confidence]
         return [_template_note(self.name, one, why) for one in sure[: options.most_notes]]
 
@@ -97,15 +96,14 @@ class SignalLayer:
             how,
             NOT_ADVICE,
         ]
-        about = f" {', '.join(one.assets)}" if one.assets else ""
-        return Note(
-            self.name,
-            "; ".join(one_line(part) for part in parts if part),
-            one_line(f"{one.action.capitalize()}{about}: {one.summary}"[:MOST_CHARACTERS]),
-        )
+        text = f"{one.action.capitalize()}{_named(one.assets)}: {one.summary}"[:MOST_CHARACTERS]
+        return Note(self.name, "; ".join(one_line(part) for part in parts if part), one_line(text))
 
 
 def _template_note(layer: str, one: Template, why: str) -> Note:
     source = f"local template {one.id}, of no date, for {why}; confidence {one.base_confidence:.2f}; {NOT_ADVICE}"
-    about = f" {', '.join(one.assets)}" if one.assets else ""
-    return Note(layer, one_line(source), one_line(f"{one.title}: {one.action}{about}. {one.summary}"[:MOST_CHARACTERS]))
+    return Note(layer, one_line(source), one_line(f"{one.title}: {one.action}{_named(one.assets)}. {one.summary}"[:MOST_CHARACTERS]))
+
+
+def _named(assets: Sequence[str]) -> str:
+    return f" {', '.join(assets)}" if assets else ""

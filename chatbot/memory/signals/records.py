@@ -7,7 +7,7 @@ from datetime import datetime
 
 from chatbot.errors import StoreError
 
-__all__ = ["ACTIONS", "Found", "Health", "Imported", "NewsItem", "Options", "Reading", "Row", "SignalsError", "TimelinePoint"]
+__all__ = ["ACTIONS", "Found", "Health", "Imported", "NewsItem", "Options", "Reading", "Row", "SignalsError", "TimelinePoint", "checked"]
 
 ACTIONS = ("buy", "sell", "observe")
 
@@ -60,6 +60,13 @@ class Reading:
     action: str
     confidence: float
     analyser: str
+
+
+def checked(action: object, confidence: object) -> tuple[str, float]:
+    """Both as a signal has them. Raises ValueError where they are anything else."""
+    if action not in ACTIONS or isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        raise ValueError(f"its action is {action!r}, its confidence {confidence!r}")
+    return str(action), float(confidence)
 
 
 @dataclass(frozen=True, slots=True)

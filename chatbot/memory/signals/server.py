@@ -81,8 +81,9 @@ class EmbeddedServer:
         One that ended while it was in use is started in the background, and this says so until it runs: whoever asks a question does not wait for it.
         seconds: how long to wait for another that starts or stops it.
         """
+        ended = SignalsError("The embedded Postgres ended; it is being started again.", kind="starting", hint="Ask again.", retryable=True)
         if self._starting_again.is_set():
-            raise _starting_again()
+            raise ended
         if not self._lock.acquire(timeout=seconds):
             raise SignalsError("The embedded Postgres is being started.", kind="starting", hint="Ask again.", retryable=True)
         try:
@@ -90,7 +91,7 @@ class EmbeddedServer:
                 self._in_use = False
                 self._starting_again.set()
                 threading.Thread(target=self._start_again, daemon=True).start()
-                raise _starting_again()
+                raise ended
             return self._ready()
         finally:
             self._lock.release()
@@ -100,7 +101,8 @@ class EmbeddedServer:
         try:
             if not self.pid():
                 self._start()
-            sockets = self._sockets or self._running_sockets()
+            # Of a server that another process started, the fifth line, but for one that is started in its own folder.
+            sockets = self._sockets or next((Path(line) for line in self._status()[4:5] if line not in ("", str(HERE))), self._data)
         except OSError as error:
             # A file in a folder's place, no rights, no space.
             full = error.errno == errno.ENOSPC
@@ -149,15 +151,14 @@ class EmbeddedServer:
             self._starting_again.clear()
 
     def _start(self) -> None:
-        programs = _programs()
-        user = _user()
+        programs, user = _programs(), _user()
         if self._watcher is not None:
             _end(self._watcher)
         _check_reach(user, programs)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._initialise(programs, user)
         self._sockets = self._socket_folder(user)
-        called = _as_called(self._data, user)
+        called = HERE if user else self._data
         settings = {**SETTINGS, "unix_socket_directories": called if self._sockets == self._data else self._sockets}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(programs / "postgres"), "-D", str(called), *options]
@@ -168,9 +169,8 @@ class EmbeddedServer:
             if self._is_ready(end):
                 return
             if time.monotonic() > settled:
-                raise SignalsError(
-                    f"The embedded Postgres did not start: {self._last_words()}", kind="down", hint=f"Its log is {self._log}.", retryable=True
-                )
+                said = _last_words(self._log.read_text("utf-8", "replace"))
+                raise SignalsError(f"The embedded Postgres did not start: {said}", kind="down", hint=f"Its log is {self._log}.", retryable=True)
             time.sleep(0.1)
 
     def _spawn(self, command: Sequence[str], user: str) -> subprocess.Popen[bytes]:
@@ -188,26 +188,19 @@ class EmbeddedServer:
     def _is_ready(self, end: float) -> bool:
         """Waits; False as soon as it has ended, or when time is up."""
         while time.monotonic() < end and self._watcher is not None and self._watcher.poll() is None:
-            lines = self._status()
-            if len(lines) > 7 and lines[7].strip() == "ready" and self.pid():
+            if [line.strip() for line in self._status()[7:8]] == ["ready"] and self.pid():
                 return True
             time.sleep(0.02)
         return False
 
-    def _last_words(self) -> str:
-        lines = self._log.read_text("utf-8", "replace").strip().splitlines()
-        return lines[-1][-200:] if lines else "it says nothing"
-
     def _initialise(self, programs: Path, user: str) -> None:
         """Make the data folder; under another name until it is whole, so that one cut short is begun again."""
-        version = programs.parent.name.removeprefix("pginstall")
-        if (self._data / "PG_VERSION").exists():
-            made = (self._data / "PG_VERSION").read_text().strip()
-            if made != version:
+        version, kept = programs.parent.name.removeprefix("pginstall"), self._data / "PG_VERSION"
+        if kept.exists():
+            if (made := kept.read_text().strip()) != version:
                 message = f"The signals in {self._data} are of Postgres {made}, and {version} is installed."
-                raise SignalsError(
-                    message, kind="newer-schema", hint="Install the version they were made with, or move the folder away and import again."
-                )
+                hint = "Install the version they were made with, or move the folder away and import again."
+                raise SignalsError(message, kind="newer-schema", hint=hint)
             _give_whole(self._data, user)
             return
         fresh = self._folder / "data.new"
@@ -215,13 +208,11 @@ class EmbeddedServer:
         fresh.mkdir(mode=0o700)
         _give(fresh, user)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        command = [str(programs / "initdb"), "-D", str(_as_called(fresh, user)), "-U", "finpolicy", "--auth=trust", *locale]
+        command = [str(programs / "initdb"), "-D", str(HERE if user else fresh), "-U", "finpolicy", "--auth=trust", *locale]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=fresh, **_as_user(user))
         if done.returncode:
-            said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-            raise SignalsError(
-                f"The embedded Postgres could not be made in {self._folder}: {said[-200:]}", kind="down", hint="Check space and rights there."
-            )
+            message = f"The embedded Postgres could not be made in {self._folder}: {_last_words(done.stderr)}"
+            raise SignalsError(message, kind="down", hint="Check space and rights there.")
         fresh.rename(self._data)
 
     def _socket_folder(self, user: str) -> Path:
@@ -238,10 +229,6 @@ class EmbeddedServer:
         except OSError:
             return []
 
-    def _running_sockets(self) -> Path:
-        lines = self._status()
-        return Path(lines[4]) if len(lines) > 4 and lines[4] and lines[4] != str(HERE) else self._data
-
 
 def _programs() -> Path:
     """The folder of initdb and postgres, of the newest version that the package holds; the package itself is not imported."""
@@ -249,10 +236,10 @@ def _programs() -> Path:
     if found is None or found.origin is None:
         raise SignalsError("The embedded Postgres is not installed.", kind="missing", hint=INSTALL_HINT)
     versions = {folder.parent.name.removeprefix("pginstall"): folder for folder in Path(found.origin).parent.glob("pginstall*/bin")}
-    newest = max((name for name in versions if name.isdigit()), key=int, default="")
-    if not newest:
+    numbers = [int(name) for name in versions if name.isdigit()]
+    if not numbers:
         raise SignalsError("The installed embedded Postgres holds no server.", kind="missing", hint=INSTALL_HINT)
-    return versions[newest]
+    return versions[str(max(numbers))]
 
 
 def _user() -> str:
@@ -263,10 +250,8 @@ def _user() -> str:
     known = next((name for name in USERS if name in names), "")
     if known:
         return known
-    done = (
-        subprocess.run(["useradd", "--system", "--no-create-home", USERS[-1]], capture_output=True, check=False) if shutil.which("useradd") else None
-    )
-    if done is None or done.returncode:
+    made = ["useradd", "--system", "--no-create-home", USERS[-1]]
+    if not shutil.which("useradd") or subprocess.run(made, capture_output=True, check=False).returncode:
         message = "Postgres does not run as root, and no user could be made for it."
         raise SignalsError(message, kind="denied", hint="Run the chatbot as another user, or name a Postgres in MEMORY_DATABASE_URL.")
     return USERS[-1]
@@ -280,11 +265,6 @@ def _check_reach(user: str, programs: Path) -> None:
         raise SignalsError(message, kind="denied", hint=f"Run the chatbot as another user, or allow it: chmod o+x {' '.join(closed)}")
 
 
-def _as_called(folder: Path, user: str) -> Path:
-    """A folder as a program calls it that is started there by that user."""
-    return HERE if user else folder
-
-
 def _as_user(user: str) -> dict[str, Any]:
     """Arguments of Popen: a minimal environment without keys, and the user."""
     given: dict[str, Any] = {"env": {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}}
@@ -294,10 +274,10 @@ def _as_user(user: str) -> dict[str, Any]:
     return given
 
 
-def _give(folder: Path, user: str) -> None:
+def _give(path: Path, user: str) -> None:
     if user:
         entry = pwd.getpwnam(user)
-        os.chown(folder, entry.pw_uid, entry.pw_gid)
+        os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
 
 
 def _give_whole(folder: Path, user: str) -> None:
@@ -305,8 +285,7 @@ def _give_whole(folder: Path, user: str) -> None:
     if user and folder.stat().st_uid != pwd.getpwnam(user).pw_uid:
         for parent, folders, files in os.walk(folder):
             for name in (*folders, *files):
-                entry = pwd.getpwnam(user)
-                os.chown(Path(parent) / name, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
+                _give(Path(parent) / name, user)
         _give(folder, user)
 
 
@@ -322,20 +301,18 @@ def _end(watcher: subprocess.Popen[bytes]) -> None:
         watcher.wait()
 
 
-def _starting_again() -> SignalsError:
-    return SignalsError("The embedded Postgres ended; it is being started again.", kind="starting", hint="Ask again.", retryable=True)
+def _last_words(said: str) -> str:
+    return (said.strip().splitlines() or ["it says nothing"])[-1][-200:]
 
 
 def _runs_postgres(number: int) -> bool:
     """Whether that process is a Postgres: after a crash the number may be another's."""
     try:
-        os.kill(number, 0)
+        with suppress(PermissionError):
+            os.kill(number, 0)
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")
     except ProcessLookupError:
         return False
-    except PermissionError:
-        pass
-    try:
-        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")
     except OSError:
         return not Path("/proc/self").exists()
     return "postgres" in state[0] and state[2].split()[0] != "Z"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from chatbot.errors import QuestionError, UsageError
@@ -64,7 +64,8 @@ def read_news(file: Path | BinaryIO, name: str = "") -> News:
     Raises as read_whole, and QuestionError for what is in none of the formats; single items that cannot be are refused and named.
     """
     name = name or (file.stem if isinstance(file, Path) else "stdin")
-    data, shown = _bytes(file)
+    shown = str(file) if isinstance(file, Path) else "The input"
+    data = read_whole(file, shown, most=MOST_BYTES, hint=HINT)
     try:
         text, whole = data.decode("utf-8-sig"), True
     except UnicodeDecodeError as error:
@@ -114,23 +115,14 @@ def news_hash(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()
 
 
-def _bytes(file: Path | BinaryIO) -> tuple[bytes, str]:
-    shown = str(file) if isinstance(file, Path) else "The input"
-    return read_whole(file, shown, most=MOST_BYTES, hint=HINT), shown
-
-
 def _rows(text: str, shown: str) -> Iterator[object]:
     """What may be items, by the look of the whole."""
-    begin = text.lstrip()[:1]
-    if begin not in {"{", "["}:
-        yield from _table(text, shown)
-        return
+    if not text.lstrip().startswith(("{", "[")):
+        return _table(text, shown)
     try:
-        whole = json.loads(text)
+        return _unfold(json.loads(text))
     except ValueError as error:
-        yield from _lines(text, shown, error)
-        return
-    yield from _unfold(whole)
+        return _lines(text, shown, error)
 
 
 def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
@@ -146,36 +138,29 @@ def _lines(text: str, shown: str, error: ValueError) -> Iterator[object]:
             read.append(None)
     if all(one is None for one in read):
         raise QuestionError(f"{shown} is not JSON: {error}.", hint=HINT) from error
-    yield from (row for one in read for row in (_unfold(one) if isinstance(one, dict) else [one]))
+    yield from _unfold(read)
 
 
-def _unfold(whole: object) -> Iterator[object]:
+def _unfold(whole: Any) -> Iterator[object]:
     """The items of an export of one chat or of all, of Bot API updates, of a list, or the one item itself."""
-    if isinstance(whole, list):
-        yield from (row for one in whole for row in (_unfold(one) if isinstance(one, dict) else [one]))
-        return
-    if not isinstance(whole, dict):
-        yield whole
-        return
-    chats = whole.get("chats")
-    if isinstance(chats, dict) and isinstance(chats.get("list"), list):
-        for chat in chats["list"]:
-            yield from _unfold(chat)
-    elif isinstance(whole.get("messages"), list):
-        channel = whole.get("name") or whole.get("id")
-        # Service messages tell who joined and what was pinned.
-        yield from ({"chat_name": channel, **one} if isinstance(one, dict) else one for one in whole["messages"] if _is_post(one))
-    elif isinstance(whole.get("result"), list):
-        for one in whole["result"]:
-            yield from _unfold(one)
-    elif "update_id" in whole:
-        yield from (_update(whole[kind]) for kind in UPDATES if isinstance(whole.get(kind), dict))
-    else:
-        yield whole
-
-
-def _is_post(row: object) -> bool:
-    return not isinstance(row, dict) or row.get("type", "message") == "message"
+    match whole:
+        case list():
+            for one in whole:
+                yield from _unfold(one) if isinstance(one, dict) else (one,)
+        case {"messages": list(posts)}:
+            channel = whole.get("name") or whole.get("id")
+            for one in posts:
+                if not isinstance(one, dict):
+                    yield one
+                elif one.get("type", "message") == "message":  # others tell who joined and what was pinned
+                    yield {"chat_name": channel, **one}
+        case {"chats": {"list": list(inner)}} | {"result": list(inner)}:
+            for one in inner:
+                yield from _unfold(one)
+        case {"update_id": _}:
+            yield from (_update(whole[kind]) for kind in UPDATES if isinstance(whole.get(kind), dict))
+        case _:
+            yield whole
 
 
 def _update(message: dict[str, object]) -> dict[str, object]:
@@ -248,29 +233,18 @@ def _host(link: str) -> str:
         return ""
 
 
-def _day(written: str) -> datetime:
-    return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC)
-
-
-def _moment(seconds: float) -> datetime:
-    if not seconds >= EARLIEST_SECONDS:  # a year, or a number of another kind
-        raise ValueError(seconds)
-    return datetime.fromtimestamp(seconds, UTC)
-
-
 def _time(value: object) -> datetime:
     """When it was published; a time without a zone is taken for UTC. News of no time would count as fresh for ever."""
+    if isinstance(value, bool) or value is None:
+        raise _UnreadableError("it has no date")
+    written = str(value).strip()
     try:
-        if isinstance(value, bool) or value is None:
-            raise _UnreadableError("it has no date")
-        written = str(value).strip()
-        if isinstance(value, int | float) or (written.isascii() and written.isdigit()):
-            at = _day(written) if DAY.fullmatch(written) else _moment(float(written))
-        else:
+        if DAY.fullmatch(written) or not (isinstance(value, int | float) or (written.isascii() and written.isdigit())):
             at = datetime.fromisoformat(written)
-        at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except _UnreadableError:
-        raise
+        elif (seconds := float(written)) >= EARLIEST_SECONDS:  # else a year, or a number of another kind, or NaN
+            at = datetime.fromtimestamp(seconds, UTC)
+        else:
+            raise ValueError(seconds)
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         raise _UnreadableError(f"its date cannot be read: {str(value)[:40]!r}") from None
-    return at

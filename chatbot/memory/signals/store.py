@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.signals import events
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.breaker import Breaker
-from chatbot.memory.signals.database import Database
-from chatbot.memory.signals.likeness import own_threshold, reads_english_only
+from chatbot.memory.signals.database import Connection, Database
 from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, NewsItem, Options, Reading, Row, SignalsError, TimelinePoint
-from chatbot.memory.signals.scripts import is_foreign
+from chatbot.memory.signals.scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.tables import (
     StoreState,
     check_tables,
-    check_vectors,
     embedder_differs,
     migrate,
     nothing_imported,
@@ -38,11 +36,7 @@ from chatbot.memory.signals.tables import (
 from chatbot.memory.signals.templates import load_templates
 from chatbot.models import LLM
 from chatbot.store.embedders import Embedder
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[tuple[Any, ...]]
+from chatbot.store.vectors import Vectors
 
 __all__ = ["Signals"]
 
@@ -53,6 +47,8 @@ IMPORT_SECONDS, REBUILD_SECONDS = 60.0, 3_600.0
 # A model that failed so often in a row is left alone for the rest of an import.
 MOST_MODEL_FAILURES = 3
 WAITING = "Not all news could be embedded; they are found by keywords until the next import."
+# Told a stage and how many are done in it.
+Stages = Callable[[str, int], None]
 # Least share of a question's keywords that news must hold.
 KEYWORD_SHARE = 0.5
 
@@ -103,9 +99,7 @@ class Signals:
 
     # --- news in ------------------------------------------------------------------------------------------------------------
 
-    def add(
-        self, news: News, model: LLM | None = None, *, again: bool = False, progress: Callable[[str, int], None] = lambda stage, done: None
-    ) -> Imported:
+    def add(self, news: News, model: LLM | None = None, *, again: bool = False, progress: Stages = lambda stage, done: None) -> Imported:
         """Keep what is new of the news, then embed and analyse whatever waits for it, of earlier imports too. Done twice it changes nothing.
 
         model: None for the rules. again: keep also what somebody removed. progress: told "kept", "embedded", "analysed" and how many. Raises SignalsError;
@@ -114,25 +108,17 @@ class Signals:
         with self._writing() as connection:
             state = migrate(connection, self._embedder.fingerprint, self._embedder.dimension)
         self._known = None
-        self._refuse_other(state)
-        done = Imported(
-            read=len(news.items) + news.unread, refused=news.refused, unread=news.unread, without_text=sum(not item.text for item in news.items)
-        )
+        if embedder_differs(state, self._embedder.fingerprint):
+            message = f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
+            raise SignalsError(message, kind="embedder", hint="Set that one again, or embed them anew: python -m chatbot memory signals reembed")
+        kept = Counter[str](read=len(news.items) + news.unread, unread=news.unread, without_text=sum(not item.text for item in news.items))
         for start in range(0, len(news.items), BATCH):
             with self._writing() as connection:
-                kept = events.keep_items(connection, news.items[start : start + BATCH], again=again)
-            done = replace(
-                done,
-                events=done.events + kept.events,
-                tellings=done.tellings + kept.tellings,
-                known=done.known + kept.known,
-                changed=done.changed + kept.changed,
-                removed=done.removed + kept.removed,
-            )
+                kept += events.keep_items(connection, news.items[start : start + BATCH], again=again)
             progress("kept", min(start + BATCH, len(news.items)))
-        self._switch_imported()
-        done = self._embed(done, progress)
-        return self._analyse(done, model, progress)
+        if not self._switch.read().imported:
+            self._switch.change(imported=True)
+        return self._analyse(self._embed(replace(Imported(refused=news.refused), **dict[str, Any](kept)), progress), model, progress)
 
     def reembed(self) -> Imported:
         """Drop the vectors and make them anew, by this embedder. Signals stay, and are found by keywords until each has its vector. Raises SignalsError."""
@@ -149,7 +135,7 @@ class Signals:
     def find(
         self,
         text: str,
-        vector: NDArray[np.float32] | None,
+        vector: Vectors | None,
         n: int,
         *,
         as_of: datetime | None = None,
@@ -164,8 +150,6 @@ class Signals:
         """
         wanted = options or self.options
         search = events.Search(n, wanted.confidence, wanted.hours, as_of or datetime.now(UTC), assets)
-        if n < 1:
-            return []
         if not self.state.imported:  # and start no server for that
             raise nothing_imported()
         try:
@@ -174,23 +158,26 @@ class Signals:
             self._known = None
             raise
 
-    def _find(self, text: str, vector: NDArray[np.float32] | None, search: events.Search, threshold: float) -> list[Found]:
+    def _find(self, text: str, vector: Vectors | None, search: events.Search, threshold: float) -> list[Found]:
         # A vector that an English embedder makes of another script is like whatever it is not about.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         with self._database.transaction(seconds=self.options.seconds) as connection:
-            state = self._checked(connection)
-            usable = not unread and vector is not None and vector.shape == (state.dimension,) and bool(np.isfinite(vector).all() and vector.any())
-            usable = usable and not embedder_differs(state, self._embedder.fingerprint)
+            state = self._known or store_state(connection)
+            check_tables(state, vectors=True)
+            self._known = state
+            if unread or embedder_differs(state, self._embedder.fingerprint) or vector is None or vector.shape != (state.dimension,):
+                vector = None
+            usable = vector is not None and bool(np.isfinite(vector).all() and vector.any())
             found = events.search_by_vector(connection, vector, threshold, search) if usable and vector is not None else []
             if len(found) < search.count:
                 share = replace(search, count=search.count - len(found))
                 found += events.search_by_keywords(connection, text, KEYWORD_SHARE, share, all_events=not usable)
         return found
 
-    def listed(self, most: int = 50, *, start: int = 0, search: str = "") -> list[Row]:
+    def listed(self, most: int = 50, *, search: str = "") -> list[Row]:
         """Events with their tellings and readings, latest first. search: only those with each of its words. Raises SignalsError."""
         with self._reading() as connection:
-            return events.list_events(connection, most, start=start, search=search)
+            return events.list_events(connection, most, search=search)
 
     def timeline(self, confidence: float = 0.0) -> list[TimelinePoint]:
         """Signals by day and asset, of at least that confidence. Raises SignalsError."""
@@ -201,15 +188,11 @@ class Signals:
         """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError and SignalsError."""
         if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
             raise UsageError(f"The signal is {reading.action!r} at {reading.confidence}.", hint="It is buy, sell or observe, at 0 to 1.")
-        with self._changing() as connection:
-            if not events.change_signal(connection, event, reading):
-                raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
+        self._change(event, lambda connection: events.change_signal(connection, event, reading))
 
     def remove(self, event: int) -> None:
         """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and SignalsError."""
-        with self._changing() as connection:
-            if not events.remove_event(connection, event):
-                raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
+        self._change(event, lambda connection: events.remove_event(connection, event))
 
     def health(self, options: Options | None = None) -> Health:
         """How the store is, asked now: a database that is back closes the breaker. Starts nothing and connects to nothing while it is off.
@@ -217,21 +200,29 @@ class Signals:
         options: whose thresholds say what can be recalled, default the store's own.
         """
         wanted = options or self.options
-        told = Health("off", database=self._database.shown, embedder=self._embedder.fingerprint, threshold=wanted.threshold or self.threshold)
-        told = replace(told, confidence=wanted.confidence, hours=wanted.hours)
-        if why := self._off():
-            return replace(told, message=why.message, hint=why.hint)
+        told = Health(
+            "off",
+            database=self._database.shown,
+            embedder=self._embedder.fingerprint,
+            threshold=wanted.threshold or self.threshold,
+            confidence=wanted.confidence,
+            hours=wanted.hours,
+        )
         try:
+            if why := self._off():
+                raise why
             with self._database.transaction(seconds=self.options.seconds) as connection:
                 state = store_state(connection)
-                check_tables(state)
-                check_vectors(state)
+                check_tables(state, vectors=True)
                 counts = events.count_events(connection, wanted.confidence, wanted.hours)
         except SignalsError as error:
-            return self._unwell(told, error)
+            told, breaker = replace(told, message=error.message, hint=error.hint), self.breaker
+            if error.kind == "off":
+                return told
+            state_now = "fallback" if breaker.retry_at else "failed"
+            return replace(told, state=state_now, failures=breaker.failures, retry_at=breaker.retry_at, last_success=breaker.last_success)
         self.breaker.succeeded()
-        changes: dict[str, Any] = {**counts, "last_success": self.breaker.last_success}
-        told = replace(told, **changes)
+        told = replace(told, **counts, last_success=self.breaker.last_success)
         if embedder_differs(state, self._embedder.fingerprint):
             message = f"The vectors are of another embedder ({state.embedder}); news are found by keywords alone."
             return replace(told, state="fallback", message=message, hint="Embed them anew: python -m chatbot memory signals reembed")
@@ -239,16 +230,9 @@ class Signals:
             return replace(told, state="empty", message="The database answers and holds no signal.", hint="Import news.")
         return replace(told, state="normal", message="The database answers.")
 
-    def _unwell(self, told: Health, error: SignalsError) -> Health:
-        if error.kind == "off":
-            return replace(told, message=error.message, hint=error.hint)
-        state = "fallback" if self.breaker.retry_at else "failed"
-        known = replace(told, failures=self.breaker.failures, retry_at=self.breaker.retry_at, last_success=self.breaker.last_success)
-        return replace(known, state=state, message=error.message, hint=error.hint)
-
     # --- inside -------------------------------------------------------------------------------------------------------------
 
-    def _embed(self, done: Imported, progress: Callable[[str, int], None]) -> Imported:
+    def _embed(self, done: Imported, progress: Stages) -> Imported:
         """Embed what waits, a batch a transaction; a failing embedder leaves the rest waiting, found by keywords."""
         english = reads_english_only(self._embedder.fingerprint)
         while True:
@@ -260,55 +244,37 @@ class Signals:
             try:
                 # No transaction is held while an embedder works.
                 rows = self._embedder.embed([text for _, text in known]) if known else ()
-                vectors = dict.fromkeys((event for event, _ in waiting), None) | {event: row for (event, _), row in zip(known, rows, strict=True)}
+                vectors = dict.fromkeys(event for event, _ in waiting) | {event: row for (event, _), row in zip(known, rows, strict=True)}
                 with self._writing() as connection:
                     events.keep_vectors(connection, vectors)
-            except ModelError as error:
-                return replace(done, problem=f"{WAITING} {error}")
-            except SignalsError as error:
-                if error.kind != "vector":
+            except (ModelError, SignalsError) as error:
+                if isinstance(error, SignalsError) and error.kind != "vector":
                     raise
                 return replace(done, problem=f"{WAITING} {error}")
             done = replace(done, embedded=done.embedded + len(known), by_keywords=done.by_keywords + len(waiting) - len(known))
             progress("embedded", done.embedded + done.by_keywords)
 
-    def _analyse(self, done: Imported, model: LLM | None, progress: Callable[[str, int], None]) -> Imported:
-        after = failures = 0
-        analysed = dict(done.analysed)
+    def _analyse(self, done: Imported, model: LLM | None, progress: Stages) -> Imported:
+        after, failures, analysed = 0, 0, Counter[str]()
         while True:
             with self._writing() as connection:
                 waiting = events.unread_events(connection, READ_AT_ONCE, after=after)
             if not waiting:
-                return replace(done, analysed=analysed)
+                return replace(done, analysed=dict(analysed))
             # No transaction is held while a model thinks.
-            readings: list[tuple[int, Reading]] = []
+            readings = list[tuple[int, Reading]]()
             for event, item in waiting:
                 reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
-                failures = failures + 1 if failure else (0 if reading.analyser != RULES else failures)
-                done = replace(done, problem=f"Some news were read by rules. {failure}") if failure else done
+                if failure:
+                    failures, done = failures + 1, replace(done, problem=f"Some news were read by rules. {failure}")
+                elif reading.analyser != RULES:
+                    failures = 0
                 readings.append((event, reading))
-                analysed[reading.analyser] = analysed.get(reading.analyser, 0) + 1
+                analysed[reading.analyser] += 1
             with self._writing() as connection:
                 events.keep_readings(connection, readings)
             after = waiting[-1][0]
-            progress("analysed", sum(analysed.values()))
-
-    def _checked(self, connection: Connection) -> StoreState:
-        """The tables' state, asked once and again after any failure."""
-        state = self._known or store_state(connection)
-        check_tables(state)
-        check_vectors(state)
-        self._known = state
-        return state
-
-    def _refuse_other(self, state: StoreState) -> None:
-        if embedder_differs(state, self._embedder.fingerprint):
-            message = f"The signals were embedded with {state.embedder}, and {self._embedder.fingerprint} is set."
-            raise SignalsError(message, kind="embedder", hint="Set that one again, or embed them anew: python -m chatbot memory signals reembed")
-
-    def _switch_imported(self) -> None:
-        if not self._switch.read().imported:
-            self._switch.change(imported=True)
+            progress("analysed", analysed.total())
 
     @contextmanager
     def _writing(self, seconds: float = IMPORT_SECONDS) -> Iterator[Connection]:
@@ -316,14 +282,14 @@ class Signals:
             take_turn(connection)
             yield connection
 
-    @contextmanager
-    def _changing(self) -> Iterator[Connection]:
-        """For what changes one event: of a store that is there, and not of another version."""
+    def _change(self, event: int, change: Callable[[Connection], bool]) -> None:
+        """Change one event: of a store that is there, and not of another version. Raises NotFoundError where there is none of that number."""
         if not self.state.imported:
             raise nothing_imported()
         with self._writing() as connection:
             check_tables(store_state(connection))
-            yield connection
+            if not change(connection):
+                raise NotFoundError(f"There is no news event {event}.", hint="List them: python -m chatbot memory signals list")
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

@@ -16,7 +16,7 @@ from chatbot.memory.signals.sources import read_news
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
 from chatbot.ui.lists import search_box
-from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
+from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import lines_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
@@ -55,14 +55,14 @@ def draw(house: House) -> None:
             "Recall news signals",
             state.on,
             key="signals-on",
-            on_change=_switch,
-            args=(house,),
+            on_change=lambda: attempt(lambda: signals.switch(on=st.session_state["signals-on"])),
             help="For everybody who uses this server.",
         )
     if health.events:
         if health.read:
-            _draw_recallable(health)
-        _draw_chart(signals.timeline(_least_confidence()), datetime.now(UTC))
+            st.html(quiet_html(f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"))
+        least: float = st.slider("Least confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
+        _draw_chart(signals.timeline(least), datetime.now(UTC))
         wanted = search_box("Search news", key="find-signals")
         _draw_rows(signals.listed(ROWS, search=wanted), wanted)
     _draw_import(house)
@@ -72,22 +72,6 @@ def health_line(health: Health) -> str:
     """One line on how much there is and where."""
     whose = "" if health.state in {"failed", "fallback"} else " Seen and used by everybody on this server. Not advice."
     return f"{STATES.get(health.state, '⚠')} {health_text(health)}{whose}"
-
-
-def _draw_recallable(health: Health) -> None:
-    st.html(quiet_html(f"{recallable_text(health)}{'' if health.recallable == health.read else CHANGED_THERE}"))
-
-
-def _switch(house: House) -> None:
-    try:
-        house.chatbot.signals.switch(on=st.session_state["signals-on"])
-    except ProjectError as error:
-        session.tell(error)
-
-
-def _least_confidence() -> float:
-    chosen: float = st.slider("Least confidence", 0.0, 1.0, 0.0, 0.05, key="signals-confidence")
-    return chosen
 
 
 def chart_rows(points: Sequence[TimelinePoint]) -> list[dict[str, date | str | int]]:
@@ -170,11 +154,11 @@ def _edit(row: Row, house: House) -> None:
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if not saved:
         return
-    if not (summary or "").strip():
+    if not summary.strip():
         st.html(notice_html("Say what happened."))
         return
-    codes = tuple(dict.fromkeys(code.upper() for code in (assets or "").replace(",", " ").split()))
-    reading = Reading(" ".join((summary or "").split()), codes, action, round(confidence, 2), PERSON)
+    codes = tuple(dict.fromkeys(code.upper() for code in assets.replace(",", " ").split()))
+    reading = Reading(" ".join(summary.split()), codes, action, round(confidence, 2), PERSON)
     finish(lambda: house.chatbot.signals.correct(row.event, reading))
 
 

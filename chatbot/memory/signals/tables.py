@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import LiteralString
 
+from chatbot.memory.signals.database import Connection
 from chatbot.memory.signals.records import SignalsError
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[tuple[object, ...]]
 
 __all__ = [
     "VERSION",
     "StoreState",
     "check_tables",
-    "check_vectors",
     "embedder_differs",
     "migrate",
     "nothing_imported",
@@ -50,15 +45,14 @@ class StoreState:
 
 def store_state(connection: Connection) -> StoreState:
     """Its version and embedder; version 0 where there is no store."""
-    there = connection.execute("SELECT to_regclass('signal_store') IS NOT NULL").fetchone()
-    if there is None or not there[0]:
+    if connection.execute("SELECT to_regclass('signal_store')").fetchone() == (None,):
         return StoreState()
     row = connection.execute(
         """SELECT version, embedder, dimension, EXISTS (
             SELECT FROM pg_attribute WHERE attrelid = to_regclass('news_events') AND attname = 'embedding' AND NOT attisdropped
         ) FROM signal_store"""
     ).fetchone()
-    return StoreState(int(str(row[0])), str(row[1]), int(str(row[2])), bool(row[3])) if row else StoreState()
+    return StoreState(*row or ())
 
 
 def nothing_imported() -> SignalsError:
@@ -66,8 +60,11 @@ def nothing_imported() -> SignalsError:
     return SignalsError("No news has been imported.", kind="off", hint="Import some: python -m chatbot memory signals import FILE")
 
 
-def check_tables(state: StoreState) -> None:
-    """Raises SignalsError where the tables are not there ("off"), older ("schema") or newer ("newer-schema") than this program's."""
+def check_tables(state: StoreState, *, vectors: bool = False) -> None:
+    """Raises SignalsError where the tables are not there ("off"), older ("schema") or newer ("newer-schema") than this program's.
+
+    vectors: also where nothing can be compared ("no-vector"), for the extension was dropped with all vectors.
+    """
     if state.version == 0:
         raise nothing_imported()
     if state.version < VERSION:
@@ -76,10 +73,7 @@ def check_tables(state: StoreState) -> None:
         message = f"The signal tables are of version {state.version}, newer than {VERSION}."
         raise SignalsError(message, kind="newer-schema", hint="Use the version of the chatbot that made them.")
 
-
-def check_vectors(state: StoreState) -> None:
-    """Raises SignalsError ("no-vector") where nothing can be compared, for the extension was dropped with all vectors."""
-    if not state.vectors:
+    if vectors and not state.vectors:
         raise SignalsError("The vectors of the signals are gone: the extension pgvector was dropped.", kind="no-vector", hint=VECTORS_HINT)
 
 
@@ -105,8 +99,10 @@ def migrate(connection: Connection, fingerprint: str, dimension: int, *, migrati
     if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     size = state.dimension or dimension
+    kind, norm = _type(size)
     for path in migrations:
-        _run(connection, path, size)
+        filled = path.read_text("utf-8").format(vector=f"{kind}({size})", argument=kind, norm=norm, operators=f"{kind}_cosine_ops")
+        connection.execute(filled.encode())
     connection.execute(
         "UPDATE signal_store SET version = %s, dimension = %s, embedder = CASE embedder WHEN '' THEN %s ELSE embedder END",
         [len(migrations), size, fingerprint],
@@ -119,25 +115,15 @@ def use_embedder(connection: Connection, fingerprint: str, dimension: int) -> No
     state = store_state(connection)
     check_tables(state)
     for kind in {_type(state.dimension)[0], _type(dimension)[0]}:
-        connection.execute(
-            f"DROP FUNCTION IF EXISTS nearest_signals({kind}, double precision, integer, double precision, integer, text[], timestamptz)"
-        )
-        connection.execute(
-            f"DROP FUNCTION IF EXISTS search_memory_events({kind}, double precision, integer, double precision, integer, text[], timestamptz)"
-        )
+        for name in ("nearest_signals", "search_memory_events"):
+            connection.execute(f"DROP FUNCTION IF EXISTS {name}({kind}, double precision, integer, double precision, integer, text[], timestamptz)")
     connection.execute("ALTER TABLE news_events DROP COLUMN embedding")
     connection.execute("UPDATE news_events SET found_by = 'pending' WHERE found_by <> 'nothing'")
     connection.execute("UPDATE signal_store SET embedder = %s, dimension = %s", [fingerprint, dimension])
     migrate(connection, fingerprint, dimension)
 
 
-def _run(connection: Connection, path: Path, dimension: int) -> None:
-    kind, norm = _type(dimension)
-    filled = path.read_text("utf-8").format(vector=f"{kind}({dimension})", argument=kind, norm=norm, operators=f"{kind}_cosine_ops")
-    connection.execute(filled.encode())
-
-
-def _type(dimension: int) -> tuple[str, str]:
+def _type(dimension: int) -> tuple[LiteralString, LiteralString]:
     """(type, its norm) for vectors of that dimension; from 2,001 numbers on in half precision, for the index takes no more of whole ones."""
     if not 0 < dimension <= MOST_HALF_DIMENSIONS:
         raise SignalsError(

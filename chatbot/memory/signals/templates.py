@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from chatbot.memory.signals.records import ACTIONS
+from chatbot.memory.signals.records import checked
 from chatbot.memory.signals.scripts import assets_in, stems_of
 
 __all__ = ["TEMPLATES", "Template", "load_templates", "match_templates"]
@@ -92,13 +92,8 @@ def _template(fields: dict[str, object]) -> Template:
     keywords, assets = fields["keywords"], fields.get("assets", [])
     if not isinstance(keywords, list) or not isinstance(assets, list):
         raise TypeError("keywords or assets are no list")
-    confidence = fields["base_confidence"] if "base_confidence" in fields else fields["confidence"]
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        raise ValueError(f"its confidence is {confidence!r}")
-    action = str(fields.get("action", "observe"))
-    if action not in ACTIONS:
-        raise ValueError(f"its action is {action!r}")
+    action, confidence = checked(fields.get("action", "observe"), fields["base_confidence" if "base_confidence" in fields else "confidence"])
     phrases = tuple(str(one) for one in keywords if _parts(str(one)))
     summary = " ".join(str(fields["summary"]).split())
     names = tuple(str(one).upper() for one in assets) or assets_in(summary)
-    return Template(str(fields["id"]), str(fields.get("title", fields["id"])), summary, phrases, names, action, float(confidence))
+    return Template(str(fields["id"]), str(fields.get("title", fields["id"])), summary, phrases, names, action, confidence)

@@ -28,7 +28,9 @@ def recallable_text(health: Health) -> str:
     if not health.read:
         return ""
     why = [f"{health.unsure:,} {_are(health.unsure)} less sure than {health.confidence:.2f}"] if health.unsure else []
-    why += [f"{health.old:,} {_are(health.old)} older than {_span(health.hours)}"] if health.old else []
+    days, left = divmod(health.hours, HOURS_OF_A_DAY)
+    span = counted(health.hours, "hour") if left or not days else counted(days, "day")
+    why += [f"{health.old:,} {_are(health.old)} older than {span}"] if health.old else []
     why += [f"{health.early:,} {_are(health.early)} dated in the future"] if health.early else []
     begin = f"{health.recallable:,} of {counted(health.read, 'event')} with a signal can be recalled now"
     return f"{begin}{': ' if why else ''}{', '.join(why)}."
@@ -49,7 +51,3 @@ def imported_text(done: Imported) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def _span(hours: int) -> str:
-    return counted(hours // HOURS_OF_A_DAY, "day") if hours and not hours % HOURS_OF_A_DAY else counted(hours, "hour")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import sys
-from pathlib import Path
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversations import OWNER
-from chatbot.cli.exits import DONE, STRATEGIES
-from chatbot.cli.memory_actions import FEW, Action, Commands, Option, print_exported, print_imported
-from chatbot.cli.output import emit, note
+from chatbot.cli.exits import STRATEGIES
+from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
+from chatbot.cli.output import note
 from chatbot.memory.layers import counted
 from chatbot.records import Notice
 
@@ -24,7 +23,8 @@ FORM = 'A line is a JSON object such as {"situation": "…", "recommendations": 
 NONE_ADVISED = Notice("No advice is recorded yet.", 'Add some: python -m chatbot memory situations add "inflation rises" "shorten duration"')
 
 
-def _list_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _list_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     every = chatbot.situations.listed(OWNER)
     rows = [one for one in every if not options.scope or one.scope.casefold() == options.scope.casefold()]
     if not rows:
@@ -32,25 +32,17 @@ def _list_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
     for one in rows[: options.k]:
         line = {"key": one.key, "scope": one.scope, "situation": one.situation, "recommendations": list(one.recommendations), "at": one.at}
         of = f" [{one.scope}]" if one.scope else ""
-        emit(line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}", as_json=options.json)
-    return DONE
+        yield line, f"{one.key}{of}  {one.situation} → {'; '.join(one.recommendations)}"
 
 
-def _add_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _add_situation(chatbot: Chatbot, options: Namespace) -> Lines:
     for key in chatbot.situations.add(OWNER, [(options.texts[0], options.texts[1])], scope=options.scope):
-        emit({"key": key, "status": "added"}, f"Added {key}.", as_json=options.json)
-    return DONE
+        yield {"key": key, "status": "added"}, f"Added {key}."
 
 
-def _import_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    return print_imported(chatbot.situations.import_file(OWNER, Path(options.texts[0])), options, FORM)
-
-
-def _export_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
-    return print_exported(chatbot.situations.export(OWNER))
-
-
-def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     from chatbot.memory.situations.store import SituationMemory
 
     memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
@@ -61,28 +53,26 @@ def _search_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
         note(Notice(f"No advice is recorded {f'on {options.scope}' if options.scope else 'of no subject'}.{others}") if scopes else NONE_ADVISED)
     for found in results:
         text = f"{found['similarity_score']:.2f}  {found['matched_situation']} → {found['recommendation']}"
-        emit(found, text, as_json=options.json)
-    return DONE
+        yield found, text
 
 
-def _remove_situation(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _remove_situation(chatbot: Chatbot, options: Namespace) -> Lines:
     chatbot.situations.remove(OWNER, options.texts[0])
-    emit({"key": options.texts[0], "status": "removed"}, "Removed.", as_json=options.json)
-    return DONE
+    yield {"key": options.texts[0], "status": "removed"}, "Removed."
 
 
-def _health_of_situations(chatbot: Chatbot, options: argparse.Namespace) -> int:
+@told
+def _health_of_situations(chatbot: Chatbot, options: Namespace) -> Lines:
     health = chatbot.situations.health(OWNER)
-    emit(dataclasses.asdict(health), f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet.", as_json=options.json)
-    return DONE
+    yield dataclasses.asdict(health), f"{counted(health.situations, 'situation')}, {health.waiting} without vectors yet."
 
 
 COMMANDS = Commands(
     {
         "list": Action(_list_situations, rows=sys.maxsize),
         "add": Action(_add_situation, "TEXT TEXT"),
-        "import": Action(_import_situations, "FILE"),
-        "export": Action(_export_situations),
+        **file_actions("situations", FORM),
         "search": Action(_search_situations, "TEXT", FEW),
         "remove": Action(_remove_situation, "KEY"),
         "health": Action(_health_of_situations),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
-from chatbot.memory.situations.rows import LONGEST_RECOMMENDATION, LONGEST_SITUATION
+from chatbot.memory.situations.rows import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation, new_situation
 
-__all__ = ["ReadSituation", "read_situations"]
+__all__ = ["read_situations"]
 
 # Ten thousand situations of a page each.
 MOST_BYTES = 64 * 2**20
@@ -19,37 +18,26 @@ MOST_RECOMMENDATIONS = 100
 HINT = 'Give JSON lines of {"situation": ..., "recommendations": [...], "scope": ...}, or of [situation, recommendation].'
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSituation:
-    """One line. recommendations: the newest first, at least one. at: when, in seconds since the epoch."""
-
-    situation: str
-    recommendations: tuple[str, ...]
-    scope: str
-    at: float
-
-
-def read_situations(path: Path) -> tuple[list[ReadSituation], tuple[LineProblem, ...]]:
-    """The situations of a file, in its order, and the lines that cannot be read; a line is an object or a pair, a recommendation also a single text.
+def read_situations(path: Path, owner: str) -> tuple[list[Situation], tuple[LineProblem, ...]]:
+    """The situations of a file, in its order, each recommendation for itself, the newest of a line first, and the lines that cannot be read; a line is an
+    object or a pair, a recommendation also a single text.
 
     Raises as read_whole.
     """
     data, now = read_whole(path, path.name, most=MOST_BYTES, hint=HINT).removeprefix(b"\xef\xbb\xbf"), time.time()
-    return read_lines(data.split(b"\n"), lambda line, number: _entry(_fields(line), now), "situation")
+    found, problems = read_lines(data.split(b"\n"), lambda line, number: _read(line, owner, now), "situation")
+    return [one for made in found for one in made], problems
 
 
-def _fields(line: bytes) -> object:
-    try:
-        return json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise ValueError(NO_JSON) from None
-
-
-def _entry(fields: object, now: float) -> ReadSituation:
+def _read(line: bytes, owner: str, now: float) -> list[Situation]:
     """Raises ValueError, which says why, for what is no situation."""
     given: object
     scope: object
     at: object
+    try:
+        fields = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise ValueError(NO_JSON) from None
     match fields:
         case [str(situation), str(recommendation)]:
             given, scope, at = [recommendation], "", now
@@ -69,4 +57,4 @@ def _entry(fields: object, now: float) -> ReadSituation:
         raise ValueError(f"it is too long: a situation has at most {LONGEST_SITUATION:,} characters, a recommendation {LONGEST_RECOMMENDATION:,}")
     # A time that is none, or one to come, would be the newest for ever.
     when = float(at) if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= now else now
-    return ReadSituation(situation, tuple(given), scope, when)
+    return [new_situation(owner, scope, (situation, text), when - place / 1_000) for place, text in enumerate(given)]

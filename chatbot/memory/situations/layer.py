@@ -7,19 +7,15 @@ import time
 import unicodedata
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from chatbot.memory.layers import Opening
+from chatbot.memory.layers import Opening, by_embedder
 from chatbot.memory.situations.store import Remembered, Situations
 from chatbot.records import Note, Recall
 from chatbot.search.closer import EMBEDDED
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
-from chatbot.store.embedders import Embedder
 from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
 
-__all__ = ["SituationLayer", "names", "open_layer", "similar_from"]
+__all__ = ["SituationLayer", "names", "open_layer"]
 
 # Cosine from which a question describes a situation, by what the embedder's fingerprint begins with; else UNKNOWN, so high that nothing misleads. MiniLM: of 24
 # questions written for 12 situations 21 reach it and none reaches it for another's; of 106 development questions on other matters 4 do.
@@ -40,11 +36,6 @@ MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
 UNPARTED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[\U00020000-\U0003ffff]")
 # A word of a name with the marks that hold it together: AT&T, 3M, C++, S&P, U.S.
 NAME = re.compile(r"[^\W_]+(?:[&.+/'’-][^\W_]+)*[+#]{0,2}")
-
-
-def similar_from(fingerprint: str) -> float:
-    """The least cosine at which a situation is worth showing."""
-    return next((found for start, found in SIMILAR.items() if fingerprint.startswith(start)), UNKNOWN)
 
 
 def names(question: str, scope: str) -> bool:
@@ -109,10 +100,11 @@ class SituationLayer:
         embedder = self.situations.embedder
         query = LongQuery(recall.question, (QueryChunk(0, recall.question, recall.vector),))
         if len(embedder.split(recall.question)) > 1:
-            query = embed_query(_Finer(embedder) if embedder.fingerprint.startswith(EMBEDDED) else embedder, recall.question)
+            reserve = max(0, embedder.max_tokens - FINE_TOKENS) if embedder.fingerprint.startswith(EMBEDDED) else 0
+            query = embed_query(embedder, recall.question, reserve=reserve)
         self.situations.catch_up()
         found = self.situations.search(query, recall.owner, scopes, strategy="per_chunk", n=n)
-        least = similar_from(embedder.fingerprint)
+        least = by_embedder(SIMILAR, embedder.fingerprint, UNKNOWN)
         return [self._note(one) for one in found if one.score >= least]
 
     def _note(self, found: Remembered) -> Note:
@@ -123,19 +115,3 @@ class SituationLayer:
         return Note(
             self.name, f"advice you recorded on {day}{of}, {found.score:.0%} alike", f"When {one_line(one.situation, SITUATION_CHARACTERS)}: {advice}"
         )
-
-
-class _Finer:
-    """An embedder that cuts texts into pieces of FINE_TOKENS."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.fingerprint, self.dimension, self.max_tokens = embedder.fingerprint, embedder.dimension, min(FINE_TOKENS, embedder.max_tokens)
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As Embedder.embed."""
-        return self._embedder.embed(texts)
-
-    def split(self, text: str, *, reserve: int = 0) -> list[str]:
-        """As Embedder.split."""
-        return self._embedder.split(text, reserve=self._embedder.max_tokens - self.max_tokens + reserve)

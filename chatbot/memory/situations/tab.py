@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from chatbot.errors import ProjectError
@@ -29,7 +27,12 @@ EMPTY = (
     "No advice is recorded yet. Write on the Chat page “When inflation rises above target, then shorten duration.”, or fill in the form below. "
     "When a question describes such a situation, the advice is recalled beside the documents, with its day, and never mixed with what they say."
 )
-WORDING = Wording("situation with advice", "situations with advice", "known already")
+FILES = Files(
+    "advice",
+    "Import a file of JSON lines: a situation, what is advised in it, and a subject where it has one",
+    "advice.jsonl",
+    Wording("situation with advice", "situations with advice", "known already"),
+)
 NOTHING_FOUND = "No advice holds all of these words."
 ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
 
@@ -42,11 +45,14 @@ def draw(house: House) -> None:
     if health.situations:
         wanted = search_box("Search advice", key="find-advice")
         found = situations.listed(owner, search=wanted)
-        _draw_rows(found)
+        for one in page_of(found, ROWS, key="advice-page"):
+            with st.container(key=f"advice-{one.key}", gap=None):
+                st.html(situation_html(one))
+                draw_changes(EDIT, DELETE, one, one.key, f"advice: {plain_markdown(short(one.situation, 60))}")
         if not found:
             st.html(quiet_html(NOTHING_FOUND))
     _draw_form(house)
-    draw_files(house, _files(house), empty=not health.situations)
+    draw_files(house, FILES, situations, empty=not health.situations)
 
 
 def health_text(health: SituationHealth) -> str:
@@ -55,14 +61,6 @@ def health_text(health: SituationHealth) -> str:
     counted = f"{health.situations:,} situation{'' if health.situations == 1 else 's'} with advice"
     counted += f", on {subjects:,} subject{'' if subjects == 1 else 's'}{' and in general' if '' in health.scopes else ''}." if subjects else "."
     return counted + (f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made." if health.waiting else "")
-
-
-def _draw_rows(found: Sequence[Situation]) -> None:
-    for one in page_of(found, ROWS, key="advice-page"):
-        with st.container(key=f"advice-{one.key}", gap=None):
-            st.html(situation_html(one))
-            of = plain_markdown(short(one.situation, 60))
-            draw_changes(EDIT, DELETE, one, one.key, f"advice: {of}")
 
 
 def _draw_form(house: House) -> None:
@@ -77,25 +75,13 @@ def _draw_form(house: House) -> None:
     if not added:
         return
     try:
-        house.chatbot.situations.add(session.owner(), [(situation or "", advice or "")], scope=subject or "")
+        house.chatbot.situations.add(session.owner(), [(situation, advice)], scope=subject)
     except ProjectError as error:
-        told = "Say both when and then what." if not ((situation or "").strip() and (advice or "").strip()) else error.message
+        told = "Say both when and then what." if not (situation.strip() and advice.strip()) else error.message
         st.html(notice_html(told, error.hint))
         return
     st.session_state["advice_form"] = number + 1
     st.rerun()
-
-
-def _files(house: House) -> Files:
-    situations, owner = house.chatbot.situations, session.owner()
-    return Files(
-        "advice",
-        "Import a file of JSON lines: a situation, what is advised in it, and a subject where it has one",
-        lambda path, progress: situations.import_file(owner, path, progress=progress),
-        lambda: situations.export(owner),
-        "advice.jsonl",
-        WORDING,
-    )
 
 
 def _edit(one: Situation, house: House) -> None:
@@ -110,11 +96,11 @@ def _edit(one: Situation, house: House) -> None:
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if not saved:
         return
-    said, texts = (situation or "").strip(), [*(text.strip() for text in advice if text and text.strip()), *kept]
+    said, texts = situation.strip(), [*(text.strip() for text in advice if text.strip()), *kept]
     if not said or not texts:
         st.html(notice_html("Say both when and then what."))
         return
-    finish(lambda: house.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject or ""))
+    finish(lambda: house.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject))
 
 
 def _delete(one: Situation, house: House) -> None:

@@ -16,8 +16,7 @@ import pytest
 from chatbot.errors import StoreError
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.memory.cases.store import SHARED, Cases, hidden
-from chatbot.memory.conversations.store import Conversations, Summary
-from chatbot.memory.conversations.tables import TABLES
+from chatbot.memory.conversations.store import TABLES, Conversations, Summary
 from chatbot.memory.database import NAME, MemoryDatabase
 from chatbot.memory.earlier import take_over
 from chatbot.memory.own_settings import OwnSettings

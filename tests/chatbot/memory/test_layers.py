@@ -154,7 +154,7 @@ def test_exchanges_are_summarised_once_and_in_blocks(talks: Conversations) -> No
         if number == BLOCK:
             due = layer.due(talk, "me", 99)
             assert [one.number for one in due] == list(range(1, BLOCK + 1))
-            layer.keep(talk, summarise(due, ScriptedModel(["Five questions."])))
+            talks.keep_summary(talk, summarise(due, ScriptedModel(["Five questions."])))
         tell(talks, talk, f"Question {number}?", "Answer.")
     assert [one.number for one in layer.due(talk, "me", 99)] == list(range(BLOCK + 1, 2 * BLOCK + 1))
     assert layer.due(talk, "me", BLOCK + 3) == []

@@ -16,8 +16,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.cases import tab as memory_cases
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.memory.cases.rows import CaseHealth, CaseRow
-from chatbot.memory.cases.store import SHARED, Cases, hidden
+from chatbot.memory.cases.store import SHARED, CaseHealth, CaseRow, Cases, hidden
 from chatbot.memory.conversations.store import PRIVATE, Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations import tab as memory_advice
@@ -349,7 +348,9 @@ def test_an_import_that_finds_no_room_says_so(cases: Cases, monkeypatch: pytest.
 
 
 def test_lines_that_were_not_read_are_named_up_to_ten() -> None:
-    lines = outcome_lines("x.jsonl", ImportedLines(1, 3, tuple(LineProblem(one, "it is no JSON") for one in range(1, 13))), memory_cases.WORDING)
+    lines = outcome_lines(
+        "x.jsonl", ImportedLines(1, 3, tuple(LineProblem(one, "it is no JSON") for one in range(1, 13))), memory_cases.FILES.wording
+    )
     assert lines[0] == "✓ x.jsonl: 1 rated answer imported, 3 left out that you have rated as lately."
     assert lines[10] == "⚠ Line 10 was not read: it is no JSON." and lines[11:] == ["⚠ And 2 more lines were not read."]
 

@@ -13,8 +13,8 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.recall import PAGE_BOUND, UNKNOWN, cosines_of
 from chatbot.memory.cases.records import Case
+from chatbot.memory.cases.shelf import question_vectors
 from chatbot.memory.cases.store import Cases, Documents, Wanted
-from chatbot.memory.cases.vectors import question_vectors
 from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
 from chatbot.records import Answer, Citation, NumberCheck, Recall

@@ -19,9 +19,8 @@ from chatbot.errors import StoreError, UsageError
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
 from chatbot.memory.cases.sameness import same_matter
-from chatbot.memory.cases.shelf import TABLES, Shelf
+from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.store import Cases, Wanted
-from chatbot.memory.cases.vectors import question_vectors
 from chatbot.memory.database import NAME, MemoryDatabase
 from chatbot.settings import load_settings
 from chatbot.store.embedders import LocalEmbedder

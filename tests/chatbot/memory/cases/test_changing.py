@@ -15,8 +15,8 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases import store
 from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
+from chatbot.memory.cases.shelf import question_vectors
 from chatbot.memory.cases.store import DAY, KEPT_DAYS, SHARED, Cases, Wanted, hidden
-from chatbot.memory.cases.vectors import question_vectors
 from chatbot.memory.database import MemoryDatabase
 from chatbot.records import Answer, Citation, Notice, Recall
 from tests.chatbot.memory.conftest import Reopen

@@ -8,7 +8,7 @@ import pytest
 
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.cases.sameness import same_matter
-from chatbot.memory.cases.vectors import question_vectors
+from chatbot.memory.cases.shelf import question_vectors
 from chatbot.settings import load_settings
 from chatbot.store.embedders import LocalEmbedder
 

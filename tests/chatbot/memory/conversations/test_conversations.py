@@ -327,7 +327,7 @@ def test_vectors_summaries_and_compressions_are_kept(talks: Conversations) -> No
     assert talks.vectors([talk], "f1")[talk, number].tolist() == pytest.approx([0.6, 0.8])
     talks.keep_summary(talk, Summary(1, 5, "Costs.", "m"))
     assert talks.summaries(talk, "me") == [Summary(1, 5, "Costs.", "m")] and talks.summaries(talk, "you") == []
-    assert [row[1:] for row in talks.compressions(talk, "me")] == [(30_000, 15_000, 12)]
+    assert [(row[0], *row[2:]) for row in talks.compressions(talk, "me")] == [(number, 30_000, 15_000, 12)]
     talks.choose(talk, "me", compresses=False, recalls_others=True)
     row = talks.get(talk, "me")
     assert (row.compresses, row.recalls_others) == (False, True)

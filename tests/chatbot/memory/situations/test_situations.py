@@ -333,7 +333,7 @@ def test_what_was_kept_while_no_vectors_could_be_made_is_found_later(opened: Ope
 def test_vectors_that_are_lost_or_spoiled_find_nothing_and_keep_nothing_from_being_found(opened: Open, damage: str) -> None:
     situations = opened(AxisEmbedder())
     key, _ = situations.add("me", [("x", "a"), ("y", "b")])
-    with situations._rows._database.write() as connection:
+    with situations._database.write() as connection:
         connection.execute(f"update situation set windows = {damage} where key = ?", (key,))
     assert [one["recommendation"] for one in SituationMemory(situations, owner="me").get_memories("x", 9)] == ["b"]
 
