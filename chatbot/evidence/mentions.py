@@ -10,12 +10,12 @@ from functools import lru_cache
 from ingestion.language.currencies import CURRENCY_NAME, CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure
-from ingestion.language.periods import FISCAL, YEAR, Period, find_periods, periods_agree
+from ingestion.language.periods import FISCAL, YEAR, Period, find_periods, periods_agree, without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
 
-__all__ = ["SAME_PERIOD", "Mention", "agreement", "label_words", "may_be_one", "period_beside", "periods_in", "without_periods"]
+__all__ = ["SAME_PERIOD", "Mention", "agreement", "label_words", "may_be_one", "period_beside", "periods_in"]
 
 # Words for one thing in one table or the other; each stands for the first of its line.
 _SYNONYMS = (
@@ -90,13 +90,6 @@ def _label_word(token: str) -> str:
         return token
     found = terms(token) or [word for word in (token.casefold(),) if word in _KEPT]
     return "" if not found or found[0] in _TELLS_NOTHING else _SAME.get(found[0], found[0])
-
-
-def without_periods(text: str) -> str:
-    """A text with a blank for each of its periods."""
-    for period in reversed(find_periods(text)):
-        text = f"{text[: period.start]} {text[period.end :]}"
-    return text
 
 
 def agreement(some: Iterable[Period], others: Collection[Period]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from chatbot.records import Understanding
 from chatbot.search.questions import measures_of, terms_of
 from ingestion.language.measures import spelled_out
-from ingestion.language.periods import find_periods
+from ingestion.language.periods import without_periods
 from ingestion.language.terms import content_terms, terms
 
 __all__ = ["name_words", "named_together", "names_of", "topic_of"]
@@ -62,23 +62,17 @@ def topic_of(asked: Understanding, common: Callable[[str], bool]) -> str:
     text = asked.subject
     for name in sorted(filter(common, asked.names), key=len, reverse=True):
         text = re.sub(rf"{re.escape(name)}(?:['’]s)?", " ", text)
-    text = _without_periods(text)
+    text = " ".join(without_periods(text).split())
     return text if terms(text) else asked.subject
 
 
 def _joins(between: str, of_measures: frozenset[str]) -> bool:
     """Whether what stands between two names puts them beside each other: "'s revenue compared with that of"."""
-    words = [word for word in _WORD.findall(_without_periods(between).casefold()) if not set(terms(word)) or not of_measures.issuperset(terms(word))]
+    words = [word for word in _WORD.findall(without_periods(between).casefold()) if not set(terms(word)) or not of_measures.issuperset(terms(word))]
     return _BETWEEN.issuperset(words) and (not _JOINING.isdisjoint(words) or between.strip() == ",")
 
 
 def _bare(name: str) -> str:
     """A name without periods and possessives; "" for an amount."""
-    bare = _POSSESSIVE.sub("", _without_periods(name)).strip(_ENDS)
+    bare = _POSSESSIVE.sub("", without_periods(name)).strip(_ENDS)
     return "" if _AMOUNT.fullmatch(bare) else re.sub(r"^(?:and|the|of) | (?:and|the|of)$", "", bare)
-
-
-def _without_periods(text: str) -> str:
-    for period in sorted(find_periods(text), key=lambda period: -period.start):
-        text = f"{text[: period.start]} {text[period.end :]}"
-    return " ".join(text.split())

@@ -167,11 +167,7 @@ class Retriever:
 
     def search(self, query: Query) -> list[Hit]:
         """The best pages, at most `query.k`, best first, one hit a page; the order does not depend on k. Raises NotFoundError for an unknown document."""
-        _check(query.mode, query.k)
-        try:
-            return self._search(query)
-        except (KeyError, IndexError):  # a document was replaced or erased meanwhile: what is there now answers
-            return self._search(query)
+        return _again(partial(self._search, query), query)
 
     def search_long(
         self, query: Query, long: LongQuery, strategy: str, *, progress: Callable[[int, int], None] = lambda done, total: None
@@ -180,11 +176,7 @@ class Retriever:
 
         query.understanding: of the whole. progress(done, total): searches. Raises QuestionError for an unknown strategy.
         """
-        _check(query.mode, query.k)
-        try:
-            return self._search_long(query, long, strategy, progress)
-        except (KeyError, IndexError):  # a document was replaced or erased meanwhile: what is there now answers
-            return self._search_long(query, long, strategy, progress)
+        return _again(partial(self._search_long, query, long, strategy, progress), query)
 
     def _search_long(self, query: Query, long: LongQuery, strategy: str, progress: Callable[[int, int], None]) -> list[Hit]:
         rankings: dict[int | None, _Ranking] = {}
@@ -372,6 +364,15 @@ class Retriever:
             instructions=page.instructions,
             facts=self._library.facts(chunk.version),
         )
+
+
+def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
+    """What a search finds; once more where a document was replaced or erased meanwhile: what is there now answers."""
+    _check(query.mode, query.k)
+    try:
+        return search()
+    except (KeyError, IndexError):
+        return search()
 
 
 def _of_mode(query: Query) -> Weights:

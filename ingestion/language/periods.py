@@ -10,7 +10,7 @@ from ingestion.language.months import MONTH
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.units import GAP, SPACE
 
-__all__ = ["FISCAL", "PERIOD", "QUARTER_MARK", "RELATIVE_YEARS", "YEAR", "Period", "find_periods", "full_year", "periods_agree"]
+__all__ = ["FISCAL", "PERIOD", "QUARTER_MARK", "RELATIVE_YEARS", "YEAR", "Period", "find_periods", "full_year", "periods_agree", "without_periods"]
 
 YEAR = "(?:19|20)[0-9]{2}"
 # What follows four digits that are no year; "2022 Percent" and "2020 % Change" are heads of columns.
@@ -125,3 +125,10 @@ def full_year(digits: str) -> int:
     """Two digits are this century up to 69, as POSIX reads them."""
     year = int(digits)
     return year if year > 99 else year + (2000 if year < 70 else 1900)
+
+
+def without_periods(text: str) -> str:
+    """A text with a blank for each of its periods."""
+    for period in reversed(find_periods(text)):
+        text = f"{text[: period.start]} {text[period.end :]}"
+    return text

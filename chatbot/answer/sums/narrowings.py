@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chatbot.evidence.mentions import without_periods
 from ingestion.language.numbers import Figure
+from ingestion.language.periods import without_periods
 from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS

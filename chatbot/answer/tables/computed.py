@@ -32,6 +32,7 @@ _PART = re.compile(PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth
 # Years that are stated or worked out one by one at most; more are no question of one statement.
 MOST_YEARS = 10
 MOST_STATED = 4
+# Worth 3 of 220 questions, costs 1; all figures of tables are worth 3.
 # What a question says beside measure, name and period that makes it ask for nothing narrower.
 _PLAIN = frozenset(
     terms(
