@@ -85,7 +85,9 @@ def answer_text(answer: Answer) -> str:
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]
     lines += [f"{one.mark}: “{' '.join(one.text.split())}”" for one in answer.statements if one.mark]
     lines += answer.superseded
-    lines += [f"Recalled, not from these documents: {note.text} ({note.source})" for note in answer.notes if note.layer in {"situations", "signals"}]
+    from chatbot.memory.layers import beside
+
+    lines += [f"Recalled, not from these documents: {note.text} ({note.source})" for note in beside(answer.notes)]
     if answer.compression:
         kept = answer.compression
         lines.append(f"Earlier exchanges were shortened for this answer: {kept.compressed_tokens:,} of {kept.original_tokens:,} tokens kept.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
@@ -13,7 +13,7 @@ from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.embedders import Embedder
 
-__all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "by_embedder", "counted", "label_of", "layers_with", "open_layers"]
+__all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "beside", "by_embedder", "counted", "label_of", "layers_with", "open_layers"]
 
 Value = TypeVar("Value")
 
@@ -48,6 +48,7 @@ class Registered:
 
     switch: of its switch in a conversation's menu, as (label, help); then `layer` has open_layer(opening: Opening) -> MemoryLayer.
     tab: of its tab on the Memory page; then `tab` has draw(house). commands: for `memory NAME …`; then `commands` has COMMANDS.
+    beside: its notes stand beside the answer; what was said before and rated answers show in the answer itself.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Registered:
     switch: tuple[str, str] | None = None
     tab: str = ""
     commands: bool = False
+    beside: bool = False
 
     def part(self, name: str) -> Any:
         """A module of its package. The tabs load Streamlit, so each is loaded by whoever needs it."""
@@ -81,6 +83,7 @@ REGISTERED: tuple[Registered, ...] = (
         ("Use my advice", "What you advised in a situation is recalled when a question describes it, and “when … then …” is noted."),
         "Advice",
         commands=True,
+        beside=True,
     ),
     Registered(
         "signals",
@@ -89,14 +92,21 @@ REGISTERED: tuple[Registered, ...] = (
         ("Use news signals", "Signals like a question are recalled beside the documents, where news was imported."),
         "News signals",
         commands=True,
+        beside=True,
     ),
     Registered("compression", "chatbot.memory.compression", "Shortened conversation", tab="Long conversations"),
 )
 
 
 def layers_with(part: str) -> list[Registered]:
-    """The layers that have one. part: "switch" | "tab" | "commands"."""
+    """The layers that have one. part: "switch" | "tab" | "commands" | "beside"."""
     return [one for one in REGISTERED if getattr(one, part)]
+
+
+def beside(notes: Iterable[Note]) -> list[Note]:
+    """Those of an answer's notes that are shown beside it."""
+    shown = {one.name for one in layers_with("beside")}
+    return [note for note in notes if note.layer in shown]
 
 
 def label_of(name: str) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from chatbot.asking.answering import HAD_SAID
 from chatbot.memory.cases.rated import REMEMBERED
+from chatbot.memory.layers import beside
 from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel
 from chatbot.ui.account import draw_account
@@ -23,8 +24,6 @@ __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recall
 
 # Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
-# Memories whose notes stand beside the answer; what was said before and rated answers show in the answer itself.
-SHOWN_BESIDE = frozenset({"situations", "signals"})
 
 
 def draw_given(given: Given, house: House) -> None:
@@ -226,7 +225,7 @@ def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
 
 def recalled_html(notes: Sequence[Note]) -> str:
     """What was recalled of advice and news, for who asks without a model would not learn of it otherwise. It is no part of the answer and cites no document."""
-    shown = [note for note in notes if note.layer in SHOWN_BESIDE]
+    shown = beside(notes)
     if not shown:
         return ""
     lines = "".join(f'<p>{plain_html(note.text)}</p><p class="remark">{plain_html(note.source)}</p>' for note in shown)

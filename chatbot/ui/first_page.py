@@ -10,14 +10,21 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 
-__all__ = ["PAGES", "ROUTES", "SCRIPTS", "told_html"]
+__all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "told_html"]
 
-# The addresses of the pages but the first, as main.py names them.
-PAGES = ("compare", "documents", "memory", "settings")
+# The pages in their order: file, title, icon. The first is at the server's own address, each other at its title's.
+PAGES = (
+    ("chat.py", "Chat", ":material/chat:"),
+    ("documents.py", "Documents", ":material/folder_open:"),
+    ("compare.py", "Compare", ":material/table_chart:"),
+    ("memory.py", "Memory", ":material/bookmarks:"),
+    ("settings_page.py", "Settings", ":material/tune:"),
+)
+ADDRESSES = tuple(title.lower() for _, title, _ in PAGES[1:])
 # Streamlit's script looks for its server below the address that is open, and only then above it: two requests in vain, each logged as an error, wherever
 # a page other than the first is opened by its address. This tells it; what stands before the page's own name may be a proxy's.
 TELL = f"""{{
-const page = location.pathname.match(/^(.*)\\/(?:{"|".join(PAGES)})\\/?$/);
+const page = location.pathname.match(/^(.*)\\/(?:{"|".join(ADDRESSES)})\\/?$/);
 if (page) window.__streamlit = {{...window.__streamlit, BACKEND_BASE_URL: location.origin + page[1]}};
 }}"""
 INLINE = re.compile(r"<script>(.*?)</script>", re.S)
@@ -37,4 +44,4 @@ async def _first(_: Request) -> Response:
     return HTMLResponse(_PAGE, headers={"cache-control": "no-cache"})
 
 
-ROUTES = tuple(Route(f"/{page}", _first) for page in PAGES)
+ROUTES = tuple(Route(f"/{page}", _first) for page in ADDRESSES)

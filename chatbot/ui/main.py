@@ -10,6 +10,7 @@ from chatbot.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, panel, session, uploads
 from chatbot.ui.exposure import OPEN_WARNING, lacks_sign_in
+from chatbot.ui.first_page import PAGES
 from chatbot.ui.scroll import lend_hands
 from chatbot.ui.shared import House, Opening, opening
 from chatbot.ui.signing_in import draw_sign_in, draw_signed_in, may_enter
@@ -26,13 +27,12 @@ def show() -> None:
     st.set_page_config(page_title="Financial policy chatbot", page_icon=str(HERE / "icon.png"), layout="centered")
     st.html(HERE / "style.css")
     lend_hands()
-    chat = st.Page("chat.py", title="Chat", icon=":material/chat:", default=True)
-    documents = st.Page("documents.py", title="Documents", icon=":material/folder_open:")
-    compare = st.Page("compare.py", title="Compare", icon=":material/table_chart:")
-    memory = st.Page("memory.py", title="Memory", icon=":material/bookmarks:")
-    settings = st.Page("settings_page.py", title="Settings", icon=":material/tune:", url_path="settings")
+    pages = [
+        st.Page(file, title=title, icon=icon, default=file == PAGES[0][0], url_path=None if file == PAGES[0][0] else title.lower())
+        for file, title, icon in PAGES
+    ]
     entered = may_enter()
-    page = st.navigation([chat, documents, compare, memory, settings], position="sidebar" if entered else "hidden")
+    page = st.navigation(pages, position="sidebar" if entered else "hidden")
     if not entered:
         uploads.turn_away()
         draw_sign_in()
