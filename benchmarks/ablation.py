@@ -3,7 +3,7 @@
     python benchmarks/ablation.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER] [--rooms ROOM ...]
                                   [--rules REGEX] [--family REGEX ...] [--most N] [--list]
 
-A rule is a function, pattern or list of words of a room whose result can be switched off: a predicate says False (or True), what may be missing is
+A rule is a function or pattern of a room whose result can be switched off: a predicate says False (or True), what may be missing is
 missing, a list is empty, what puts into order gives back what it was given, a pattern never matches. Each is patched wherever its name was imported; what is kept in
 a tuple or as a default is not reached. Only questions are asked again for which the rule said anything else. A family is all rules that a pattern finds.
 

@@ -7,7 +7,8 @@ machines differ and are noisy. Without --documents the corpus is made here: 20 d
 vectors are then random unit vectors, since finding the nearest costs the same whatever they mean; queries are embedded for real.
 
 With --large N there are N chunks of made text instead, stored without a PDF, and searches in a warm process alone are measured. Their words are drawn by
-Zipf's law from 60,000, of which no less than 50,000 must come to stand in the keyword index. --store keeps what was made for the next run.
+Zipf's law from 60,000, of which no less than 50,000 should come to stand in the keyword index;
+where they do not, it says so. --store keeps what was made for the next run.
 
 Goals, 95 of 100 searches on two cores (milliseconds):
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain
@@ -78,8 +78,6 @@ class Chatbot:
         self.settings = settings
         self.readers = Readers()
         embedder = embedder or make_embedder(settings)
-        # Files that were erased and that a rating may still quote.
-        self._quoted = set[str]()
         self.library = Library(settings, embedder, erasing=self._forget)
         try:
             self._memories, damaged = open_memories(settings.store)
@@ -97,8 +95,9 @@ class Chatbot:
             with suppress(StoreError):  # told where they are read
                 self.memory.sweep()
             with suppress(StoreError):
-                self.cases.sweep()
                 self._forget_quoted()
+            with suppress(StoreError):
+                self.cases.sweep()
         except BaseException:
             for opened in (getattr(self, name, None) for name in ("conversations", "signals", "_memories")):
                 if opened is not None:
@@ -299,9 +298,8 @@ class Chatbot:
 
     # --- inside -------------------------------------------------------------------------------------------------------------
 
-    def _forget(self, digests: Set[str]) -> None:
+    def _forget(self) -> None:
         """Take what quotes files that are being erased out of the ratings; those that cannot be read keep no document from going, and are tried again."""
-        self._quoted |= digests
         try:
             if hasattr(self, "cases"):  # as the store is opened, it may finish an erasure that was broken off
                 self._forget_quoted()
@@ -310,9 +308,9 @@ class Chatbot:
 
     def _forget_quoted(self) -> None:
         """Raises StoreError."""
-        digests = frozenset(self._quoted)
-        self.cases.forget(digests)
-        self._quoted -= digests
+        if digests := self.library.catalog.quoted():
+            self.cases.forget(digests)
+            self.library.catalog.forgotten(digests)
 
 
 def _opened(kind: type[Layer], layers: Sequence[MemoryLayer]) -> Layer:

@@ -23,6 +23,9 @@ class Hard:
 HARD = (
     Hard(("Rs. 12 crore was released in Jan. 2024.",), ((12.0, 1e7, "INR"),), ("2024",)),
     Hard(("Under sec. 12 of the Act.", "The Board decides."), (), ()),
+    Hard(("In the U.S. 12 banks failed and 40 merged.",), ((12.0, 1.0, None), (40.0, 1.0, None)), ()),
+    Hard(("A fee of ($250), payable now, is due.",), ((250.0, 1.0, "USD"),), ()),
+    Hard(("It may differ by +10/-5 per cent.",), ((10.0, 1.0, None), (-5.0, 1.0, "%")), ()),
     Hard(("The result was (0.5) in FY24.",), ((-0.5, 1.0, None),), ("FY24",)),
     Hard(("The rate rose by 1⁄4 of a point.",), ((0.25, 1.0, None),), ()),
     Hard(("The rate rose by ¼ percentage point in Sept. 2023.",), ((0.25, 1.0, "percentage points"),), ("2023",)),

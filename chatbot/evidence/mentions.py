@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingestion.language.currencies import CURRENCY_NAME, CURRENCY_TERMS
+from ingestion.language.currencies import CURRENCY_MARKS, CURRENCY_NAME
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure
 from ingestion.language.periods import FISCAL, YEAR, Period, find_periods, periods_agree, without_periods
@@ -37,8 +37,8 @@ _SHORT = {
     "eps": ("per", "share"),
 }
 _SHORT_WORD = re.compile(r"\b(?:capex|PP&E|R&D|SG&A|COGS|GDP|EPS)(?![A-Za-z])", re.IGNORECASE)
-# Units, and words that say when and whose figures they are, tell no row from another.
-_TELLS_NOTHING = frozenset(terms(f"{' '.join((*SCALE_TERMS, *UNIT_TERMS, *CURRENCY_TERMS))} ended year fiscal fy note"))
+# Units, and words that say when and whose figures they are, tell no row from another; the names of currencies do, "yen" and "euro".
+_TELLS_NOTHING = frozenset(terms(f"{' '.join((*SCALE_TERMS, *UNIT_TERMS, *CURRENCY_MARKS))} ended year fiscal fy note"))
 SAME_PERIOD = 2  # of periods_agree
 TIE_REACH = 70  # characters between a figure and the period that a sentence ties to it
 # " million in 2023", " (2023)", " percent of GDP at 30 June 2023": one noun and what it is of, then a word that ties.

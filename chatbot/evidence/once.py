@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 __all__ = ["Once"]
 
-Given = ParamSpec("Given")
+Given = TypeVarTuple("Given")
 Found = TypeVar("Found")
 MOST_KEPT = 1_024
 
@@ -18,11 +18,11 @@ class Once:
     def __init__(self) -> None:
         self._found: dict[Hashable, object] = {}
 
-    def __call__(self, function: Callable[Given, Found], *given: Given.args, **named: Given.kwargs) -> Found:
+    def __call__(self, function: Callable[[*Given], Found], *given: *Given) -> Found:
         """The function's result; its arguments are hashable."""
         key = (function, given)
         if key not in self._found:
             if len(self._found) >= MOST_KEPT:
                 self._found.clear()
-            self._found[key] = function(*given, **named)
+            self._found[key] = function(*given)
         return self._found[key]  # type: ignore[return-value]  # of this very function

@@ -28,6 +28,8 @@ SCHEMA = "create table memory_version (memory text primary key, version integer 
 BUSY_SECONDS = 3
 # What the names of files end in that an earlier version kept memories in, and that were taken over.
 EARLIER = "earlier"
+# And of those that could not be read, before the time.
+DAMAGED = "damaged"
 
 
 class DamagedError(StoreError):
@@ -92,10 +94,10 @@ class MemoryDatabase(Database):
             connection.executemany(statement, rows)
 
     def erased(self) -> None:
-        """What was deleted just now is not to be brought back: leave it in no file, nor what earlier versions kept it in."""
+        """What was deleted just now is not to be brought back: leave it in no file, nor what earlier versions kept it in, nor what was set aside as damaged."""
         self.compact()
         if not self._in_memory:
-            for path in [*self._path.parent.glob(f"*.{EARLIER}*"), *self._path.parent.glob(f"*/*.{EARLIER}*")]:
+            for path in [path for name in (EARLIER, DAMAGED) for depth in ("", "*/") for path in self._path.parent.glob(f"{depth}*.{name}*")]:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def _address(self) -> str:
@@ -140,7 +142,7 @@ def open_memories(store: Path) -> tuple[MemoryDatabase, Path | None]:
     try:
         return MemoryDatabase(store / NAME), None
     except DamagedError as error:
-        aside = set_aside(store / NAME, f"damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        aside = set_aside(store / NAME, f"{DAMAGED}-{time.strftime('%Y%m%d-%H%M%S')}")
         log.warning("%s It was set aside as %s.", error.message, aside.name)
         return MemoryDatabase(store / NAME), aside
 

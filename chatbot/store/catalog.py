@@ -43,7 +43,7 @@ create table erased (sha256 text primary key) without rowid;
     + CORRECTION_SCHEMA
 )
 # Before the SHA-256 of a file in the keys of `meta`.
-SEEN = "seen:"
+SEEN, QUOTED = "seen:", "quoted:"
 COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}"
 # A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
 WANTED = (
@@ -413,6 +413,20 @@ class Catalog(Contents, Corrections):
     def seen(self) -> dict[str, str]:
         """SHA-256 -> why it could not be added, "" where it could: of files that people copied there, and that are not tried again."""
         return {row[0].removeprefix(SEEN): row[1] for row in self._read("select key, value from meta where key glob ?", (f"{SEEN}*",))}
+
+    def note_quoted(self, digests: Iterable[str]) -> None:
+        """These files go for good, and what quotes them is to follow."""
+        for digest in digests:
+            self.set_meta(QUOTED + digest, "")
+
+    def quoted(self) -> frozenset[str]:
+        """SHA-256 of files that went, and that something may still quote."""
+        return frozenset(row[0].removeprefix(QUOTED) for row in self._read("select key from meta where key glob ?", (f"{QUOTED}*",)))
+
+    def forgotten(self, digests: Iterable[str]) -> None:
+        """Nothing quotes these any more."""
+        with self._write() as connection:
+            connection.executemany("delete from meta where key = ?", [(QUOTED + digest,) for digest in digests])
 
     def see(self, sha256: str, problem: str = "") -> None:
         """Note such a file."""

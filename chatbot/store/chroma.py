@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Collection", "Engine", "Record", "Scalar"]
+__all__ = ["Collection", "Engine", "Record", "Scalar", "blank", "written_at"]
 
 Vectors = NDArray[np.float32]
 Scalar = str | int | float | bool
@@ -32,7 +32,6 @@ class Engine:
         """folder: made where it is missing. Raises what Chroma raises."""
         from chromadb_rust_bindings import Bindings, MigrationHash, MigrationMode, SqliteDBConfig
 
-        self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         database = SqliteDBConfig(hash_type=MigrationHash.MD5, migration_mode=MigrationMode.Apply, url=str(folder / "chroma.sqlite3"))
         self._bindings: Any = Bindings(allow_reset=False, sqlite_db_config=database, persist_path=str(folder), hnsw_cache_size=OPEN_COLLECTIONS)
@@ -50,15 +49,6 @@ class Engine:
     def drop(self, name: str) -> None:
         """Delete a collection with all that is in it."""
         self._bindings.delete_collection(name, TENANT, DATABASE)
-
-    def blank(self) -> None:
-        """Fill the room for coming vectors with zeros in the files: Chroma writes there what the memory last held, which may be the text of a document."""
-        for header in self._folder.glob("*/header.bin"):
-            _, _, room, used, size = GRAPH_HEADER.unpack(header.read_bytes()[: GRAPH_HEADER.size])
-            for name, width in (("data_level0.bin", size), ("length.bin", LENGTH_BYTES)):
-                with header.with_name(name).open("r+b") as file:
-                    file.seek(used * width)
-                    file.write(bytes((room - used) * width))
 
 
 class Collection:
@@ -93,3 +83,19 @@ class Collection:
     def count(self) -> int:
         """How many records there are."""
         return int(self._bindings.count(self._identity, TENANT, DATABASE))
+
+
+def written_at(folder: Path) -> dict[Path, int]:
+    """When each graph of vectors was written, in nanoseconds since the epoch."""
+    return {path: path.stat().st_mtime_ns for path in folder.glob("*/data_level0.bin")}
+
+
+def blank(folder: Path) -> None:
+    """Fill the room for coming vectors with zeros in the files of a folder that nobody writes to: Chroma leaves there what the memory last held, which may be
+    the text of a document."""
+    for header in folder.glob("*/header.bin"):
+        _, _, room, used, size = GRAPH_HEADER.unpack(header.read_bytes()[: GRAPH_HEADER.size])
+        for name, width in (("data_level0.bin", size), ("length.bin", LENGTH_BYTES)):
+            with header.with_name(name).open("r+b") as file:
+                file.seek(used * width)
+                file.write(bytes((room - used) * width))

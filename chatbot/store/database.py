@@ -91,7 +91,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close every connection, once its statement or transaction has ended; the object is not usable afterwards."""
+        """Close every connection, waiting for the longest statement or transaction that is running; the object is not usable afterwards."""
         with self._holding:
             self._closed, every = True, list(self._held)
         for held in every:
@@ -136,8 +136,12 @@ class Database:
         """This thread's connection, which is not closed meanwhile."""
         held: _Held | None = getattr(self._local, "held", None)
         if held is None or held.read_only != self._read_only:
-            held = self._local.held = self._open()
-            self._prepare(held.connection)
+            held = self._open()
+            with held.in_use:
+                if self._closed:
+                    raise ClosedError
+                self._prepare(held.connection)
+            self._local.held = held
         with held.in_use:
             if self._closed:
                 raise ClosedError

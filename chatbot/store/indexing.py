@@ -71,8 +71,8 @@ class Indexes:
             self._mending_vectors(lambda: self.vectors.remove(versions))
             self._mending_vectors(lambda: self.vectors.drop_others())
 
-    def align(self) -> list[int]:
-        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone. Returns the versions whose terms were
+    def align(self, renewed: Callable[[int], None] = lambda version: None) -> None:
+        """Give both indexes the rows they lack and take those they should not have, from the catalogue alone. renewed: told each version whose terms were
         made anew, all where the language has learnt a word since."""
         learnt = self._catalog.meta(TERMS) != terms_version()
         versions = sorted(self._catalog.chunk_counts()) if learnt else []
@@ -80,6 +80,7 @@ class Indexes:
             log.warning("The language has changed since the %s documents of this store were indexed: their words are indexed anew.", len(versions))
         for version in versions:
             self._new_terms(version)
+            renewed(version)
         if learnt and self.keywords.count():
             self._new_keywords(None)
         if learnt:
@@ -93,7 +94,6 @@ class Indexes:
             if not self._catalog.unfinished(self._embedder.fingerprint):
                 self._mending_vectors(lambda: self.vectors.drop_others())
                 self._catalog.set_meta(ALIGNED, self.vectors.name)
-        return versions
 
     def renamed(self) -> None:
         """Documents go by other names: until `align` has looked, Chroma's passages may be called as before."""
@@ -156,15 +156,18 @@ class Indexes:
         self._catalog.new_lexicon(version, lexicon)
 
     def _align_keywords(self) -> None:
+        self._fill_keywords(self.keywords)
+
+    def _fill_keywords(self, keywords: KeywordIndex) -> None:
         expected = self._catalog.chunk_counts()
-        if self.keywords.count() == sum(expected.values()):  # `differences` looks closer
+        if keywords.count() == sum(expected.values()):  # `differences` looks closer
             return
-        held = self.keywords.counts()
+        held = keywords.counts()
         if gone := set(held) - set(expected):
-            self.keywords.remove(sorted(gone))
+            keywords.remove(sorted(gone))
         for version, count in expected.items():
             if held.get(version, 0) != count:
-                self.keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
+                keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)])
 
     def _align_vectors(self) -> None:
         known = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
@@ -209,8 +212,10 @@ class Indexes:
 
     def _new_keywords(self, error: StoreError | None) -> None:
         self._discard("keywords", error)
-        self.keywords = KeywordIndex(self._folder / "keywords")
-        self._align_keywords()
+        made = KeywordIndex(self._folder / "keywords")
+        self._fill_keywords(made)
+        # Searches see what the index held until now, whose files they have open.
+        self.keywords = made
 
     def _new_vectors(self, error: StoreError | None) -> None:
         self.unaligned()

@@ -239,7 +239,8 @@ class Additions:
             self._changed.notify_all()
         end = time.monotonic() + CLOSE_SECONDS
         for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
+            # Who waits for the queue closes the store next.
+            thread.join(max(0.0, end - time.monotonic()) if self._tell is None else None)
 
     def _stop(self, task: _Task) -> None:
         """Cancel a job. What only waits is cancelled by a thread of its own, for the others may be busy for minutes."""
@@ -384,7 +385,9 @@ class Additions:
             return stopped.is_set()
 
         self._embedding_since = time.monotonic()
-        self._library.resume_vectors(progress=self._embedded, cancelled=urgent)
+        with self._changed:
+            own = {task.job.result.version for task in self._embedding() if task.job.result}
+        self._library.resume_vectors(only=None if self._tell is None else own, progress=self._embedded, cancelled=urgent)
         if not urgent():
             self._library.sweep()
 

@@ -7,7 +7,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Container, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,15 +50,15 @@ def _never() -> bool:
     return False
 
 
-def _tell_nobody(digests: Set[str]) -> None:
+def _tell_nobody() -> None:
     return
 
 
 class Library:
     """The store, opened by its one owner. Reads from any thread; changes one at a time."""
 
-    def __init__(self, settings: Settings, embedder: Embedder, *, erasing: Callable[[Set[str]], None] = _tell_nobody) -> None:
-        """erasing: told the SHA-256 of files whose text goes for good, just before it does, whoever asked for that; again where a stop came between.
+    def __init__(self, settings: Settings, embedder: Embedder, *, erasing: Callable[[], None] = _tell_nobody) -> None:
+        """erasing: told just before the text of files goes for good, whoever asked for that; the catalogue's `quoted` names them until it is told otherwise.
 
         Raises StoreError where the store is held by another process, damaged, of another version or not writable.
         """
@@ -207,11 +207,15 @@ class Library:
         self.sweep()
         return results
 
-    def resume_vectors(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> None:
-        """Make the vectors that are missing."""
+    def resume_vectors(
+        self, *, only: Container[int] | None = None, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
+    ) -> None:
+        """Make the vectors that are missing, of these versions only, or of all."""
         for version in self.without_vectors():
             if cancelled():
                 return
+            if only is not None and version.id not in only:
+                continue
             self._embed(version.id, lambda done, total, name=version.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
 
     def read_again(self, name: str, password: str | None = None, *, progress: Progress = _no_progress) -> AddResult:
@@ -381,8 +385,7 @@ class Library:
         with self._changing, self.reserve.lent():
             erased = self._erase(self.catalog.left_over(time.time() - UNDO_DAYS * 86_400))
             try:
-                for version in self.indexes.align():
-                    self._terms.drop(version)
+                self.indexes.align(self._terms.drop)
             except StoreError:
                 if not (erased and is_full(self.folder)):  # rows of what is erased are found by nobody; the next sweep takes them
                     raise
@@ -410,8 +413,9 @@ class Library:
     def _erase(self, versions: Sequence[int]) -> bool:
         """Whether there was anything to erase."""
         if versions:
-            # First, so that a stop in between leaves the versions to the next start, which tells it again.
-            self._erasing(self.catalog.only_of(versions))
+            # First, so that a stop in between leaves them to the next start.
+            self.catalog.note_quoted(self.catalog.only_of(versions))
+            self._erasing()
             try:
                 self.indexes.remove(versions)
             except StoreError as error:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
-from chatbot.store.chroma import Collection, Engine, Record, Scalar
+from chatbot.store.chroma import Collection, Engine, Record, Scalar, blank, written_at
 from chatbot.store.damage import REPAIR, IndexDamagedError, explaining
 
 __all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Passage", "Vectors", "matrix_of"]
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 BATCH = 1_000
 # Ids looked at in one call when all are counted.
 PAGE = 20_000
-# Seconds that scrubbing waits for searches to let go of the file.
+# Seconds that scrubbing waits for another program to let go of the file.
 BUSY_SECONDS = 30
 # Its log keeps each change until the vectors are written; the texts in it have been taken over before.
 SCRUBBING = (
@@ -69,7 +69,8 @@ class ChromaIndex:
     def __init__(self, folder: Path, *, fingerprint: str, dimension: int) -> None:
         self._folder, self._fingerprint, self._dimension = folder, fingerprint, dimension
         self.name = "passages-" + hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
-        self._lock = threading.Lock()
+        self._turn = threading.Condition()
+        self._users, self._scrubbing = 0, False
         self._opened: tuple[Engine, Collection] | None = None
 
     def exists(self) -> bool:
@@ -131,38 +132,64 @@ class ChromaIndex:
     def scrub(self) -> None:
         """Take the text of deleted rows out of Chroma's files, where it stands in the log of changes, the index of its letters and unused space.
 
-        Searches may wait while the file is written anew: about a second for 10,000 passages. Raises StoreError, as where the disk has no room for that.
+        Chroma is closed meanwhile: two builds of SQLite in one process do not see each other's locks, and would break the file. Searches wait, about a second
+        for 10,000 passages. Raises StoreError, as where the disk has no room for that.
         """
-        with (
-            self._using() as (engine, _),
-            closing(sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)) as database,
-        ):
+        with self._alone(), closing(sqlite3.connect(self._folder / "chroma.sqlite3", isolation_level=None, timeout=BUSY_SECONDS)) as database:
             for statement in SCRUBBING:
                 database.execute(statement)
-            engine.blank()
+            blank(self._folder)
 
     def close(self) -> None:
         """Let go of the files; the next use opens them again."""
-        with self._lock:
+        with self._turn:
             self._opened = None
 
     @contextmanager
     def _using(self) -> Iterator[tuple[Engine, Collection]]:
         """The open collection; what goes wrong in using it is told apart into damage and a full disk."""
         with explaining("The vector index", self._folder):
-            with self._lock:
+            with self._turn:
+                self._turn.wait_for(lambda: not self._scrubbing)
                 if self._opened is None:
                     self._opened = self._open()
                 opened = self._opened
-            yield opened
+                self._users += 1
+            try:
+                yield opened
+            finally:
+                with self._turn:
+                    self._users -= 1
+                    self._turn.notify_all()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """The files for who asks alone: no search has them open, and none begins."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._scrubbing)
+            self._scrubbing = True
+            self._turn.wait_for(lambda: not self._users)
+            self._opened = None
+        try:
+            with explaining("The vector index", self._folder):
+                yield
+        finally:
+            with self._turn:
+                self._scrubbing = False
+                self._turn.notify_all()
 
     def _open(self) -> tuple[Engine, Collection]:
+        before = written_at(self._folder)
         engine = Engine(self._folder)
         # Chroma keeps a collection's first space and says nothing when asked for another: what it was made with is checked.
         wanted: dict[str, Scalar] = {"fingerprint": self._fingerprint, "dimension": self._dimension, "space": "cosine"}
         collection = engine.collection(self.name, wanted)
         if collection.metadata != wanted:
             raise IndexDamagedError(f"The vector index was made by {collection.metadata}, not {wanted}.", hint=REPAIR)
+        # What stands in the log is taken over with the first question, and written.
+        collection.count()
+        if written_at(self._folder) != before:
+            blank(self._folder)
         return engine, collection
 
 

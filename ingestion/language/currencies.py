@@ -11,6 +11,7 @@ __all__ = [
     "CODE",
     "CODES",
     "CURRENCY",
+    "CURRENCY_MARKS",
     "CURRENCY_NAME",
     "CURRENCY_SIGNS",
     "CURRENCY_TERMS",
@@ -60,15 +61,11 @@ CURRENCY_WORD = rf"(?:{_NATION} )?(?P<money_word>{either(_WORDS)})(?:e?s)?"
 # The same without a group.
 CURRENCY_NAME = CURRENCY_WORD.replace("?P<money_word>", "?:")
 _SPOKEN = re.compile(either(_WORDS), re.IGNORECASE)
-# All of them as words of a text, in lower case: codes, words and their plurals, signs of letters.
-CURRENCY_TERMS = frozenset(
-    {
-        *map(str.lower, _CODES),
-        *_WORDS,
-        *(f"{word}s" for word in _WORDS),
-        *(sign.rstrip(".").lower() for sign in LETTER_SIGNS if sign.rstrip(".").isalpha()),
-    }
-)
+# As words of a text, in lower case: codes and signs of letters, with words that tell a currency with a nation only, "dollars"; then words of all currencies.
+_SHORT = {*map(str.lower, _CODES), *(sign.rstrip(".").lower() for sign in LETTER_SIGNS if sign.rstrip(".").isalpha())}
+_OF_NATIONS = {word for cells in _ROWS if cells[4] or cells[5] for word in cells[3].split()}
+CURRENCY_MARKS = frozenset({*_SHORT, *_OF_NATIONS, *(f"{word}s" for word in _OF_NATIONS)})
+CURRENCY_TERMS = frozenset({*CURRENCY_MARKS, *_WORDS, *(f"{word}s" for word in _WORDS)})
 
 
 def currency_of(written: str) -> str:

@@ -29,7 +29,7 @@ _WAYS = (
     ("quarter", rf"<year>[ :-]?{QUARTER_MARK}"),
     ("fiscal", r"(?i:FY|fiscal year|financial year|fiscal)[ '’-]{0,2}(?:<years>|<two>(?:[-–/]<until>)?(?![0-9%]|[.,][0-9]))"),
     ("calendar", rf"{MONTH}[-'’]<two>"),
-    ("calendar", rf"CY ?'?{_TWO}"),
+    ("calendar", r"CY ?'?<two>(?:[-–/]<until>)?(?![0-9%]|[.,][0-9])"),
     ("calendar", rf"(?:CY ?)?<years>(?![.,][0-9])(?!{_NO_YEAR})"),
 )
 _MEANT = (

@@ -30,8 +30,8 @@ SCALES: Mapping[str, float] = _of("whole", "lower", "short")
 LETTER_SCALES: Mapping[str, float] = _of("letter", "bare")
 # Scale -> the word it is called by: 1e6 -> "million".
 SCALE_NAMES: Mapping[float, str] = {scale: word for word, scale in reversed(_of("whole", "lower").items())}
-# All words, in lower case: singular, plural, short.
-SCALE_TERMS = frozenset({*SCALES, *(f"{word}s" for word in _of("whole", "lower"))})
+# As words of a text, in lower case: singular, plural, short; without those that are something else with a capital.
+SCALE_TERMS = frozenset({*_of("whole", "short"), *(f"{word}s" for word in _of("whole"))})
 
 # Pattern fragments without groups, for patterns that ignore case; what may follow a word is left to them.
 SHORT_SCALES = frozenset(_of("short"))

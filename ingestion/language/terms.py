@@ -22,7 +22,6 @@ YEAR_PREFIX = re.compile(rf"\b{FISCAL}\s?'?(\d{{2}}(?:\d{{2}})?)\b", re.I)
 YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
 # "Mar-26", "Sept '25": the month of a year, as tables have it.
 MONTH_OF_YEAR = re.compile(rf"\b({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I)
-SHORT_MONTH = re.compile(rf"\b({either(MONTH_WORDS - frozenset(MONTHS))})\b\.?", re.I)
 LONGEST_TERM = 40
 # Snowball's C library keeps its state in the object, so one word goes through at a time; each word does so once.
 _stemmer = Stemmer.Stemmer("english")
@@ -35,6 +34,10 @@ STOP_WORDS = frozenset(
     no nor not now of off on once only or other our out over own please same say says shall she should show so some such tell than that the
     their them then there these they this those through to too under until up upon us use using very want was we were what when where
     whether which while who whom whose why will with within without would you your""".split()
+)
+# Not what would become a word that is not searched: the "Mai" of a name is kept.
+SHORT_MONTH = re.compile(
+    rf"\b({either(word for word in MONTH_WORDS - frozenset(MONTHS) if MONTHS[month_number(word) - 1] not in STOP_WORDS)})\b\.?", re.I
 )
 
 

@@ -102,7 +102,7 @@ class Shelf:
         self._database, self._name, self._embedder, self._shared = database, name, embedder, shared
         self._lock = threading.RLock()
         # Of the rows as they were read last: how many changes there were before, what each row holds with its vector, and bytes of their lines.
-        self._changes, self._known, self._bytes = -1, dict[Key, tuple[Case | LineProblem, Vectors]](), 0
+        self._changes, self._known, self._bytes = -1, dict[Key, tuple[Case | LineProblem, Vectors, int]](), 0
         self._view: ShelfView
 
     @property
@@ -152,7 +152,7 @@ class Shelf:
                 f"update rated_answer set id = ?, line = ?, revision = revision + 1{vectors} where number = ?",
                 (new.id, edited_line(line, new), number),
             )
-        self._database.compact()
+        self._database.erased()
         return new
 
     def move(self, key: str, to: Shelf, change: Callable[[Case], Case]) -> Case:
@@ -171,7 +171,7 @@ class Shelf:
             found = {number: case for number, line in rows if isinstance(case := self._case(line, 0), Case) and is_gone(case)}
             connection.executemany("delete from rated_answer where number = ?", [(number,) for number in found])
         if found:
-            self._database.compact()
+            self._database.erased()
         return list(found.values())
 
     # --- inside -------------------------------------------------------------------------------------------------------------
@@ -212,15 +212,15 @@ class Shelf:
         keys = self._database.read(ORDER, (self._name,))
         lacking = [key[0] for key in keys if key not in self._known]
         found = self._database.read(ROWS, (self._embedder.fingerprint, json.dumps(lacking))) if lacking else []
-        self._bytes += sum(len(line) for _, _, line, _ in found)
-        known = self._known | {(number, revision): (self._case(line, 0), self._row(vector)) for number, revision, line, vector in found}
+        known = self._known | {(number, revision): (self._case(line, 0), self._row(vector), len(line)) for number, revision, line, vector in found}
         keys = [key for key in keys if key in known]
         read = [_placed(known[key][0], at) for at, key in enumerate(keys)]
         rows = np.array([known[key][1] for key in keys], np.float32).reshape(len(keys), self._embedder.dimension)
         with np.errstate(over="ignore", invalid="ignore"):
             embedded = np.abs(np.einsum("ij,ij->i", rows, rows) - 1) < UNIT
         rows[~embedded] = 0
-        self._known = {key: (one, row) for key, one, row in zip(keys, read, rows, strict=True)}
+        self._known = {key: (one, row, known[key][2]) for key, one, row in zip(keys, read, rows, strict=True)}
+        self._bytes = sum(size for _, _, size in self._known.values())
         cases = {at: one for at, one in enumerate(read) if isinstance(one, Case)}
         problems = tuple(one for one in read if isinstance(one, LineProblem))
         places = list(cases) if problems else slice(None)

@@ -58,15 +58,15 @@ _AFTER = re.compile(
 )
 _LETTER_SCALE = re.compile(rf" ?(?P<letter>(?i:{LETTER_SCALE}))(?![A-Za-z0-9²³])")
 _BARE_LETTER_SCALE = re.compile(rf"(?P<letter>{BARE_LETTER_SCALE})(?![A-Za-z0-9²³])")  # without a currency "194K" and "10 m" are something else
-_MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{CODE})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-))")
+_MONEY_AFTER = re.compile(rf"(?!{_NEXT_LINE}){GAP}(?:(?P<code>{CODE})(?![A-Za-z])|(?i:{CURRENCY_WORD})(?![A-Za-z-])|(?P<slash>/-(?![0-9])))")
 # "was minus 40 million"; in "revenue minus 40 million" and "plus or minus 25 basis points" the word is an operator, or no sign.
 _SAID_MINUS = re.compile(
     rf"(?:\A|[(:;,|=\n]|[{MINUS}+*/×÷](?=\s)|\b(?:was|were|is|are|be|been|at|of|to|from|by|and|an?|about|around|nearly|roughly|only|stood|hit|than|between|below|under|above"
     r"|[a-z]{2,15}ed))\s{0,2}(?<!\w)(?P<word>[Mm]inus|[Nn]egative)\s{1,2}\Z"
 )
 _SAID_LONGEST = 32  # characters: the longest word before "negative", and it
-# "The result was (0.5)": a balance, no aside.
-_SAYS_WHAT_IS = re.compile(r"\b(?:was|were|is|are|of|to|at) \Z")
+# "The result was (0.5)": a balance, no aside, as "a fee of ($250)" is.
+_SAYS_WHAT_IS = re.compile(r"\b(?:was|were|is|are) \Z")
 # What makes a letter a currency without a scale: "R560 a month", "R1 250", "R12.50", other sure amounts in the text, or the words before it.
 _FOR_EACH = re.compile(
     r"(?:\s(?:an?|per|each|every)\s|/)(?:day|week|month|quarter|year|annum|hour|person|child|learner|pupil|patient|household|famil|unit|lit(?:re|er)|kilo|kg|km"

@@ -20,7 +20,7 @@ _WHOLE = r"[0-9]{1,4}(?:\.[0-9]{1,3}){0,4}+[A-Za-z]?(?![0-9,.]*[0-9])"
 _MORE = rf"(?:[-–][0-9]{{1,4}}+(?![.,]?[0-9])|(?:\s(?:and|to|&)\s)[0-9]{{1,4}}+(?!{UNIT_AHEAD})| of [0-9]{{1,4}}+)?"
 _REFERENCE = (
     r"\b(?i:tables?|pages?|pp?\.|notes?|sections?|sub-?sections?|articles?|chapters?|box(?:es)?|charts?|figures?|paragraphs?|paras?"
-    rf"|footnotes?|(?:{either(PLACES)})\.|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|volume)"
+    rf"|footnotes?|(?<![.'’])(?:{either(PLACES)})\.|annex(?:ure)?(?:es)?|appendix|schedules?|clauses?|exhibits?|items?|volume)"
     r"(?: No\.)?[ \u00a0]?[(#]?"
     rf"{_WHOLE}{_MORE}(?!{UNIT_AHEAD})"
 )

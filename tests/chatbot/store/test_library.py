@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
+from chatbot.store.indexing import Indexes
+from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import pack_terms
 from chatbot.store.library import Library, Upload
 from ingestion.language.terms import terms
@@ -381,6 +383,28 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
     assert library.indexes.keywords.frequency("xylozygomorph") == 0 and not library.indexes.keywords.has_deleted()
     assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
     assert library.indexes.differences() == []
+
+
+def test_words_are_found_while_another_document_is_purged(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(library, *(Upload(make_pdf(tmp_path / f"Rules {number}.pdf", [f"Rule {number} is of the ceiling."])) for number in range(6)))
+    before, seen = len(library.indexes.keywords.search(["ceil"], 10)), list[int]()
+    filled = Indexes._fill_keywords
+
+    def watched(indexes: Indexes, keywords: KeywordIndex) -> None:
+        filled(indexes, keywords)
+        seen.append(len(library.indexes.keywords.search(["ceil"], 10)))
+
+    monkeypatch.setattr(Indexes, "_fill_keywords", watched)
+    library.remove("Rules 5.pdf", purge=True)
+    assert before == 6 and min(seen) >= 5
+    assert len(library.indexes.keywords.search(["ceil"], 10)) == 5
+
+
+def test_vectors_left_by_an_earlier_run_do_not_keep_those_of_a_new_file(library: Library, tmp_path: Path) -> None:
+    read_now(library, [Upload(make_pdf(tmp_path / "Old.pdf", FIRST))])
+    (result,) = add_now(library, [Upload(make_pdf(tmp_path / "New.pdf", SECOND))])
+    assert result.warning is None
+    assert [version.document for version in library.without_vectors()] == ["Old.pdf"]
 
 
 def test_the_name_of_a_purged_document_goes_where_its_file_stays_under_another(library: Library, tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Vectors: Chroma in cosine space, exact matrices, the bounded cache."""
 
+import sqlite3
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +120,35 @@ def test_the_cache_forgets_what_was_not_used_for_longest() -> None:
     get("a")
     get("b")
     assert made == ["a", "b", "c", "b"]
+
+
+def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).normal(size=(1_200, 3)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    index = ChromaIndex(tmp_path / "vectors", fingerprint="hand", dimension=3)
+    index.upsert(passage(ordinal, row[None], f"Passage {ordinal} of the rules.") for ordinal, row in enumerate(rows))
+    done, wrong = threading.Event(), list[object]()
+
+    def search() -> None:
+        while not done.is_set():
+            try:
+                if len(index.search(X, 5)) != 5:
+                    wrong.append("too few")
+            except StoreError as error:
+                wrong.append(error)
+
+    searching = [threading.Thread(target=search) for _ in range(2)]
+    for thread in searching:
+        thread.start()
+    for version in range(20, 26):
+        gone = [Passage(version, ordinal, row[None], f"Of version {version}.", "Gone.pdf", 1, "", "text") for ordinal, row in enumerate(rows[:50])]
+        index.upsert(gone)
+        index.remove([version])
+        index.scrub()
+    done.set()
+    for thread in searching:
+        thread.join()
+    assert wrong == [] and index.counts() == {7: 1_200}
+    index.close()
+    with closing(sqlite3.connect(tmp_path / "vectors" / "chroma.sqlite3")) as database:
+        assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
