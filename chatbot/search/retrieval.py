@@ -31,7 +31,7 @@ MODES = ("hybrid", "vector", "keyword")
 MOST_EXACT_CHUNKS = 20_000
 # Candidates from each index: the pages that end in the first ten were always among the first 60 chunks of one of them. Where their pages are fewer than
 # are asked for, so many times more are taken, and their pages follow those before.
-CANDIDATES, MORE_CANDIDATES = 200, 4
+CANDIDATES, MORE_CANDIDATES = 100, 4
 MOST_HITS = 10_000
 # Share of a question from which on it is about its measures and nothing else.
 WHOLE = 0.5
