@@ -158,12 +158,13 @@ class Chatbot:
     def remove(self, name: str, *, purge: bool = False) -> list[Path]:
         """Hide a document, or erase it; see Library.remove. Hiding does not wait for an addition that is under way."""
         with self.library.reserve.lent():
-            left = self.library.remove(known_as(encodable(name)), purge=purge)
-            if purge:
-                self.answering.forget()
-                self.memory.forget_erased()
-                self._forget_quoted()
-        return left
+            try:
+                return self.library.remove(known_as(encodable(name)), purge=purge)
+            finally:
+                if purge:
+                    self.answering.forget()
+                    self.memory.forget_erased()
+                    self._forget_quoted()
 
     def restore(self, name: str) -> None:
         """Bring a removed document back."""

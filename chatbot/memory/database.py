@@ -95,7 +95,8 @@ class MemoryDatabase(Database):
 
     def erased(self) -> None:
         """What was deleted just now is not to be brought back: leave it in no file, nor what earlier versions kept it in, nor what was set aside as damaged."""
-        self.compact()
+        if not self.compact():
+            log.warning("Another program reads the memories: what was deleted leaves their log when that has ended.")
         if not self._in_memory:
             for path in [path for name in (EARLIER, DAMAGED) for depth in ("", "*/") for path in self._path.parent.glob(f"{depth}*.{name}*")]:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)

@@ -98,9 +98,10 @@ class Database:
             with held.in_use:
                 held.connection.close()
 
-    def compact(self) -> None:
-        """Write the log back into the file, so that what was erased stands in neither, and give the disk what is not used any more."""
-        self._read("pragma wal_checkpoint(truncate)")
+    def compact(self) -> bool:
+        """Write the log back into the file, so that what was erased stands in neither, and give the disk what is not used any more. False where another
+        program reads the file, and the log has to stay."""
+        ((busy, _, _),) = self._read("pragma wal_checkpoint(truncate)")
         (automatic,), (unused,) = self._read("pragma auto_vacuum")[0], self._read("pragma freelist_count")[0]
         with suppress(sqlite3.Error, StoreError):  # a disk that has no room for it either
             for _ in range(0, unused if automatic else 0, SHRINKING_PAGES):
@@ -108,6 +109,7 @@ class Database:
                 with self._connection() as connection:
                     connection.executescript(f"pragma incremental_vacuum({SHRINKING_PAGES})")
                 self._read("pragma wal_checkpoint(truncate)")
+        return not busy
 
     def complaints(self) -> list[str]:
         """What SQLite's own check finds wrong with the file, at most ten lines; none where it is sound."""

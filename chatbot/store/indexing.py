@@ -104,8 +104,9 @@ class Indexes:
         self._catalog.set_meta(UNSCRUBBED, "1")
 
     def scrub(self) -> None:
-        """Take out of the files what was erased, where that is due: text in Chroma's log and unused space, words in the segments of tantivy."""
-        if not self._catalog.meta(UNSCRUBBED):
+        """Take out of the files what was erased, where that is due: text in Chroma's log and unused space, words in the segments of tantivy. It stays due where
+        another program reads the catalogue."""
+        if not self.scrub_is_due():
             return
         if self.keywords.has_deleted():
             self._new_keywords(None)
@@ -115,8 +116,14 @@ class Indexes:
             except StoreError as error:  # as where there is no room to write the file anew: then it goes with all that is in it
                 log.warning("The vectors' index is made anew: %s", error)
                 self.give_up_vectors()
-        self._catalog.compact()
-        self._catalog.set_meta(UNSCRUBBED, "")
+        if self._catalog.compact():
+            self._catalog.set_meta(UNSCRUBBED, "")
+        else:
+            log.warning("Another program reads the catalogue: what was erased leaves its log when that has ended.")
+
+    def scrub_is_due(self) -> bool:
+        """Whether something that was erased may still stand in a file."""
+        return bool(self._catalog.meta(UNSCRUBBED))
 
     def rebuild(self) -> None:
         """Make both anew from the catalogue."""

@@ -325,6 +325,9 @@ class Library:
                 self.sweep()
                 for before in self.folder.glob("catalog.sqlite3.before-*"):  # what a rebuild set aside holds its text too
                     before.unlink()
+                if self.indexes.scrub_is_due():
+                    message = f"{name[:200]!r} is gone, but its text is still in the log of the catalogue, which another program is reading."
+                    raise StoreError(message, hint="Close that program, such as a backup, then run `python -m chatbot doctor`.", retryable=True)
                 return left
             found = self.catalog.find(name)
             if found is None or not self.catalog.remove(name, time.time()):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
+from chatbot.store import database
 from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import pack_terms
@@ -383,6 +384,23 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
     assert library.indexes.keywords.frequency("xylozygomorph") == 0 and not library.indexes.keywords.has_deleted()
     assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
     assert library.indexes.differences() == []
+
+
+def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The xylozygomorphic clause is three per cent."])))
+    library.catalog.close()
+    library.close()
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    with closing(sqlite3.connect(again.folder / "catalog.sqlite3", isolation_level=None)) as other:
+        other.execute("begin")
+        other.execute("select * from page").fetchall()
+        with pytest.raises(StoreError, match="another program"):
+            again.remove("Rules.pdf", purge=True)
+        assert again.catalog.documents() == []
+    again.sweep()
+    assert holding(b"xylozygomorph", again.folder) == []
+    again.close()
 
 
 def test_words_are_found_while_another_document_is_purged(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
