@@ -152,7 +152,7 @@ class Shelf:
                 f"update rated_answer set id = ?, line = ?, revision = revision + 1{vectors} where number = ?",
                 (new.id, edited_line(line, new), number),
             )
-        self._database.erased()
+        self._database.compact()
         return new
 
     def move(self, key: str, to: Shelf, change: Callable[[Case], Case]) -> Case:

@@ -105,7 +105,7 @@ class Situations:
             connection.execute("delete from situation where key = ? and key != ?", (key, one.key))
             connection.execute("delete from advice where key = ?", (key,))
             _keep(connection, one, [(one.key, text, times.get(text, now - later / 1_000)) for later, text in enumerate(one.recommendations)])
-        self._shared.erased()
+        self._shared.compact()
         self._make_vectors()
         return one.key
 

@@ -7,7 +7,7 @@ import io
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -94,7 +94,8 @@ class Script:
         self.done.append(f"read {name}")
         return AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version)
 
-    def resume_vectors(self, *, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None:
+    def resume_vectors(self, *, only: Container[int] | None, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None:
+        assert only is None, "what was left is taken up"
         for version, name in list(self.unembedded):
             for batch in range(1, self.batches + 1):
                 if cancelled():
