@@ -95,6 +95,10 @@ class _Task:
     phase_started: float = 0.0
     phase_from: int = 0
 
+    def one_after_another(self) -> tuple[str, ...]:
+        """The name and the bytes of the file: what no other may have that is read at the same time."""
+        return (self.job.name, self.taken.digest) if self.taken else (self.job.name,)
+
     def become(self, **changes: object) -> None:
         self.job = replace(self.job, **changes)  # type: ignore[arg-type]
 
@@ -283,17 +287,17 @@ class Additions:
             self._read(task)
 
     def _next_waiting(self) -> _Task | None:
-        """A file to read, waited for; None to end. Files that are to become versions of one document are read one after another."""
+        """A file to read, waited for; None to end. Versions of one document, and equal files, are read one after another."""
         with self._changed:
             while not self._closing:
-                busy = {task.job.name for task in self._tasks if task.job.phase in {"reading", "ocr"}}
+                busy = {same for task in self._tasks if task.job.phase in {"reading", "ocr"} for same in task.one_after_another()}
                 for task in self._tasks:
-                    if task.job.phase == "waiting" and task.job.name not in busy:
+                    if task.job.phase == "waiting" and busy.isdisjoint(task.one_after_another()):
                         task.become(phase="reading", done=0, total=0)
                         task.phase_started = task.started = time.monotonic()
                         return task
                     if task.job.phase == "waiting":
-                        busy.add(task.job.name)
+                        busy.update(task.one_after_another())
                 self._changed.wait()
             return None
 
