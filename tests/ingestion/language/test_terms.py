@@ -30,3 +30,7 @@ def test_terms_are_their_own_terms(text: str) -> None:
     once = terms(text)
     assert all(once) and not any(term.isspace() for term in once)
     assert content_terms(text) == list(dict.fromkeys(once))
+
+
+def test_a_name_that_is_a_month_elsewhere_is_kept() -> None:
+    assert terms("Chiang Mai") == ["chiang", "mai"]
