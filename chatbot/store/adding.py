@@ -21,9 +21,11 @@ from ingestion.document import Circumstances, Reading, read_document
 from ingestion.language.terms import terms
 from ingestion.records import NO_FACTS
 
-__all__ = ["AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
+__all__ = ["NO_VECTORS", "AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
 
 log = logging.getLogger(__name__)
+# Said of a document whose vectors could not be made.
+NO_VECTORS = "Found by its words only, its vectors could not be made: {}"
 # Characters; no file system has a longer one, and --name may be given anything.
 LONGEST_NAME = 255
 

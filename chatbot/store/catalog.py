@@ -10,17 +10,17 @@ from sqlite3 import Connection
 from typing import Any
 
 from chatbot.records import DocumentRow
-from chatbot.store.contents import CONTENTS_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
-from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections, add_corrections
+from chatbot.store.contents import CONTENTS_SCHEMA, KEY_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
+from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
 from chatbot.store.reserve import LITTLE_SPACE, free_bytes
 from ingestion.records import NO_FACTS, DocumentFacts
 from ingestion.unseen import title_line
 
 __all__ = ["SCHEMA_VERSION", "Catalog", "StoredChunk", "StoredPage", "Version", "Waiting"]
 
-SCHEMA_VERSION = 5
-# Of this version a file lacks the corrections alone, and gets them when it is opened.
-WITHOUT_CORRECTIONS = 4
+SCHEMA_VERSION = 6
+# From this version on a file lacks whole tables only, and gets them when it is opened.
+EXTENDABLE = 4
 # A document's active version is what is searched; the one before it can be brought back for a while. Several documents may have one
 # version: the same bytes under several names. A coming version waits for its vectors before it takes its document's place.
 SCHEMA = (
@@ -40,8 +40,8 @@ create table waiting (id integer primary key autoincrement, name text not null, 
 create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
-    + CORRECTION_SCHEMA
 )
+ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA
 # Before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
 COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}"
@@ -54,7 +54,7 @@ WANTED = (
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready; embedded_upto: chunks whose
+    """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready; embedded: chunks whose
     vectors stand; protected: its file opens with a password only."""
 
     id: int
@@ -64,7 +64,7 @@ class Version:
     title: str | None
     pages: int
     chunks: int
-    embedded_upto: int
+    embedded: int
     fingerprint: str | None
     protected: bool
     facts: DocumentFacts = NO_FACTS
@@ -90,22 +90,22 @@ class Catalog(Contents, Corrections):
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Raises StoreError where the file is damaged, cannot be written or comes from another version."""
-        super().__init__(path, SCHEMA, SCHEMA_VERSION, read_only=read_only)
+        super().__init__(path, SCHEMA + ADDED_SCHEMA, SCHEMA_VERSION, read_only=read_only)
 
     def _check_version(self, schema: str, version: int) -> None:
-        """Brings a file up to date that lacks the corrections alone."""
-        if self._read("pragma user_version") == [(WITHOUT_CORRECTIONS,)]:
+        """Gives a file of an earlier version the tables that it lacks."""
+        if EXTENDABLE <= self._read("pragma user_version")[0][0] < version:
             if self._read_only:
                 return
             with self._write() as connection:
-                add_corrections(connection)
+                self._add_missing(connection, ADDED_SCHEMA)
                 connection.execute(f"pragma user_version = {version}")
         super()._check_version(schema, version)
 
     def _prepare(self, connection: Connection) -> None:
         super()._prepare(connection)
-        if self._read_only and connection.execute("pragma user_version").fetchone()[0] == WITHOUT_CORRECTIONS:
-            add_corrections(connection, temporary=True)
+        if self._read_only and EXTENDABLE <= connection.execute("pragma user_version").fetchone()[0] < SCHEMA_VERSION:
+            self._add_missing(connection, ADDED_SCHEMA)
 
     # --- what is there ------------------------------------------------------------------------------------------------------
 
@@ -275,15 +275,16 @@ class Catalog(Contents, Corrections):
                 if at_once:
                     _flip(connection, document, version)
 
-    def add_vectors(self, version: int, fingerprint: str, rows: Iterable[tuple[int, bytes]], upto: int) -> bool:
-        """Vectors as (ordinal, float32 bytes of its windows), and how far embedding has come. False where the version is gone."""
+    def add_vectors(self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes]]) -> bool:
+        """Vectors that were missing, as (ordinal, float32 bytes of its windows). False where the version is gone."""
         with self._write() as connection:
             found = connection.execute(
-                "update version set state = 'embedding', fingerprint = ?, embedded_upto = ? where id = ?", (fingerprint, upto, version)
+                "update version set state = 'embedding', fingerprint = ?, embedded_upto = embedded_upto + ? where id = ?",
+                (fingerprint, len(rows), version),
             )
             if not found.rowcount:
                 return False
-            connection.executemany("insert or replace into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in rows))
+            connection.executemany("insert into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in rows))
             return True
 
     def ready(self, version: int, fingerprint: str) -> None:
@@ -297,10 +298,13 @@ class Catalog(Contents, Corrections):
                 if coming and not _read_anew(connection, document, version):
                     _flip(connection, document, version)
 
-    def restart_vectors(self, version: int) -> None:
-        """Embedding of this version begins anew, for another fingerprint or because vectors are missing."""
+    def restart_vectors(self, version: int, fingerprint: str) -> None:
+        """The vectors of this version that are missing are to be made, whatever it says of itself."""
         with self._write() as connection:
-            connection.execute("update version set embedded_upto = 0, fingerprint = null, state = 'keyword' where id = ?", (version,))
+            there = "(select count(*) from vector where version = ?2 and fingerprint = ?1)"
+            connection.execute(
+                f"update version set embedded_upto = {there}, fingerprint = ?1, state = 'keyword' where id = ?2", (fingerprint, version)
+            )
 
     def link(self, name: str, version: int) -> None:
         """Let the document `name`, made if need be, have a version that is there already: the same bytes under another name, or back again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ from ingestion.records import Chunk, Page, PageReport, Table, Word
 from ingestion.unseen import label_line
 from ingestion.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 
-__all__ = ["CONTENTS_SCHEMA", "Contents", "StoredChunk", "StoredPage"]
+__all__ = ["CONTENTS_SCHEMA", "KEY_SCHEMA", "Contents", "StoredChunk", "StoredPage", "chunk_key"]
 
 CONTENTS_SCHEMA = """
 create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
@@ -26,8 +27,14 @@ create table vector (version integer not null references version(id), fingerprin
 create table lexicon (version integer primary key references version(id), data blob not null);
 create table draft (sha256 text not null, number integer not null, data blob not null, primary key (sha256, number)) without rowid;
 """
+# The chunks by what is embedded of them.
+KEY_SCHEMA = """
+create table chunk_key (key blob not null, version integer not null references version(id), ordinal integer not null,
+    primary key (key, version, ordinal)) without rowid;
+create index chunk_key_version on chunk_key(version);
+"""
 # Tables that hold what belongs to one version, in the order in which it can be deleted.
-OF_A_VERSION = ("vector", "lexicon", "chunk", "page")
+OF_A_VERSION = ("vector", "lexicon", "chunk_key", "chunk", "page")
 # Rows deleted in one step where room is short: at most 2 MB, of pages read by OCR.
 THINNED_ROWS = 20
 CHUNK_COLUMNS = "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
@@ -68,6 +75,11 @@ class StoredChunk:
     context: str
 
 
+def chunk_key(context: str, text: str) -> bytes:
+    """16 bytes that stand for what is embedded of a chunk: its vectors serve every other of the same text and context."""
+    return hashlib.blake2b(f"{context}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
+
+
 class Contents(Database):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
@@ -78,6 +90,8 @@ class Contents(Database):
             connection.executemany(
                 "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
             )
+            keys = ((chunk_key(c.context, c.text), version, c.ordinal) for c in chunks)
+            connection.executemany("insert into chunk_key values (?, ?, ?)", keys)
             connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
             connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
 
@@ -143,9 +157,28 @@ class Contents(Database):
         """Chunks of a version by ordinal, from `start`, at most `limit`."""
         return self._chunks("c.version = ? and c.ordinal >= ? order by c.ordinal limit ?", (version, start, limit))
 
+    def chunks_without_vectors(self, version: int, fingerprint: str, *, after: int, limit: int) -> list[StoredChunk]:
+        """Chunks of a version that have no vectors of `fingerprint`, by ordinal, from after `after`, at most `limit`."""
+        lacking = "not exists (select 1 from vector v where v.version = c.version and v.fingerprint = ? and v.ordinal = c.ordinal)"
+        return self._chunks(f"c.version = ? and c.ordinal > ? and {lacking} order by c.ordinal limit ?", (version, after, fingerprint, limit))
+
+    def vectors_of(self, keys: Sequence[bytes], fingerprint: str) -> dict[bytes, bytes]:
+        """chunk_key -> float32 bytes of its windows, of those of these keys that some chunk has vectors for."""
+        marks = ",".join("?" * len(keys))
+        rows = self._read(
+            "select k.key, v.data from chunk_key k join vector v on v.version = k.version and v.ordinal = k.ordinal"
+            f" where k.key in ({marks}) and v.fingerprint = ? group by k.key",
+            (*keys, fingerprint),
+        )
+        return {row[0]: row[1] for row in rows}
+
     def chunk(self, version: int, ordinal: int) -> StoredChunk:
         """One chunk. Raises IndexError where there is none."""
         return self._chunks("c.version = ? and c.ordinal = ?", (version, ordinal))[0]
+
+    def last_ordinal(self, version: int) -> int:
+        """The greatest ordinal of a version's chunks, -1 without any."""
+        return int(self._read("select coalesce(max(ordinal), -1) from chunk where version = ?", (version,))[0][0])
 
     def chunk_pages(self, version: int) -> list[int]:
         """The page of each chunk, by ordinal."""
@@ -163,14 +196,14 @@ class Contents(Database):
         )
         return [(row[0], row[1]) for row in rows]
 
-    def embedded(self, version: int, fingerprint: str, *, start: int = 0, limit: int = -1) -> list[tuple[StoredChunk, bytes, str, str]]:
+    def embedded(self, version: int, fingerprint: str, *, first: int, last: int) -> list[tuple[StoredChunk, bytes, str, str]]:
         """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of the chunks that have vectors, by ordinal, from
-        `start`, at most `limit`."""
+        `first` to `last`."""
         rows = self._read(
             f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version = v.version and c.ordinal = v.ordinal"
             " join page p on p.version = c.version and p.number = c.page"
-            " where v.version = ? and v.fingerprint = ? and v.ordinal >= ? order by v.ordinal limit ?",
-            (version, fingerprint, start, limit),
+            " where v.version = ? and v.fingerprint = ? and v.ordinal between ? and ? order by v.ordinal",
+            (version, fingerprint, first, last),
         )
         return [(StoredChunk(*row[:7]), row[7], label_line(row[8]) or "", row[9]) for row in rows]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from sqlite3 import Connection
-
 from chatbot.store.database import Database
 from ingestion.records import NO_FACTS, DocumentFacts
 
-__all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "add_corrections", "correction_from", "correction_to"]
+__all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_from", "correction_to"]
 
 # null: as the document says; "": none, whatever the document says.
 CORRECTION_SCHEMA = """
@@ -38,12 +36,6 @@ class Corrections(Database):
         """What a version says of itself; nothing where there is none."""
         rows = self._read("select period, status from version where id = ?", (version,))
         return DocumentFacts(*rows[0]) if rows else NO_FACTS
-
-
-def add_corrections(connection: Connection, *, temporary: bool = False) -> None:
-    """Give a file of the version before the table that it lacks. temporary: seen by this connection alone, where the file may not be changed."""
-    if not connection.execute("select 1 from sqlite_master where name = 'correction'").fetchone():
-        connection.execute(CORRECTION_SCHEMA.strip().rstrip(";").replace("create table", "create temp table" if temporary else "create table"))
 
 
 def correction_to(said: DocumentFacts) -> dict[str, str]:

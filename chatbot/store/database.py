@@ -133,6 +133,14 @@ class Database:
                         connection.execute(statement)
                     connection.execute(f"pragma user_version = {version}")
 
+    def _add_missing(self, connection: sqlite3.Connection, schema: str) -> None:
+        """Make the tables of `schema` that the file lacks, with their indexes; where it may not be changed, tables that this connection alone sees."""
+        there = {row[0] for row in connection.execute("select name from sqlite_master")}
+        for statement in filter(str.strip, schema.split(";\n")):
+            kind, name = statement.split()[1:3]
+            if name not in there and not (self._read_only and kind == "index"):
+                connection.execute(statement.replace("create table", "create temp table") if self._read_only else statement)
+
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection, which is not closed meanwhile."""

@@ -97,7 +97,7 @@ def _versions(library: Library, repair: bool) -> Iterator[Finding]:
             yield _read_again(library, finding, row.id) if repair else finding
         elif row.state == "ready" and row.fingerprint == fingerprint and vectors.get(row.id, 0) != row.chunks:
             if repair:
-                library.catalog.restart_vectors(row.id)
+                library.catalog.restart_vectors(row.id, fingerprint)
             yield Finding(
                 row.document, f"{vectors.get(row.id, 0)} of {row.chunks} vectors are there", "They were made again." if repair else REPAIR, repair
             )

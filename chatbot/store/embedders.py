@@ -26,7 +26,17 @@ from chatbot.tokens import count_tokens, cut_to_tokens, encodable
 if TYPE_CHECKING:
     from openai import OpenAI
 
-__all__ = ["CONTEXT_TOKENS", "Embedder", "LocalEmbedder", "RemoteEmbedder", "SentenceVectors", "make_embedder", "passage_windows", "split_text"]
+__all__ = [
+    "CONTEXT_TOKENS",
+    "Embedder",
+    "LocalEmbedder",
+    "RemoteEmbedder",
+    "SentenceVectors",
+    "make_embedder",
+    "passage_windows",
+    "split_text",
+    "step_back",
+]
 
 # Enough for a title and a section heading; the rest of the window belongs to the passage.
 CONTEXT_TOKENS = 48
@@ -149,7 +159,7 @@ class LocalEmbedder:
         if min(len(texts), self._threads) < 2:
             rows = [vector(text) for text in texts]
         else:
-            with ThreadPoolExecutor(min(len(texts), self._threads), initializer=_step_back) as threads:
+            with ThreadPoolExecutor(min(len(texts), self._threads), initializer=step_back) as threads:
                 rows = list(threads.map(vector, texts))
         return np.array(rows, np.float32).reshape(len(texts), self.dimension)
 
@@ -296,7 +306,7 @@ class SentenceVectors:
             self._forgotten += 1
 
 
-def _step_back() -> None:
+def step_back() -> None:
     """Let whoever asks a question meanwhile go first: on Linux each thread has a priority of its own."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

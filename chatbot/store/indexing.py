@@ -54,9 +54,10 @@ class Indexes:
             self._catalog.set_meta(TERMS, terms_version())  # the first document
         self._mending_keywords(lambda: self.keywords.add(version, rows))
 
-    def add_vectors(self, version: int, start: int, limit: int) -> None:
-        """Index the passages from ordinal `start` whose vectors stand in the catalogue already, at most `limit`."""
-        self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, start, limit)))
+    def add_vectors(self, version: int, ordinals: Sequence[int]) -> None:
+        """Index these passages, whose vectors stand in the catalogue already; ordinals: ascending."""
+        if ordinals:
+            self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals[0], ordinals[-1])))
 
     def unaligned(self) -> None:
         """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the catalogue."""
@@ -194,12 +195,12 @@ class Indexes:
                 self.vectors.upsert(self._passages(version))
         self._catalog.set_meta(RENAMED, "")
 
-    def _passages(self, version: int, start: int = 0, limit: int | None = None) -> Iterator[Passage]:
+    def _passages(self, version: int, first: int = 0, last: int | None = None) -> Iterator[Passage]:
         """Passages as the catalogue has them, by ordinal; some at a time are in memory."""
         fingerprint, dimension, name = self._embedder.fingerprint, self._embedder.dimension, self._catalog.name_of(version)
-        end = start + limit if limit is not None else self._catalog.chunk_counts().get(version, 0)
-        for at in range(start, end, PASSAGES_READ):
-            for chunk, data, label, method in self._catalog.embedded(version, fingerprint, start=at, limit=min(PASSAGES_READ, end - at)):
+        last = self._catalog.last_ordinal(version) if last is None else last
+        for at in range(first, last + 1, PASSAGES_READ):
+            for chunk, data, label, method in self._catalog.embedded(version, fingerprint, first=at, last=min(at + PASSAGES_READ - 1, last)):
                 windows = np.frombuffer(data, np.float32).reshape(-1, dimension)
                 yield Passage(version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method)
 

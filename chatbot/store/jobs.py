@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
-from chatbot.store.adding import AddResult, Taken, Upload, different_files, failed_upload
+from chatbot.store.adding import NO_VECTORS, AddResult, Taken, Upload, different_files, failed_upload
 from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
 from ingestion.chunks import prepare
 
@@ -477,7 +477,7 @@ def _outcome(job: Job, before: float) -> AddResult:
     """The result of a job that has ended, or whose vectors cannot be made. before: seconds that passed before its turn came, and count."""
     result = job.result or AddResult(job.name, "failed", error="Cancelled.")
     if job.problem:
-        result = replace(result, warning=f"Found by its words only, its vectors could not be made: {job.problem}")
+        result = replace(result, warning=NO_VECTORS.format(job.problem))
     searchable = None if result.searchable_seconds is None else round(result.searchable_seconds + before, 3)
     return replace(result, seconds=round(result.seconds + before, 3), searchable_seconds=searchable)
 

@@ -7,7 +7,9 @@ import struct
 import threading
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Container, Sequence, Set
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +18,11 @@ from numpy.typing import NDArray
 
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.settings import Settings
-from chatbot.store.adding import Adding, AddResult, Taken, Upload
+from chatbot.store.adding import NO_VECTORS, Adding, AddResult, Taken, Upload
 from chatbot.store.catalog import Catalog, Version
 from chatbot.store.copies import Copies
-from chatbot.store.embedders import Embedder, passage_windows
+from chatbot.store.embedders import Embedder
+from chatbot.store.embedding import make_vectors
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
@@ -35,8 +38,6 @@ __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 log = logging.getLogger(__name__)
 # Days a removed document, and a replaced version, can be brought back.
 UNDO_DAYS = 7
-# Chunks embedded between two commits: about half a second of work, which is what a crash can cost.
-EMBED_BATCH = 64
 # Bytes of vectors and term counts held ready: some 200 filings.
 CACHE_BYTES = 512 * 2**20
 Progress = Callable[[str, str, int, int], None]
@@ -210,13 +211,42 @@ class Library:
     def resume_vectors(
         self, *, only: Container[int] | None = None, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never
     ) -> None:
-        """Make the vectors that are missing, of these versions only, or of all."""
-        for version in self.without_vectors():
-            if cancelled():
-                return
-            if only is not None and version.id not in only:
-                continue
-            self._embed(version.id, lambda done, total, name=version.document: progress(name, "embedding", done, total), cancelled)  # type: ignore[misc]
+        """Make the vectors that are missing, of these versions only, or of all: in batches, each kept before the next is asked for. A version that
+        has all goes live."""
+        fingerprint = self.embedder.fingerprint
+        versions = [version for version in self.without_vectors() if only is None or version.id in only]
+        for version in versions:
+            if version.fingerprint not in (None, fingerprint):
+                self.catalog.restart_vectors(version.id, fingerprint)
+        done: dict[int, int] = defaultdict(int, {version.id: version.embedded for version in versions if version.fingerprint == fingerprint})
+        with closing(make_vectors(self.catalog, self.embedder, versions)) as batches:
+            for made in batches:
+                if cancelled():
+                    return
+                version = made.version
+                with self._changing:
+                    if made.rows and not self._keep_vectors(version.id, made.rows):
+                        continue
+                    if made.last:
+                        self._ready(version)
+                done[version.id] += len(made.rows)
+                progress(version.document, "embedding", done[version.id], version.chunks)
+
+    def _keep_vectors(self, version: int, rows: Sequence[tuple[int, bytes]]) -> bool:
+        """False where the version was erased meanwhile."""
+        self.indexes.unaligned()
+        if not self.catalog.add_vectors(version, self.embedder.fingerprint, rows):
+            return False
+        self.indexes.add_vectors(version, [ordinal for ordinal, _ in rows])
+        return True
+
+    def _ready(self, version: Version) -> None:
+        """All its vectors stand: it goes live, unless it was erased meanwhile."""
+        if self.catalog.version(version.id) is None:
+            return
+        before = self.catalog.find(version.document)
+        self.catalog.ready(version.id, self.embedder.fingerprint)
+        self.adding.write_names({version.sha256, *([before.sha256] if before else [])})
 
     def read_again(self, name: str, password: str | None = None, *, progress: Progress = _no_progress) -> AddResult:
         """Read a document anew from its kept copy; the new reading takes the place of the old one, under all its names, when it is ready.
@@ -235,7 +265,12 @@ class Library:
         except ProjectError as error:
             self.adding.give_up(taken, error)
             raise
-        result = self._finish(result, progress, _never)
+        start = time.perf_counter()
+        try:
+            self.resume_vectors(only={result.version}, progress=progress)
+        except ProjectError as error:
+            result = replace(result, warning=NO_VECTORS.format(error))
+        result = replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
         with self._changing:
             stored = self.catalog.version(result.version)
             if stored is not None and stored.state == "ready":
@@ -274,43 +309,6 @@ class Library:
             return AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
         except ProjectError as error:
             return self.adding.give_up(taken, error, keep=True)
-
-    def _finish(self, result: AddResult, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
-        """The result with its vectors made, or with a warning why they are not; the document is found by its words either way."""
-        start = time.perf_counter()
-        try:
-            self._embed(result.version, lambda done, total: progress(result.document, "embedding", done, total), cancelled)
-        except ProjectError as error:
-            result = replace(result, warning=f"Found by its words only, its vectors could not be made: {error}")
-        return replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
-
-    def _embed(self, version: int, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Make a version's missing vectors in batches, each kept before the next is begun; then make it live."""
-        stored = self.catalog.version(version)
-        if stored is None:
-            return
-        fingerprint = self.embedder.fingerprint
-        if stored.fingerprint not in (None, fingerprint):
-            self.catalog.restart_vectors(version)
-            stored = replace(stored, embedded_upto=0)
-        for at in range(stored.embedded_upto, stored.chunks, EMBED_BATCH):
-            if cancelled():
-                return
-            chunks = self.catalog.chunks(version, start=at, limit=EMBED_BATCH)
-            windows = [passage_windows(self.embedder, chunk.context, chunk.text) for chunk in chunks]
-            made = self.embedder.embed([window for texts in windows for window in texts])
-            parts = np.split(made, np.cumsum([len(texts) for texts in windows])[:-1]) if windows else []
-            rows = [(chunk.ordinal, part) for chunk, part in zip(chunks, parts, strict=True)]
-            with self._changing:
-                self.indexes.unaligned()
-                if not self.catalog.add_vectors(version, fingerprint, [(ordinal, part.tobytes()) for ordinal, part in rows], at + len(chunks)):
-                    return  # erased meanwhile
-                self.indexes.add_vectors(version, at, len(chunks))
-            progress(at + len(chunks), stored.chunks)
-        with self._changing:
-            before = self.catalog.find(stored.document)
-            self.catalog.ready(version, fingerprint)
-            self.adding.write_names({stored.sha256, *([before.sha256] if before else [])})
 
     # --- removing -----------------------------------------------------------------------------------------------------------
 

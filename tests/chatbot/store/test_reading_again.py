@@ -80,7 +80,7 @@ def test_what_cannot_be_read_again_stays(library: Library, additions: Additions)
     with pytest.raises(NotFoundError, match="not kept"):
         additions.read_again("Rules.pdf")
     path.write_bytes(kept)
-    library.catalog.restart_vectors(version)
+    library.catalog.restart_vectors(version, library.embedder.fingerprint)
     with pytest.raises(StoreError, match="being prepared"):
         library.take_again("Rules.pdf")
 

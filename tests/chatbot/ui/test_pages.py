@@ -296,7 +296,7 @@ def test_states_are_told_in_words(rules: House) -> None:
 def test_the_page_follows_vectors_that_nobody_makes_yet(rules: House) -> None:
     assert not moving(rules)
     (version,) = rules.chatbot.library.scope([])
-    rules.chatbot.library.catalog.restart_vectors(version)
+    rules.chatbot.library.catalog.restart_vectors(version, rules.chatbot.library.embedder.fingerprint)
     assert moving(rules)
 
 
