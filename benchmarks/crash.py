@@ -46,7 +46,10 @@ NAMES = [f"Paper {letter}.pdf" for letter in "ABCDEFGH"]
 # A short campaign has no use for all of them; this many kills are worth one more file than the fewest.
 FEWEST_FILES, KILLS_A_FILE = 6, 5
 # Steps that a command can be killed at; "opening" comes in each of them.
-ADDING = "opening copying naming noting reading ocr drafting storing wording showing ceasing embedding placing flipping aligning closing".split()
+ADDING = (
+    "opening copying naming noting reading ocr drafting storing wording showing ceasing embedding placing flipping looking refilling following aligning"
+    " closing"
+).split()
 REMOVING = ["opening", "hiding", "naming", "closing"]
 PURGING = "opening hiding naming wording placing erasing dropping aligning compacting closing".split()
 KILLED_AT = {
@@ -252,12 +255,14 @@ def _kill_orphans() -> None:
 
 
 def with_texts(files: Sequence[File], folder: Path) -> dict[str, File]:
-    """The files by hash, with the texts of their pages as an undisturbed addition reads them."""
+    """The files by hash, with the texts of their pages and their tables as an undisturbed addition reads them."""
     contents = Campaign(folder, {}, random.Random(0), cheap=True).fill([file.path for file in files])
     texts = {sha256: contents.texts[version] for version, (sha256, _, _) in contents.versions.items()}
     for file in files:
         assert all(word in texts[file.sha256][page - 1] for page, word in file.words), file.path
-    return {file.sha256: replace(file, texts=texts[file.sha256]) for file in files}
+    tables = {sha256: contents.tables.get(version, 0) for version, (sha256, _, _) in contents.versions.items()}
+    assert any(tables.values())
+    return {file.sha256: replace(file, texts=texts[file.sha256], tables=tables[file.sha256]) for file in files}
 
 
 # --- the command --------------------------------------------------------------------------------------------------------------------

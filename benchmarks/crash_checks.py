@@ -13,7 +13,7 @@ from benchmarks.crash_files import File
 
 __all__ = ["Contents", "Shown", "embedding_repeated", "faults", "look", "ocr_repeated", "phase_of"]
 
-OWNED = ("page", "chunk", "vector", "lexicon")
+OWNED = ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a catalogue holds. shown: by name; before: name -> the file that can be brought back; versions: id -> (file, state, bytes of vectors);
-    texts: id -> its pages; drafts: (file, page); owners: (table, version id) of rows; names: file -> its names, for every version's file."""
+    """What a catalogue holds. shown: by name; before: name -> the file that can be brought back; versions: id -> (file, state, what is still to be
+    read of it); vectors: key of a chunk -> bytes; texts: id -> its pages; tables: id -> bytes of its pages' tables; drafts: (file, page); owners:
+    (table, version id) of rows; names: file -> its names, for every version's file."""
 
     shown: Mapping[str, Shown]
     before: Mapping[str, str]
-    versions: Mapping[int, tuple[str, str, int]]
+    versions: Mapping[int, tuple[str, str, str]]
+    vectors: Mapping[bytes, int]
     texts: Mapping[int, tuple[str, ...]]
+    tables: Mapping[int, int]
     drafts: frozenset[tuple[str, int]]
     waiting: tuple[str, ...]
     owners: frozenset[tuple[str, int]]
@@ -43,13 +46,17 @@ def look(home: Path) -> Contents:
     """The catalogue as it stands; empty where there is none yet. Changes nothing."""
     path = home / "chroma_db" / "catalog.sqlite3"
     if not path.exists():
-        return Contents({}, {}, {}, {}, frozenset(), (), frozenset(), {})
+        return Contents({}, {}, {}, {}, {}, {}, frozenset(), (), frozenset(), {})
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=20)) as connection:
         read = connection.execute
         if not read("select 1 from sqlite_master where name = 'version'").fetchone():
-            return Contents({}, {}, {}, {}, frozenset(), (), frozenset(), {})
-        windows = dict(read("select version, sum(length(data)) from vector group by version"))
-        versions = {row[0]: (row[1], row[2], windows.get(row[0], 0)) for row in read("select id, sha256, state from version")}
+            return Contents({}, {}, {}, {}, {}, {}, frozenset(), (), frozenset(), {})
+        lacks = dict(read("select version, lacks from incomplete"))
+        versions = {row[0]: (row[1], row[2], lacks.get(row[0], "")) for row in read("select id, sha256, state from version")}
+        vectors = read(
+            "select k.key, max(length(v.data)) from vector v join chunk_key k on k.version = v.version and k.ordinal = v.ordinal group by k.key"
+        )
+        tables = read("select version, sum(length(tables)) from page where tables is not null group by version")
         texts: dict[int, tuple[str, ...]] = {}
         for version, text in read("select version, text from page order by version, number"):
             texts[version] = (*texts.get(version, ()), text)
@@ -62,7 +69,9 @@ def look(home: Path) -> Contents:
             {row[0]: Shown(versions[row[1]][0], bool(row[2])) for row in documents if row[1] in versions},
             {row[0]: versions[row[3]][0] for row in documents if row[3] in versions},
             versions,
+            dict(vectors.fetchall()),
             texts,
+            dict(tables.fetchall()),
             frozenset(read("select sha256, number from draft").fetchall()),
             tuple(row[0] for row in read("select name from waiting")),
             frozenset((table, row[0]) for table in OWNED for row in read(f"select distinct version from {table}")),
@@ -74,7 +83,10 @@ def faults(home: Path, contents: Contents, files: Mapping[str, File]) -> list[st
     """What is wrong with a store in which nothing is under way: half documents, rows and copies without owner, traces of what is gone."""
     found = [f"{name} still waits" for name in contents.waiting]
     found += [f"version {version} is {state}" for version, (_, state, _) in contents.versions.items() if state != "ready"]
+    found += [f"version {version} lacks its {lacks}" for version, (_, _, lacks) in contents.versions.items() if lacks]
     for version, (sha256, _, _) in contents.versions.items():
+        if contents.tables.get(version, 0) != files[sha256].tables:
+            found.append(f"version {version} has not the tables of its file")
         if contents.texts.get(version, ()) != files[sha256].texts:
             found.append(f"version {version} has not the text of its file")
     found += [f"{table} has rows of version {version}, which is not there" for table, version in contents.owners if version not in contents.versions]
@@ -108,7 +120,7 @@ def _traces(home: Path, contents: Contents, files: Mapping[str, File]) -> Iterab
 
 def embedding_repeated(before: Contents, after: Contents, log: Sequence[str]) -> int:
     """How many bytes of vectors were made by `doctor` between two looks though they stood at the first, or nothing needs them."""
-    needed = sum(size - before.versions.get(version, ("", "", 0))[2] for version, (_, _, size) in after.versions.items())
+    needed = sum(size for key, size in after.vectors.items() if key not in before.vectors)
     doctor = log[: log.index("= search")] if "= search" in log else log
     return max(0, sum(int(line.split()[1]) for line in doctor if line.startswith("embedded ")) - needed)
 
@@ -128,4 +140,6 @@ def phase_of(home: Path, contents: Contents) -> str:
         return "storing"
     if contents.waiting:
         return "reading"
-    return "embedding" if states - {"ready"} else "before or after"
+    if states - {"ready"}:
+        return "embedding"
+    return "tables" if any(lacks for _, _, lacks in contents.versions.values()) else "before or after"

@@ -1,6 +1,9 @@
-"""What adding documents costs, beside the usual pipeline measured in the same run: times, cost curves, memory.
+"""What adding documents costs, beside the usual pipeline measured in the same run: times, cost curves, memory, and on what machine.
 
     python benchmarks/ingest.py [--peer] [--documents FOLDER ...] [--count 6] [--quick] [--json FILE] [--plot FILE.svg]
+
+Extraction is the text of all pages, for both; first search is a keyword search of ours, and of the peer's the first it can do; whole is until all
+is embedded and inserted; complete, ours alone, until tables, printed numbers and pictures of text are read too.
 
 The peer is LangChain's PyPDFLoader, its recursive splitter (1000/200) and its Chroma, with the product's own embedder; with --peer its packages
 are installed into .venv-benchmarks/, once. Both run warm, in turn, document by document, and ratios are of pairs, because machines differ and
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -39,7 +43,7 @@ MEMORY_MARKS, QUICK_MEMORY_MARKS = (10, 50, 100), (5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One real document. Seconds; the peer's are 0 where it was not measured."""
+    """One real document. Seconds; the peer's are 0 where it was not measured. windows: texts embedded until `whole`; again: after."""
 
     document: str
     pages: int
@@ -48,7 +52,9 @@ class Compared:
     extraction: float
     searchable: float
     whole: float
+    complete: float
     embedding: float
+    again: int = 0
     peer_extraction: float = 0.0
     peer_whole: float = 0.0
 
@@ -61,6 +67,7 @@ class Point:
     pages: int
     searchable: float
     whole: float
+    complete: float
     peer_whole: float = 0.0
 
 
@@ -68,7 +75,7 @@ class Point:
 class Measured:
     """All of one run. memory: what was measured -> bytes."""
 
-    cores: int
+    machine: str
     compared: list[Compared] = field(default_factory=list)
     by_pages: list[Point] = field(default_factory=list)
     by_documents: list[Point] = field(default_factory=list)
@@ -85,7 +92,7 @@ def main() -> None:
             peer = Peer(folder / "peer")
             stack.callback(peer.close)
         ours = Ours(folder / "ours", make_pdf(folder / "warm.pdf", 3))
-        measured = Measured(len(os.sched_getaffinity(0)))
+        measured = Measured(machine())
         for turn, path in enumerate(choose(given.documents, given.count, folder)):
             measured.compared.append(compare(path, ours, peer, ours_first=turn % 2 == 0))
             say(measured.compared[-1])
@@ -116,6 +123,17 @@ def parse_options() -> argparse.Namespace:
     given = options.parse_args()
     given.count = given.count or (2 if given.quick else 6)
     return given
+
+
+def machine() -> str:
+    """Cores, their kind and the memory, as far as this system tells."""
+    kinds = [line.partition(":")[2].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{len(os.sched_getaffinity(0))} cores ({kinds[0] if kinds else platform.machine()}), {memory:.0f} GB, Python {platform.python_version()}"
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8", "replace").splitlines() if path.exists() else []
 
 
 def say(what: object) -> None:
@@ -157,14 +175,14 @@ def compare(path: Path, ours: Ours, peer: Peer | None, *, ours_first: bool) -> C
     indexed = ours.index([path], query, embed_alone=True)
     if peer and ours_first:
         peers = (peer.extract(path), peer.index([path], query))
-    times = (extraction, indexed.searchable, indexed.whole, indexed.embedding)
-    return Compared(path.name, len(reading.pages), indexed.ocr_pages, indexed.windows, *times, *peers)
+    times = (extraction, indexed.searchable, indexed.whole, indexed.complete, indexed.embedding)
+    return Compared(path.name, len(reading.pages), indexed.ocr_pages, indexed.windows, *times, indexed.again, *peers)
 
 
 def cost(paths: Sequence[Path], pages: int, ours: Ours, peer: Peer | None) -> Point:
     """One point of a curve."""
     indexed = ours.index(paths, QUERY)
-    return Point(len(paths), pages, indexed.searchable, indexed.whole, peer.index(paths, QUERY) if peer else 0.0)
+    return Point(len(paths), pages, indexed.searchable, indexed.whole, indexed.complete, peer.index(paths, QUERY) if peer else 0.0)
 
 
 def measure_memory(folder: Path, *, quick: bool, peer: bool) -> dict[str, int]:
@@ -192,13 +210,14 @@ def report(measured: Measured) -> str:
             one.pages,
             one.ocr_pages,
             one.windows,
-            *seconds(one.extraction, one.peer_extraction, one.searchable, one.whole, one.peer_whole),
+            one.again,
+            *seconds(one.extraction, one.peer_extraction, one.searchable, one.whole, one.complete, one.peer_whole),
         ]
         for one in measured.compared
     ]
-    heads = ["document", "pages", "by OCR", "windows", "extraction s", "peer", "searchable s", "whole s", "peer"]
+    heads = ["document", "pages", "by OCR", "windows", "again", "extraction s", "peer", "searchable s", "whole s", "complete s", "peer"]
     parts = [
-        f"{measured.cores} cores; times in seconds, ratios are ours / the peer's, document by document.",
+        f"{measured.machine}; times in seconds, ratios are ours / the peer's, document by document.",
         markdown_table(
             ["ratio", "median", "least", "most"], [[name, *spread(values)] for name, values in compared_ratios(measured.compared).items()]
         ),
@@ -217,6 +236,7 @@ def compared_ratios(compared: Sequence[Compared]) -> Mapping[str, Sequence[float
         "extraction": ([one.extraction for one in compared], [one.peer_extraction for one in compared]),
         "first search": ([one.searchable for one in compared], [one.peer_whole for one in compared]),
         "everything embedded and inserted": ([one.whole for one in compared], [one.peer_whole for one in compared]),
+        "complete, with tables and pictures of text": ([one.complete for one in compared], [one.peer_whole for one in compared]),
     }
     return {**{name: ratios(own, other) for name, (own, other) in pairs.items() if all(other)}, **alone}
 
@@ -224,15 +244,27 @@ def compared_ratios(compared: Sequence[Compared]) -> Mapping[str, Sequence[float
 def curve_table(points: Sequence[Point]) -> str:
     """A cost curve as a table, with milliseconds a page."""
     rows = [
-        [point.documents, point.pages, *seconds(point.searchable, point.whole, point.peer_whole), *a_page(point.whole, point.peer_whole, point.pages)]
+        [
+            point.documents,
+            point.pages,
+            *seconds(point.searchable, point.whole, point.complete, point.peer_whole),
+            *a_page(point.whole, point.peer_whole, point.pages),
+            *rates(point),
+        ]
         for point in points
     ]
-    return markdown_table(["documents", "pages", "searchable s", "whole s", "peer s", "whole, ms a page", "peer, ms a page"], rows)
+    heads = ["documents", "pages", "searchable s", "whole s", "complete s", "peer s", "whole, ms a page", "peer, ms a page"]
+    return markdown_table([*heads, "first search / peer", "whole / peer"], rows)
 
 
 def seconds(*values: float) -> list[str]:
     """As printed; a dash for what was not measured."""
     return [f"{value:.2f}" if value else "–" for value in values]
+
+
+def rates(point: Point) -> list[str]:
+    """Ours beside the peer's, as printed."""
+    return [f"{value / point.peer_whole:.2f}" if point.peer_whole else "–" for value in (point.searchable, point.whole)]
 
 
 def a_page(whole: float, peer: float, pages: int) -> list[str]:
@@ -247,6 +279,7 @@ def draw(measured: Measured) -> str:
         named: dict[str, Any] = {
             "ours, searchable by words": "searchable",
             "ours, everything embedded": "whole",
+            "ours, tables and pictures read too": "complete",
             "PyPDFLoader + Chroma, same embedder": "peer_whole",
         }
         drawn = {name: [(getattr(point, along), getattr(point, what)) for point in points] for name, what in named.items()}

@@ -25,7 +25,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
 from chatbot.store.embedders import LocalEmbedder
 from chatbot.store.library import Upload
-from ingestion.document import Circumstances, Reading, read_document
+from ingestion.document import Circumstances, Reading, read_text
 
 __all__ = ["Indexed", "Ours", "Peer", "frequent_words", "memory_of_addition"]
 
@@ -39,13 +39,15 @@ LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """Seconds until the last document could be searched, until all was embedded and inserted, and to embed the same texts alone
-    (0 where that was not measured); windows: texts that were embedded."""
+    """Seconds until the last document could be searched, until all was embedded and inserted, until tables and pictures were read too, and to embed
+    the texts of the second alone (0 where that was not measured); windows: those texts; again: texts embedded after."""
 
     searchable: float
     whole: float
+    complete: float
     embedding: float = 0.0
     windows: int = 0
+    again: int = 0
     ocr_pages: int = 0
 
 
@@ -72,9 +74,9 @@ class Ours:
         self.index([sample], "budget")
 
     def extract(self, path: Path) -> tuple[float, Reading]:
-        """(seconds, what was read) with as many processes as there are cores."""
+        """(seconds, what was read) of the text of all pages, with as many processes as there are cores."""
         started = time.perf_counter()
-        reading = read_document(path, Circumstances(processes=load_settings().threads))
+        reading = read_text(path, Circumstances(processes=load_settings().threads))
         return time.perf_counter() - started, reading
 
     def index(self, paths: Sequence[Path], query: str, *, embed_alone: bool = False) -> Indexed:
@@ -87,21 +89,36 @@ class Ours:
         settings = Settings(home=self._folder / str(self._turn))
         with Chatbot(settings, embedder=self._embedder) as chatbot:
             started = time.perf_counter()
+            embedded = _Embedded(self._embedder)
             with _Look(chatbot, paths[-1].name, query) as look:
-                results = list(chatbot.add([Upload(path) for path in paths]))
-                whole = time.perf_counter() - started
+                results = list(chatbot.add([Upload(path) for path in paths], progress=embedded))
+                complete = time.perf_counter() - started
         if failed := [result.error for result in results if result.error or result.warning]:
             raise RuntimeError(f"not all documents were added: {failed[0]}")
         if not look.found:
             raise RuntimeError(f"a keyword search for {query!r} does not find {paths[-1].name}")
-        texts = list(self._embedder.texts)
+        texts, again = self._embedder.texts[: embedded.texts], len(self._embedder.texts) - embedded.texts
         embedding = self._embed_alone(texts) if embed_alone else 0.0
-        return Indexed(look.found - started, whole, embedding, len(texts), sum(result.ocr_pages for result in results))
+        ocr_pages = sum(result.ocr_pages for result in results)
+        return Indexed(look.found - started, embedded.at - started, complete, embedding, len(texts), again, ocr_pages)
 
     def _embed_alone(self, texts: Sequence[str]) -> float:
         started = time.perf_counter()
         self._embedder.embed(texts)
         return time.perf_counter() - started
+
+
+class _Embedded:
+    """Notes when all that was embedded before the first table was read, or at all, is inserted. at: time.perf_counter() then; texts: embedded until then."""
+
+    def __init__(self, embedder: Recorder) -> None:
+        self._embedder, self._ended = embedder, False
+        self.at, self.texts = 0.0, 0
+
+    def __call__(self, document: str, phase: str, done: int, total: int) -> None:
+        self._ended = self._ended or phase == "tables"
+        if phase == "embedding" and not self._ended:
+            self.at, self.texts = time.perf_counter(), len(self._embedder.texts)
 
 
 class _Look:

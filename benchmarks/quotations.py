@@ -95,7 +95,7 @@ class Pages:
     def _sheet(self, version: int, number: int) -> Sheet:
         library = self._chatbot.library
         stored = library.catalog.page(version, number)
-        words = [] if stored.method == "ocr" else PdfFile(library.file(version)).text(number)[2]
+        words = [] if stored.method == "ocr" else PdfFile(library.file(version)).words(number)[2]
         tables = library.catalog.tables(version, number).get(number, ())
         rows = [(row.start, row.end) for table in tables for row in table.rows if row.start < row.end]
         spans = [(len(plain(stored.text[:start])), len(plain(stored.text[:end]))) for start, end in rows]

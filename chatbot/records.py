@@ -290,7 +290,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The ask moved on. name: "understanding" | "searching" | "answering" | "checking". done, total: pieces of a long question, 0 without."""
+    """The ask moved on. name: "searching" | "tables" | "answering" | "checking". done, total: pieces of a long question, or pages whose tables are read; 0
+    without."""
 
     name: str
     done: int = 0
@@ -321,6 +322,7 @@ class DocumentRow:
 
     Times in seconds since the epoch. replaced_at: since when it has this version, None for a first one. same_as: the document added before
     that has the very same file. protected: the file opens with a password only. period, status: what it says of itself, see DocumentFacts.
+    lacks, to_come: what of it is still to be read, see Reading.
     """
 
     name: str
@@ -339,3 +341,12 @@ class DocumentRow:
     protected: bool = False
     period: str | None = None
     status: str | None = None
+    lacks: str = ""
+    to_come: int = 0
+
+    @property
+    def coming(self) -> str:
+        """What of it is still to be read, in words; "" where nothing is."""
+        if self.lacks != "images":
+            return "its tables are still to be read" if self.lacks else ""
+        return f"{self.to_come:,} {'page is' if self.to_come == 1 else 'pages are'} still to be read from {'its image' if self.to_come == 1 else 'their images'}"

@@ -1,12 +1,12 @@
-"""One document read whole: text first, then what only its images show, labels last; a page that fails costs no other page."""
+"""One document read: its text alone, or whole, first pages with their tables, then what only images show; a page that fails costs no other page."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -20,10 +20,10 @@ from ingestion.page_kinds import page_kinds
 from ingestion.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables import continue_tables
-from ingestion.text_quality import better_reading, join_line_breaks, needs_reading_again, vocabulary
+from ingestion.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.unseen import label_line, title_line
 
-__all__ = ["Circumstances", "Reading", "read_document"]
+__all__ = ["IMAGES", "TABLES", "Circumstances", "Reading", "read_document", "read_text"]
 
 Result = TypeVar("Result")
 
@@ -31,8 +31,14 @@ Result = TypeVar("Result")
 MOST_DEATHS = 5
 MOST_CHARACTERS = 50_000_000
 GIVEN_UP = "The file made the reader fail too often, or has too much text; this page was not read."
+# What a reading may lack: tables, with all that only images show; or the latter alone.
+TABLES, IMAGES = "tables", "images"
 # Pages of text for which a further reader is worth its start, 0.15 s.
 PAGES_A_READER = 60
+# Images that are read in a moment: what there is without them is not worth being stored first.
+FEW_IMAGES = 8
+# Bytes from which a file is taken to have so many before it says how many it has.
+LARGE_FILE = 500_000
 Progress = Callable[[str, int, int], None]
 # However many documents are read at once, no more pages than there are cores are in OCR together.
 _OCR_PLACES = threading.BoundedSemaphore(len(os.sched_getaffinity(0)))
@@ -52,18 +58,30 @@ def _not_kept(page: Page) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document as read: every page is there, in physical order, the unreadable ones with their problem."""
+    """A document as read: every page is there, in physical order, the unreadable ones with their problem.
+
+    lacks: TABLES where only its text was read, IMAGES where the images of some pages were not, "" where nothing is missing. to_come: pages whose image
+    is still to be read; of those without usable text nothing stands here.
+    """
 
     info: DocumentInfo
     pages: tuple[Page, ...]
     facts: DocumentFacts = NO_FACTS
+    lacks: str = ""
+    to_come: int = 0
+
+
+def _not_awaited(reading: Reading) -> None:
+    return
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """How a document is read. password: for this reading only. processes: reading at once, at least 1. progress(phase, done, total):
     phase "reading" or "ocr". cancelled: asked a few times a second. images: pages read from their images before, by number;
-    keep: called with each further one, from any thread. ocr_pages: the only pages that are read from their images, None for all that need it."""
+    keep: called with each further one, from any thread. ocr_pages: the only pages that are read from their images, None for all that need it.
+    before_images: gets what there is before the first image is read, where more than FEW_IMAGES have to be.
+    images_later: what there is before the first image is all."""
 
     password: str | None = None
     processes: int = 2
@@ -72,17 +90,33 @@ class Circumstances:
     images: Mapping[int, Page] = field(default_factory=dict)
     keep: Callable[[Page], None] = _not_kept
     ocr_pages: frozenset[int] | None = None
+    before_images: Callable[[Reading], None] = _not_awaited
+    images_later: bool = False
 
 
 CALM = Circumstances()
 
 
+def read_text(path: Path, how: Circumstances = CALM) -> Reading:
+    """The text of all pages of `path`, with running lines and page labels: what words can be found by, in a tenth of the time. Raises as read_document."""
+    return _Document(path, how).read_text()
+
+
 def read_document(path: Path, how: Circumstances = CALM) -> Reading:
-    """All pages of `path`: text first, then OCR of the pages without usable text and of pictures of text on the others.
+    """All pages of `path`: text and tables first, then OCR of the pages without usable text and of pictures of text on the others.
 
     Raises DocumentError where the file cannot be opened at all, and CancelledError; a page that cannot be read is a page with a problem.
     """
     return _Document(path, how).read()
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A page as its text layer has it. unread: that is no text. pictures: where it has some that may hold more."""
+
+    page: Page
+    unread: bool
+    pictures: Sequence[Rect] = ()
 
 
 class _Document:
@@ -93,37 +127,76 @@ class _Document:
         self._free: list[Reader] = []
         self._deaths = self._characters = 0
 
+    def read_text(self) -> Reading:
+        with self._readers() as info:
+            layers = self._layers(info.pages, self._text)
+        return _reading(info, self._without_images(layers), TABLES, sum(layer.unread for layer in layers))
+
     def read(self) -> Reading:
+        with self._readers() as info:
+            layers = self._layers(info.pages, self._page)
+            pages = {layer.page.number: layer.page for layer in layers}
+            again = {layer.page.number for layer in layers if layer.unread and layer.page.problem != GIVEN_UP}
+            pictures = {layer.page.number: layer.pictures for layer in layers if layer.pictures and layer.page.number not in again}
+            numbers = sorted({*again, *pictures})
+            if numbers and (self._how.images_later or (self._how.before_images is not _not_awaited and len(numbers) > FEW_IMAGES)):
+                early = _reading(info, self._without_images(layers), IMAGES, len(numbers))
+                if self._how.images_later:
+                    return early
+                self._how.before_images(early)
+            images = self._images(numbers, pictures, pages)
+        return _reading(info, [*{**pages, **images}.values()])
+
+    @contextmanager
+    def _readers(self) -> Iterator[DocumentInfo]:
+        """Reading processes until all is read, and what opening the file tells. A large file is opened by two at once."""
         try:
-            with self._reader() as reader:
-                info = reader.info
-            texts = self._texts(info.pages)
-            pages = {page.number: page for page, _ in texts}
-            again = {page.number for page in pages.values() if page.problem != GIVEN_UP and _unread(page)}
-            pictures = {page.number: found for page, found in texts if found and page.number not in again}
-            images = self._images(sorted({*again, *pictures}), pictures, pages)
+            with ThreadPoolExecutor(1) as beside:
+                if self._how.processes > 1 and _size(self._path) >= LARGE_FILE:
+                    beside.submit(self._open_another)
+                with self._reader() as reader:
+                    info = reader.info
+            yield info
         finally:
             for reader in self._free:
                 reader.close()
-        ordering = _ordering(info)
-        info = replace(info, title=title_line(info.title), labels=tuple(map(label_line, info.labels)))
-        finished = _finished([*{**pages, **images}.values()], info.labels, ordering)
-        return Reading(info, finished, document_facts(finished, info.title))
 
-    def _texts(self, count: int) -> list[tuple[Page, Sequence[Rect]]]:
-        """Each page's text, and where it has pictures that may hold more."""
+    def _open_another(self) -> None:
+        with suppress(DocumentError, CancelledError), self._reader():
+            pass
 
-        def read(number: int) -> tuple[Page, Sequence[Rect]]:
+    def _without_images(self, layers: Sequence[_Layer]) -> list[Page]:
+        """Pages as they are until their images are read: of those whose text is none nothing stands."""
+        return [Page(layer.page.number, "", method="none", problem=layer.page.problem) if layer.unread else layer.page for layer in layers]
+
+    def _layers(self, count: int, read: Callable[[int], _Layer]) -> list[_Layer]:
+        """Each page's text layer."""
+
+        def step(number: int) -> _Layer:
             if self._characters > MOST_CHARACTERS:
                 raise DocumentError(GIVEN_UP)
-            with self._reader() as reader:
-                page, pictures = reader.text(number)
-            self._characters += len(page.text)
-            return page, pictures
+            layer = read(number)
+            self._characters += len(layer.page.text)
+            return layer
 
         threads = min(self._how.processes, -(-count // PAGES_A_READER))
-        done = self._each(range(1, count + 1), read, lambda page: (page, ()), phase="reading", threads=threads)
+        done = self._each(range(1, count + 1), step, lambda page: _Layer(page, unread=True), phase="reading", threads=threads)
         return [done[number] for number in range(1, count + 1)]
+
+    def _text(self, number: int) -> _Layer:
+        with self._reader() as reader:
+            return _Layer(*reader.text(number))
+
+    def _page(self, number: int) -> _Layer:
+        """With its tables, unless these make the reader fail where the text alone does not."""
+        try:
+            with self._reader() as reader:
+                return _Layer(*reader.page(number))
+        except DocumentError as error:
+            self._deaths += isinstance(error, ReaderDiedError)
+            if self._deaths >= MOST_DEATHS:
+                raise
+        return self._text(number)
 
     def _images(self, numbers: Sequence[int], pictures: Mapping[int, Sequence[Rect]], pages: Mapping[int, Page]) -> dict[int, Page]:
         """Pages as their images make them, by number."""
@@ -201,8 +274,11 @@ class _Document:
         self._free.append(reader)
 
 
-def _unread(page: Page) -> bool:
-    return page.problem is not None or needs_reading_again(page.text)
+def _size(path: Path) -> int:
+    """Bytes; 0 where it cannot be looked at, which its reader explains."""
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
 
 
 def _ordering(info: DocumentInfo) -> frozenset[int]:
@@ -211,19 +287,25 @@ def _ordering(info: DocumentInfo) -> frozenset[int]:
     return frozenset(number for number, text in called if text and find_instructions(text))
 
 
-def _finished(pages: Sequence[Page], embedded: Sequence[str | None], ordering: Container[int]) -> tuple[Page, ...]:
-    """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads.
-    ordering: see _ordering."""
+def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> Reading:
+    """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads; and with what
+    each is and orders, where its tables are there."""
+    title = title_line(info.title)
+    shown = replace(info, title=title, labels=tuple(map(label_line, info.labels)))
     words = vocabulary([page.text for page in pages])
     pages = continue_tables([_joined(page, words) for page in pages])
-    labels = page_labels(pages, embedded)
+    labels = page_labels(pages, shown.labels)
     pages = [replace(page, label=label, label_source=source) for page, (label, source) in zip(pages, labels, strict=True)]
     running = running_lines(pages)
-    return tuple(
-        replace(page, running=running_spans(page, running), kinds=page_kinds(page), instructions=(*named, *find_instructions(page.text)))
-        for page in pages
-        for named in [(NAMED,) if page.number in ordering else ()]
-    )
+    pages = [replace(page, running=running_spans(page, running)) for page in pages]
+    if lacks != TABLES:
+        ordering = _ordering(info)
+        pages = [
+            replace(page, kinds=page_kinds(page), instructions=(*named, *find_instructions(page.text)))
+            for page in pages
+            for named in [(NAMED,) if page.number in ordering else ()]
+        ]
+    return Reading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:

@@ -5,24 +5,26 @@ from __future__ import annotations
 import ctypes
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.pictures import finest, picture_places
-from ingestion.records import DocumentInfo, Rect, Word
+from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.table_rules import Rules, drawn_rules
-from ingestion.text_quality import is_unreadable, normalise, normalised_words
+from ingestion.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 __all__ = ["PdfFile"]
+
+Part = TypeVar("Part", Line, Word)
 
 # A raster beyond this many pixels is not made: 40 megapixels is A3 at 450 dpi, and one page in memory stays under 160 MB.
 MOST_PIXELS = 40_000_000
@@ -71,14 +73,19 @@ class PdfFile:
         labels = tuple(_decoded(partial(document.get_page_label, index)) for index in range(self.count))
         return DocumentInfo(self.count, title, labels, self._encrypted)
 
-    def text(self, number: int) -> tuple[str, str, list[Word]]:
-        """(normalised text, method "text" or "text-pypdf", words with boxes and offsets) of a page; pypdf gives no words.
+    def text(self, number: int) -> tuple[str, str, list[Line]]:
+        """(normalised text, method "text" or "text-pypdf", lines) of a page; each line's box is that around its first and last character, and pypdf
+        gives no lines. Raises DocumentError where neither reader can."""
+        return self._read(number, self._pdfium_lines)
 
-        Raises DocumentError where neither reader can.
-        """
+    def words(self, number: int) -> tuple[str, str, list[Word]]:
+        """The same with words, their boxes and offsets, in place of lines."""
+        return self._read(number, self._pdfium_words)
+
+    def _read(self, number: int, by_pdfium: Callable[[int], tuple[str, list[Part]]]) -> tuple[str, str, list[Part]]:
         try:
-            text, words = self._pdfium_text(number)
-            return text, "text", words
+            text, parts = by_pdfium(number)
+            return text, "text", parts
         except pdfium.PdfiumError as error:
             try:
                 return normalise(self._reader().pages[number - 1].extract_text()[:MOST_CHARACTERS]), "text-pypdf", []
@@ -144,7 +151,7 @@ class PdfFile:
         """Those of these places that look like text which the text layer lacks."""
         from ingestion.scans import LOOK_DPI, looks_like_text
 
-        written = [word.box for word in self._pdfium_text(number)[1]]
+        written = [word.box for word in self._pdfium_words(number)[1]]
         shown = self.image(number, LOOK_DPI)
         for place in places:
             if looks_like_text(shown, place, written):
@@ -163,7 +170,7 @@ class PdfFile:
                     return True
                 drawings += item.type in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
                 letters = letters or item.type == raw.FPDF_PAGEOBJ_TEXT
-            return letters and is_unreadable(self._pdfium_text(number)[0])
+            return letters and is_unreadable(self._pdfium_lines(number)[0])
         except pdfium.PdfiumError:
             return letters
 
@@ -178,16 +185,26 @@ class PdfFile:
                 self._kept = (number, self._pdfium[number - 1]) if self._pdfium is not None else None
         return self._kept[1] if self._kept is not None else None
 
-    def _pdfium_text(self, number: int) -> tuple[str, list[Word]]:
+    def _pdfium_lines(self, number: int) -> tuple[str, list[Line]]:
+        with self._plain(number) as (plain, boxes):
+            text, spans = normalised_lines(plain)
+            return text, [Line(start, end, boxes.around(*of)) for start, end, of in spans]
+
+    def _pdfium_words(self, number: int) -> tuple[str, list[Word]]:
+        with self._plain(number) as (plain, boxes):
+            text, spans = normalised_words(plain)
+            return text, [Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans]
+
+    @contextmanager
+    def _plain(self, number: int) -> Iterator[tuple[str, _Boxes]]:
+        """A page's text as PDFium gives it, and its boxes. Raises PdfiumError."""
         page = self._page(number)
         if page is None:
             raise pdfium.PdfiumError("not open")
         text_page = page.get_textpage()
         try:
             plain = str(text_page.get_text_range())[:MOST_CHARACTERS]
-            text, spans = normalised_words(plain)
-            boxes = _Boxes(page, text_page, plain)
-            return text, [Word(text[start:end], boxes.around(*of), None, start, end) for start, end, of in spans]
+            yield plain, _Boxes(page, text_page, plain)
         finally:
             text_page.close()
 

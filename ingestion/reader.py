@@ -78,10 +78,15 @@ class Reader:
             self.close()
             raise
 
-    def text(self, number: int) -> tuple[Page, tuple[Rect, ...]]:
-        """Page `number`, physical, 1-based, as its text layer has it, and where it has pictures that may hold text."""
+    def text(self, number: int) -> tuple[Page, bool]:
+        """Page `number`, physical, 1-based, as its text layer has it, and whether that is no text and its image is to be read."""
         answer = self.call({"op": "text", "page": number}, PAGE_SECONDS)
-        return page_from(answer["read"]), tuple(Rect(*box) for box in answer["pictures"])
+        return page_from(answer["read"]), bool(answer["unread"])
+
+    def page(self, number: int) -> tuple[Page, bool, tuple[Rect, ...]]:
+        """The same with its tables, and where it has pictures that may hold text."""
+        answer = self.call({"op": "page", "page": number}, PAGE_SECONDS)
+        return page_from(answer["read"]), bool(answer["unread"]), tuple(Rect(*box) for box in answer["pictures"])
 
     def ocr(self, number: int) -> Page:
         """Page `number` read from its image; method "none" where the page shows nothing that could be text."""

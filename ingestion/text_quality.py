@@ -11,7 +11,17 @@ from dataclasses import replace
 from ingestion.plausibility import judge
 from ingestion.records import Page
 
-__all__ = ["better_reading", "is_contents", "is_unreadable", "join_line_breaks", "needs_reading_again", "normalise", "normalised_words", "vocabulary"]
+__all__ = [
+    "better_reading",
+    "is_contents",
+    "is_unreadable",
+    "join_line_breaks",
+    "needs_reading_again",
+    "normalise",
+    "normalised_lines",
+    "normalised_words",
+    "vocabulary",
+]
 
 # A running header and a page number alone come to about this many letters: a page with fewer carries its content as an image.
 FEWEST_LETTERS = 40
@@ -48,6 +58,7 @@ WORD_BEFORE = re.compile(r"\w+$")
 WORD_AFTER = re.compile(r"\w+")
 LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 WORD = re.compile(r"\w+(?:-\w+)*")
+LINE_END = re.compile(r"\r\n|[\r\n\x0c]")
 NO_SPACE = re.compile(r"[^\s\x00]+")
 
 
@@ -71,6 +82,20 @@ def normalise(text: str) -> str:
     text = SURROGATE.sub("\ufffd", text) if SURROGATE.search(text) else text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\x00", " ")
     return re.sub(r"[ \t]+(?=\n)", "", text.translate(LIGATURES))
+
+
+def normalised_lines(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:
+    """(normalise(text), for each line that is not blank its start and end in that, and its (start, end) in `text`); blanks around it left out."""
+    whole, spans, at = normalise(text), list[tuple[int, int, tuple[int, int]]](), 0
+    ends = [match.span() for match in LINE_END.finditer(text)]
+    starts = [0, *(end for _, end in ends)]
+    for line, start, (end, _) in zip(whole.split("\n"), starts, [*ends, (len(text), 0)], strict=True):
+        if kept := line.strip():
+            given, first = text[start:end].replace("\x00", " "), at + line.index(kept[0])
+            start += len(given) - len(given.lstrip())
+            spans.append((first, first + len(kept), (start, start + len(given.strip()))))
+        at += len(line) + 1
+    return whole, spans
 
 
 def normalised_words(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:

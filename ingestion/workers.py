@@ -17,9 +17,8 @@ from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError
 from ingestion.formats import open_document
-from ingestion.layout import lines_of
 from ingestion.records import Page, Rect
-from ingestion.tables import find_tables
+from ingestion.text_quality import needs_reading_again
 from ingestion.wire import box_to, page_from, page_to, write_message
 
 __all__ = ["answer", "main"]
@@ -63,13 +62,24 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     number = request["page"]
-    text, method, words = file.text(number)
+    text, method, lines = file.text(number)
+    return {"read": page_to(Page(number, text, method=method, lines=tuple(lines))), "unread": needs_reading_again(text)}
+
+
+def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+    from ingestion.layout import lines_of
+    from ingestion.tables import find_tables
+
+    number = request["page"]
+    text, method, words = file.words(number)
     tables = find_tables(text, words, partial(file.rules, number))
     page = Page(number, text, method=method, lines=lines_of(text, words), tables=tuple(tables))
-    return {"read": page_to(page), "pictures": [box_to(box) for box in file.pictures(number)]}
+    pictures = [box_to(box) for box in file.pictures(number)]
+    return {"read": page_to(page), "unread": needs_reading_again(text), "pictures": pictures}
 
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
+    from ingestion.layout import lines_of
     from ingestion.ocr import read_image, tables_of
 
     number = request["page"]
@@ -101,7 +111,14 @@ def _answer_png(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {"png": base64.b64encode(buffer.getvalue()).decode()}
 
 
-_ANSWERS = {"text": _answer_text, "ocr": _answer_ocr, "pictures": _answer_pictures, "glyphs": _answer_glyphs, "png": _answer_png}
+_ANSWERS = {
+    "text": _answer_text,
+    "page": _answer_page,
+    "ocr": _answer_ocr,
+    "pictures": _answer_pictures,
+    "glyphs": _answer_glyphs,
+    "png": _answer_png,
+}
 
 
 def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,9 @@ def add_here(library: Library, uploads: Sequence[Upload]) -> None:
     """Take all steps of an addition in this thread, so that one of them that ends the process ends the call."""
     read_now(library, uploads)
     library.resume_vectors()
+    for version in library.incomplete():
+        library.complete(version.id)
+    library.resume_vectors()
 
 
 class Stores:

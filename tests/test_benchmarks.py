@@ -1,6 +1,7 @@
 """The benchmarks answer, and what they make of their measurements is right; how fast anything is stays out of the tests."""
 
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -9,7 +10,7 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from benchmarks.ingest import Compared, Measured, Point, compared_ratios, draw, report, spread_over
+from benchmarks.ingest import Compared, Measured, Point, compared_ratios, draw, machine, report, spread_over
 from benchmarks.made_pdfs import make_pdf
 from benchmarks.odd_pdfs import PROCESS, Verdict, link_files, read_outcomes, read_table, truth_words
 from benchmarks.odd_pdfs import report as report_odd
@@ -59,21 +60,28 @@ def test_a_plot_is_well_formed_and_rises_with_its_values() -> None:
 
 
 def measured(*, peer: float) -> Measured:
-    one = Compared("a.pdf", 10, 0, 30, 1.0, 2.0, 11.0, 10.0, 4.0 * peer, 22.0 * peer)
-    return Measured(
-        2, [one], [Point(1, 20, 0.5, 1.0, 2.0 * peer), Point(1, 60, 0.6, 3.0, 5.0 * peer)], [Point(1, 10, 0.2, 0.4)], {"peak": 300_000_000}
-    )
+    one = Compared("a.pdf", 10, 0, 30, 1.0, 2.0, 11.0, 12.0, 10.0, 5, 4.0 * peer, 22.0 * peer)
+    points = [Point(1, 20, 0.5, 1.0, 1.5, 2.0 * peer), Point(1, 60, 0.6, 3.0, 3.5, 5.0 * peer)]
+    return Measured("2 cores (of some kind)", [one], points, [Point(1, 10, 0.2, 0.4, 0.5)], {"peak": 300_000_000})
 
 
 def test_everything_is_compared_where_the_peer_was_measured() -> None:
     found = {name: values[0] for name, values in compared_ratios(measured(peer=1.0).compared).items()}
-    assert [round(value, 3) for value in found.values()] == [0.25, 0.091, 0.5, 1.1]
+    assert [round(value, 3) for value in found.values()] == [0.25, 0.091, 0.5, 0.545, 1.1]
     assert list(compared_ratios(measured(peer=0.0).compared)) == ["full indexing / embedding the same texts alone"]
 
 
-def test_the_report_has_a_page_s_cost_and_the_plot_only_what_was_measured() -> None:
-    assert "| 1 | 20 | 0.50 | 1.00 | 2.00 | 50.0 | 100.0 |" in report(measured(peer=1.0))
-    assert "| 1 | 20 | 0.50 | 1.00 | – | 50.0 | – |" in report(measured(peer=0.0))
+def test_the_report_has_a_page_s_cost() -> None:
+    assert "| 1 | 20 | 0.50 | 1.00 | 1.50 | 2.00 | 50.0 | 100.0 | 0.25 | 0.50 |" in report(measured(peer=1.0))
+    assert "| 1 | 20 | 0.50 | 1.00 | 1.50 | – | 50.0 | – | – | – |" in report(measured(peer=0.0))
+    assert report(measured(peer=0.0)).startswith("2 cores (of some kind); times in seconds")
+
+
+def test_the_machine_is_told_with_its_cores() -> None:
+    assert re.fullmatch(r"\d+ cores \(.+\), \d+ GB, Python 3\.11\.\d+", machine())
+
+
+def test_the_plot_has_only_what_was_measured() -> None:
     assert "PyPDFLoader" in draw(measured(peer=1.0))
     assert "PyPDFLoader" not in draw(measured(peer=0.0))
 

@@ -26,7 +26,7 @@ Cash and loans are at fair value."""
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory: pytest.TempPathFactory) -> Sheet:
     path = make_pdf(tmp_path_factory.mktemp("sheet") / "a.pdf", [PAGE])
-    return Sheet(PdfFile(path).text(1)[2])
+    return Sheet(PdfFile(path).words(1)[2])
 
 
 def span(text: str) -> tuple[int, int]:

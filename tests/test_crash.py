@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,7 @@ def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
     add_now(library, [Upload(files[0].path)])
     library.close()
     contents = look(tmp_path / "home")
-    known = {file.sha256: File(file.path, file.sha256, file.words, contents.texts[1]) for file in files}
+    known = {file.sha256: File(file.path, file.sha256, file.words, contents.texts[1], contents.tables[1]) for file in files}
     assert faults(tmp_path / "home", contents, known) == []
     return tmp_path / "home", known
 
@@ -189,6 +190,8 @@ def sound(tmp_path: Path) -> tuple[Path, dict[str, File]]:
         ("delete from page", "has not the text"),
         ("update version set state = 'embedding'", "is embedding"),
         ("insert into waiting(name, sha256, added_at) values ('Late.pdf', 'ff', 0)", "Late.pdf still waits"),
+        ("update page set tables = null", "has not the tables"),
+        ("insert into incomplete values (1, 'tables', 0)", "lacks its tables"),
         ("insert into lexicon values (7, x'00')", "lexicon has rows of version 7"),
         ("insert into draft values ('ff', 1, x'00')", "a draft of ff"),
         ("update document set removed_at = 1", "the catalogue has"),
@@ -220,9 +223,9 @@ def test_each_fault_of_the_copies_is_seen(tmp_path: Path) -> None:
 
 
 def test_repeated_work_is_counted() -> None:
-    none = Contents({"a": Shown("ab", False)}, {}, {}, {}, frozenset(), (), frozenset(), {})
-    before = Contents({}, {}, {1: ("ab", "ready", 512), 2: ("cd", "embedding", 256)}, {}, frozenset(), (), frozenset(), {})
-    after = Contents({}, {}, {1: ("ab", "ready", 512), 2: ("cd", "ready", 768)}, {}, frozenset(), (), frozenset(), {})
+    none = Contents({"a": Shown("ab", False)}, {}, {}, {}, {}, {}, frozenset(), (), frozenset(), {})
+    before = replace(none, vectors={b"1": 512, b"2": 256})
+    after = replace(none, vectors={b"1": 512, b"3": 512})
     assert embedding_repeated(before, after, ["= doctor", "embedded 512", "= search", "embedded 256"]) == 0
     assert embedding_repeated(before, after, ["= doctor", "embedded 768"]) == 256
     assert embedding_repeated(none, none, ["= doctor", "embedded 256"]) == 256

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
 from chatbot.asking.chat_models import ChatModels
+from chatbot.asking.completing import complete_tables, without_tables, yet_to_come
 from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
-from chatbot.records import Event, Exchange, Notice, Prompt, Stage
+from chatbot.records import Event, Exchange, Hit, Notice, Prompt, Stage
 from chatbot.search.finding import Finder
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
@@ -61,9 +62,13 @@ class Asker:
         before = self.lending.before(ask, query, vector)
         yield from before.notices
         rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
+        unread = set[int]()
         while True:
             unrated = yield from self.finder.pages(wanted, reranker, stop)
             hits = rated.applied(unrated, partial(self.finder.more, wanted))
+            if (yield from self._completing([*unrated, *hits], unread, stop)):
+                continue
+            hits = [hit for hit in hits if hit.version not in unread]
             request = Request(question, query, hits, before.exchanges, before.notes, secrets.token_hex(3), self.context_tokens, before.earlier)
             prompt = build_prompt(request)
             try:
@@ -74,6 +79,8 @@ class Asker:
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
                     raise  # a page was not erased meanwhile: what is there now would not answer either
+        if coming := yet_to_come(self.library, ask.names):
+            yield coming
         model = self.models.answering(ask.owner) if hits else None
         if model is not None and asked.reason:
             asked = replace(asked, prompt=build_prompt(replace(request, doubt=self.answering.doubt(asked))))
@@ -90,6 +97,14 @@ class Asker:
             index=index,
             seconds=round(time.perf_counter() - started, 3),
         )
+
+    def _completing(self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]) -> Generator[Event, None, bool]:
+        """Whether tables were read that these pages lacked, so that the search is to be made again. unread: gets the versions whose tables could not be."""
+        lacking = {version: name for version, name in without_tables(self.library, hits).items() if version not in unread}
+        for version, name in lacking.items():
+            if not (yield from complete_tables(self.library, version, name, stop)):
+                unread.add(version)
+        return bool(lacking.keys() - unread)
 
     def _completed(self, question: str, exchanges: tuple[Exchange, ...], owner: str, stop: Callable[[], bool]) -> Generator[Event, None, str]:
         """The query that is searched: of a follow-up in the chat model's words where that is switched on."""

@@ -29,7 +29,7 @@ __all__ = ["add", "doctor", "list_documents", "read_passwords", "rebuild_store",
 STARTED = time.perf_counter()
 PASSWORD_TRIES = 3
 # What `list` tells of a document, beside its name.
-LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages"]
+LISTED = ["id", "title", "state", "pages", "chunks", "embedded", "ocr_pages", "failed_pages", "lacks", "to_come"]
 LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "period", "status"]
 
 
@@ -159,7 +159,10 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
         line = {"document": row.name, **{field: getattr(row, field) for field in LISTED}}
         facts = f" ({', '.join(said)})" if (said := [fact for fact in (row.period, row.status) if fact]) else ""
         same = f" (the same file as {row.same_as})" if row.same_as else ""
-        emit(line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{facts}{same}", as_json=options.json)
+        coming = f" ({row.coming})" if row.coming else ""
+        emit(
+            line, f"{row.state:<9} {row.pages:>5} pages {row.embedded:>6}/{row.chunks} vectors  {row.name}{facts}{same}{coming}", as_json=options.json
+        )
     for taken in waiting:
         print(visible(f"Not added yet: {taken.name}{f' ({taken.problem})' if taken.problem else ''}"), file=sys.stderr)
     copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0

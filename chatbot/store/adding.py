@@ -1,4 +1,4 @@
-"""How a file becomes a searchable version: its copy is kept, it is read, its pages and words are stored; makes no vector."""
+"""How a file becomes a searchable version: its copy is kept, its text is read and stored, what that lacks follows; makes no vector."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from chatbot.errors import DocumentError, EncryptedError, ProjectError, StoreErr
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
-from chatbot.store.lexicon import pack_terms, row_terms, terms_of
+from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages
-from ingestion.document import Circumstances, Reading, read_document
-from ingestion.language.terms import terms
-from ingestion.records import NO_FACTS
+from ingestion.document import IMAGES, TABLES, Circumstances, Reading, read_document, read_text
+from ingestion.records import NO_FACTS, Chunk
 
-__all__ = ["NO_VECTORS", "AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
+__all__ = ["NOT_COMPLETE", "NO_VECTORS", "AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
 
 log = logging.getLogger(__name__)
 # Said of a document whose vectors could not be made.
 NO_VECTORS = "Found by its words only, its vectors could not be made: {}"
+# Said of a document of which the text alone could be read.
+NOT_COMPLETE = "Its text is searched, its tables and pictures could not be read: {}"
+NO_TEXT = "No text was found on any page."
 # Characters; no file system has a longer one, and --name may be given anything.
 LONGEST_NAME = 255
 
@@ -41,11 +43,12 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """How one file fared. status: added | unchanged | replaced | failed. failed_pages: (page, reason), physical, 1-based.
+    """How one file fared. status: added | unchanged | replaced | failed, or completed, of what an earlier process left. failed_pages: (page, reason),
+    physical, 1-based.
 
     searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
     needs_password: it failed because it opens with a password only. linked: its bytes were there already, nothing was read or stored.
-    retryable: it may be added later as it is, as when the disk was full.
+    retryable: it may be added later as it is, as when the disk was full. lacks: its tables, or what only images show, are still to be read.
     """
 
     document: str
@@ -63,6 +66,7 @@ class AddResult:
     needs_password: bool = False
     linked: bool = False
     retryable: bool = False
+    lacks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,24 +134,19 @@ class Adding:
             return replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.") if names else result
 
     def read(self, taken: Taken, *, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> Reading:
-        """The pages of a file; those read from images are kept as they come, so that a stopped reading goes on where it was. Raises
-        DocumentError and its kinds."""
-        how = Circumstances(
-            password=taken.password,
-            processes=processes,
-            progress=progress,
-            cancelled=cancelled,
-            images=self._catalog.drafts(taken.digest),
-            keep=lambda page: self._catalog.keep_draft(taken.digest, page),
-        )
-        return read_document(self._copies.path(taken.digest), how)
+        """The text of a file, by whose words it can be found; all of a file that has none, that a password opens, which is not kept, or that is read
+        again. Raises DocumentError and its kinds."""
+        path = self._copies.path(taken.digest)
+        how = self._circumstances(taken.digest, processes, progress, cancelled)
+        if not (taken.password or taken.again):
+            reading = read_text(path, how)
+            if any(page.text for page in reading.pages):
+                return reading
+        return read_document(path, replace(how, password=taken.password))
 
     def store(self, taken: Taken, reading: Reading) -> AddResult:
         """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""
-        title = Path(taken.name).stem.replace("_", " ").strip()
-        chunks = list(chunk_pages(reading.pages, title))
-        words = [terms_of(chunk) for chunk in chunks]
-        lexicon = pack_terms(words, [terms(page.text) for page in reading.pages], row_terms({page.number: page.tables for page in reading.pages}))
+        chunks, words, lexicon = _searched(taken.name, reading)
         with self._lock:
             before = self._catalog.find(taken.name)
             version = self._catalog.begin(
@@ -155,15 +154,75 @@ class Adding:
             )
             if self._catalog.correction(taken.digest) == NO_FACTS and (said := self._copies.correction(taken.digest)) != NO_FACTS:
                 self._catalog.correct(taken.digest, said)  # the catalogue was lost, and is made anew from the copies
-            self._catalog.fill(version, reading.pages, chunks, lexicon)
+            self._catalog.fill(version, reading, chunks, lexicon)
             self._indexes.add_words(version, words)
             self._catalog.searchable(version)
             self._catalog.stop_waiting(taken.waiting)
+            self._catalog.forget_drafts()
             self.write_names({taken.digest, *([before.sha256] if before else [])})
             stored = self._catalog.version(version)
             assert stored is not None
             result = self._result(stored, taken.name, "replaced" if before else "added")
-            return result if result.chunks else replace(result, warning="No text was found on any page.")
+            return result if result.chunks or reading.lacks else replace(result, warning=NO_TEXT)
+
+    def complete(
+        self,
+        version: int,
+        *,
+        images: bool,
+        processes: int,
+        progress: Callable[[str, int, int], None],
+        cancelled: Callable[[], bool],
+        refilled: Callable[[int], None],
+    ) -> None:
+        """Read what a version lacks: its tables, and where `images` all that only images show; the tables serve while images are read. refilled: told
+        when what is stored has changed. progress: its phase is TABLES or IMAGES. Raises DocumentError and its kinds, CancelledError, StoreError."""
+        stored = self._catalog.version(version)
+        if stored is None or not stored.lacks:
+            return
+
+        def keep(reading: Reading) -> None:
+            self._refill(stored, reading)
+            refilled(version)
+
+        def told(phase: str, done: int, total: int) -> None:
+            progress(TABLES if phase == "reading" else IMAGES, done, total)
+
+        how = replace(self._circumstances(stored.sha256, processes, told, cancelled), images_later=not images)
+        if stored.lacks == TABLES:
+            how = replace(how, before_images=keep)
+        keep(read_document(self._copies.path(stored.sha256), how))
+
+    def _refill(self, version: Version, reading: Reading) -> None:
+        chunks, words, lexicon = _searched(version.document, reading)
+        with self._lock:
+            if self._catalog.version(version.id) is None:
+                return
+            self._indexes.refilling(version.id)
+            change = self._catalog.refill(version.id, reading, chunks, lexicon)
+            self._indexes.refilled(version.id, words, change)
+            self._catalog.forget_drafts()
+
+    def result_of(self, version: int, result: AddResult) -> AddResult:
+        """The result of an addition as its version is now."""
+        stored = self._catalog.version(version)
+        if stored is None:
+            return result
+        now = self._result(stored, result.document, result.status)
+        warning = result.warning if now.chunks or stored.lacks else NO_TEXT
+        return replace(
+            result, pages=now.pages, chunks=now.chunks, ocr_pages=now.ocr_pages, failed_pages=now.failed_pages, warning=warning, lacks=now.lacks
+        )
+
+    def _circumstances(self, digest: str, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> Circumstances:
+        """Pages that are read from their images are kept as they come, so that a reading that was stopped goes on where it was."""
+        return Circumstances(
+            processes=processes,
+            progress=progress,
+            cancelled=cancelled,
+            images=self._catalog.drafts(digest),
+            keep=lambda page: self._catalog.keep_draft(digest, page),
+        )
 
     def give_up(self, taken: Taken, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         """A file that is not added after all: its copy goes unless something else needs it. keep: it goes on waiting, for what `error` asks
@@ -210,7 +269,14 @@ class Adding:
         pages = self._catalog.report(version.id)
         failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
         ocr = sum(page.method in {"ocr", "text+ocr"} for page in pages)
-        return AddResult(name, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id)
+        return AddResult(name, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id, lacks=bool(version.lacks))
+
+
+def _searched(name: str, reading: Reading) -> tuple[list[Chunk], list[list[str]], bytes]:
+    """A reading's chunks, the terms of each, and its lexicon. name: the document's, which heads every chunk's context."""
+    chunks = list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
+    words = [terms_of(chunk) for chunk in chunks]
+    return chunks, words, lexicon_of(words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages})
 
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:

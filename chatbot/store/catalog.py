@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from chatbot.records import DocumentRow
-from chatbot.store.contents import CONTENTS_SCHEMA, KEY_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
+from chatbot.store.contents import CONTENTS_SCHEMA, FORGET_DRAFTS, INCOMPLETE_SCHEMA, KEY_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
 from chatbot.store.reserve import LITTLE_SPACE, free_bytes
 from ingestion.records import NO_FACTS, DocumentFacts
@@ -41,10 +41,11 @@ create table erased (sha256 text primary key) without rowid;
 """
     + CONTENTS_SCHEMA
 )
-ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA
+ADDED_SCHEMA = CORRECTION_SCHEMA + KEY_SCHEMA + INCOMPLETE_SCHEMA
 # Before the SHA-256 of a file in the keys of `meta`.
 SEEN, QUOTED = "seen:", "quoted:"
-COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}"
+LACKS = "coalesce((select i.lacks from incomplete i where i.version = v.id), '')"
+COLUMNS = f"v.id, d.name, v.sha256, v.state, v.title, v.pages, v.chunks, v.embedded_upto, v.fingerprint, v.protected, {PERIOD}, {STATUS}, {LACKS}"
 # A version whose words are to be found, now or when it is ready: live, or coming to a document that is not removed.
 WANTED = (
     "v.state != 'reading' and ((d.active_version = v.id and d.removed_at is null)"
@@ -55,7 +56,7 @@ WANTED = (
 @dataclass(frozen=True, slots=True)
 class Version:
     """A stored version. document: a name it stands under. state: reading | keyword | embedding | ready; embedded: chunks whose
-    vectors stand; protected: its file opens with a password only."""
+    vectors stand; protected: its file opens with a password only; lacks: see Reading."""
 
     id: int
     document: str
@@ -68,6 +69,7 @@ class Version:
     fingerprint: str | None
     protected: bool
     facts: DocumentFacts = NO_FACTS
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,14 @@ class Catalog(Contents, Corrections):
         condition = f"{WANTED} and (v.state != 'ready' or coalesce(v.fingerprint, '') != ?) group by v.id order by v.id"
         return self._versions(condition, (fingerprint,))
 
+    def incomplete(self) -> list[Version]:
+        """Versions of which something is still to be read, oldest first."""
+        return self._versions(f"{WANTED} and v.id in (select version from incomplete) group by v.id order by v.id", ())
+
+    def to_come(self) -> dict[int, tuple[str, int]]:
+        """version id -> what it lacks and how many pages' images are still to be read, of those that lack something."""
+        return {row[0]: (row[1], row[2]) for row in self._read("select version, lacks, to_come from incomplete")}
+
     def stored(self) -> list[Version]:
         """Every version whose words are found, or can be again, oldest first."""
         rows = self._read(f"select {COLUMNS} from version v left join document d on d.id = v.document where v.state != 'reading' order by v.id")
@@ -223,7 +233,7 @@ class Catalog(Contents, Corrections):
                       (select count(*) from page where version = v.id and method in ('ocr', 'text+ocr')),
                       (select count(*) from page where version = v.id and problem is not null), d.replaced_at,
                       (select name from document where active_version = v.id and id < d.id and removed_at is null order by id limit 1), v.protected,
-                      {PERIOD}, {STATUS}
+                      {PERIOD}, {STATUS}, {LACKS}, coalesce((select i.to_come from incomplete i where i.version = v.id), 0)
                from document d join version v on v.id = d.active_version order by d.id"""
         )
         return [
@@ -244,6 +254,8 @@ class Catalog(Contents, Corrections):
                 protected=bool(row[13]),
                 period=row[14],
                 status=row[15],
+                lacks=row[16],
+                to_come=row[17],
             )
             for row in rows
         ]
@@ -261,11 +273,9 @@ class Catalog(Contents, Corrections):
             return int(made.lastrowid or 0)
 
     def searchable(self, version: int) -> None:
-        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready. What was
-        kept while its pages were read goes."""
+        """The version's words are indexed: it goes live unless an older version is, which then serves until this one is ready."""
         with self._write() as connection:
             connection.execute("update version set state = 'keyword' where id = ?", (version,))
-            connection.execute("delete from draft where sha256 = (select sha256 from version where id = ?)", (version,))
             found = connection.execute(
                 "select d.id, d.active_version is null or d.removed_at is not null from version v join document d on d.id = v.document where v.id = ?",
                 (version,),
@@ -275,28 +285,37 @@ class Catalog(Contents, Corrections):
                 if at_once:
                     _flip(connection, document, version)
 
-    def add_vectors(self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes]]) -> bool:
-        """Vectors that were missing, as (ordinal, float32 bytes of its windows). False where the version is gone."""
+    def add_vectors(self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]) -> list[int]:
+        """Vectors that were missing, as (ordinal, key of the chunk, float32 bytes of its windows). Returns the ordinals of those that are kept: not where the
+        version is gone, or has another chunk there now."""
         with self._write() as connection:
+            keys = {row[0]: row[1] for row in connection.execute("select ordinal, key from chunk_key where version = ?", (version,))}
+            older = not keys  # a version that was stored before there were keys does not change
+            kept = [(ordinal, data) for ordinal, key, data in rows if older or keys.get(ordinal) == key]
             found = connection.execute(
                 "update version set state = 'embedding', fingerprint = ?, embedded_upto = embedded_upto + ? where id = ?",
-                (fingerprint, len(rows), version),
+                (fingerprint, len(kept), version),
             )
             if not found.rowcount:
-                return False
-            connection.executemany("insert into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in rows))
-            return True
+                return []
+            connection.executemany("insert into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in kept))
+            return [ordinal for ordinal, _ in kept]
 
-    def ready(self, version: int, fingerprint: str) -> None:
-        """All vectors stand: a coming version takes its document's place, in one step; vectors of other fingerprints go."""
+    def ready(self, version: int, fingerprint: str) -> bool:
+        """All vectors stand: a coming version takes its document's place, in one step; vectors of other fingerprints go. False where the version is gone,
+        or lacks some."""
         with self._write() as connection:
+            there = "(select count(*) from vector w where w.version = version.id and w.fingerprint = ?1)"
             found = connection.execute(
-                "update version set state = 'ready', fingerprint = ? where id = ? returning document, coming", (fingerprint, version)
+                f"update version set state = 'ready', fingerprint = ?1 where id = ?2 and chunks = {there} returning document, coming",
+                (fingerprint, version),
             )
-            for document, coming in found.fetchall():
+            documents = found.fetchall()
+            for document, coming in documents:
                 connection.execute("delete from vector where version = ? and fingerprint != ?", (version, fingerprint))
                 if coming and not _read_anew(connection, document, version):
                     _flip(connection, document, version)
+            return bool(documents)
 
     def restart_vectors(self, version: int, fingerprint: str) -> None:
         """The vectors of this version that are missing are to be made, whatever it says of itself."""
@@ -385,7 +404,7 @@ class Catalog(Contents, Corrections):
             connection.executemany("delete from erased where sha256 = ?", ((sha256,) for sha256 in hashes))
             known = "(select sha256 from version union select sha256 from waiting)"
             connection.execute(f"delete from erased where sha256 in {known}")
-            connection.execute("delete from draft where sha256 not in (select sha256 from waiting)")
+            connection.execute(FORGET_DRAFTS)
             connection.execute(f"delete from correction where sha256 not in {known}")
 
     # --- what waits -------------------------------------------------------------------------------------------------------------
@@ -471,9 +490,20 @@ class Catalog(Contents, Corrections):
 
 
 def _version(row: Sequence[Any]) -> Version:
-    identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected, period, status = row
+    identity, name, sha256, state, title, pages, chunks, upto, fingerprint, protected, period, status, lacks = row
     return Version(
-        identity, name or "", sha256, state, title_line(title), pages, chunks, upto, fingerprint, bool(protected), DocumentFacts(period, status)
+        identity,
+        name or "",
+        sha256,
+        state,
+        title_line(title),
+        pages,
+        chunks,
+        upto,
+        fingerprint,
+        bool(protected),
+        DocumentFacts(period, status),
+        lacks,
     )
 
 

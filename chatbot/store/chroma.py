@@ -80,6 +80,10 @@ class Collection:
         """Delete the records whose metadata has these values."""
         self._bindings.delete(self._identity, None, json.dumps(where), None, None, TENANT, DATABASE)
 
+    def discard(self, ids: Sequence[str]) -> None:
+        """Delete these records; what is not there is fine."""
+        self._bindings.delete(self._identity, list(ids), None, None, None, TENANT, DATABASE)
+
     def count(self) -> int:
         """How many records there are."""
         return int(self._bindings.count(self._identity, TENANT, DATABASE))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from sqlite3 import Connection
 from typing import Any
 
 from chatbot.store.database import Database
+from ingestion.document import Reading
 from ingestion.records import Chunk, Page, PageReport, Table, Word
 from ingestion.unseen import label_line
 from ingestion.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 
-__all__ = ["CONTENTS_SCHEMA", "KEY_SCHEMA", "Contents", "StoredChunk", "StoredPage", "chunk_key"]
+__all__ = ["CONTENTS_SCHEMA", "FORGET_DRAFTS", "INCOMPLETE_SCHEMA", "KEY_SCHEMA", "Contents", "Refilled", "StoredChunk", "StoredPage", "chunk_key"]
 
 CONTENTS_SCHEMA = """
 create table page (version integer not null references version(id), number integer not null, text text not null, label text, label_source text, method text not null,
@@ -33,11 +36,23 @@ create table chunk_key (key blob not null, version integer not null references v
     primary key (key, version, ordinal)) without rowid;
 create index chunk_key_version on chunk_key(version);
 """
+# What was read of a version as its text alone lacks, see Reading.
+INCOMPLETE_SCHEMA = """
+create table incomplete (version integer primary key references version(id), lacks text not null, to_come integer not null);
+"""
 # Tables that hold what belongs to one version, in the order in which it can be deleted.
-OF_A_VERSION = ("vector", "lexicon", "chunk_key", "chunk", "page")
+OF_A_VERSION = ("incomplete", "vector", "lexicon", "chunk_key", "chunk", "page")
+# Files of which something is still to be read.
+READ = "select sha256 from waiting union select v.sha256 from version v join incomplete i on i.version = v.id"
+FORGET_DRAFTS = f"delete from draft where sha256 not in ({READ})"
 # Rows deleted in one step where room is short: at most 2 MB, of pages read by OCR.
 THINNED_ROWS = 20
 CHUNK_COLUMNS = "c.version, c.ordinal, c.page, c.start, c.end, substr(p.text, c.start + 1, c.end - c.start), c.context"
+# Of a version's chunks: ordinal, key, and what else an index is told of them.
+KEYS = (
+    "select k.ordinal, k.key, coalesce(p.label, '') || char(10) || p.method from chunk_key k join chunk c on c.version = k.version and c.ordinal = k.ordinal"
+    " join page p on p.version = c.version and p.number = c.page where k.version = ? order by k.ordinal"
+)
 PAGE_COLUMNS = "number, text, label, label_source, method, confidence, running, instructions"
 
 
@@ -75,6 +90,15 @@ class StoredChunk:
     context: str
 
 
+@dataclass(frozen=True, slots=True)
+class Refilled:
+    """What became of a version's vectors. gone: (ordinal, bytes of its windows) where others, or none, stand now; moved: the ordinals at which vectors that
+    were there stand anew, or with another page label."""
+
+    gone: list[tuple[int, int]]
+    moved: list[int]
+
+
 def chunk_key(context: str, text: str) -> bytes:
     """16 bytes that stand for what is embedded of a chunk: its vectors serve every other of the same text and context."""
     return hashlib.blake2b(f"{context}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
@@ -83,17 +107,54 @@ def chunk_key(context: str, text: str) -> bytes:
 class Contents(Database):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
-    def fill(self, version: int, pages: Sequence[Page], chunks: Sequence[Chunk], lexicon: bytes) -> None:
+    def fill(self, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
         """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
-            connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (_page_row(version, page) for page in pages))
-            connection.executemany(
-                "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
+            self._fill(connection, version, reading, chunks, lexicon)
+
+    def refill(self, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> Refilled:
+        """What a fuller reading makes of a version that is there, in place of what it was; a chunk that stays keeps its vectors, whatever its ordinal is
+        now."""
+        with self._write() as connection:
+            before = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
+            vectors = connection.execute("select ordinal, fingerprint, data from vector where version = ?", (version,)).fetchall()
+            for table in OF_A_VERSION:
+                connection.execute(f"delete from {table} where version = ?", (version,))
+            self._fill(connection, version, reading, chunks, lexicon)
+            kept: dict[bytes, dict[str, bytes]] = defaultdict(dict)
+            for ordinal, fingerprint, data in vectors:
+                if ordinal in before:  # not where the file is damaged
+                    kept[before[ordinal][0]][fingerprint] = data
+            after = {ordinal: (key, told) for ordinal, key, told in connection.execute(KEYS, (version,))}
+            rows = [(version, fingerprint, ordinal, data) for ordinal, (key, _) in after.items() for fingerprint, data in kept.get(key, {}).items()]
+            connection.executemany("insert into vector values (?, ?, ?, ?)", rows)
+            facts = (reading.info.title, reading.facts.period, reading.facts.status)
+            connection.execute("update version set title = ?, period = ?, status = ? where id = ?", (*facts, version))
+            there = "(select count(*) from vector w where w.version = ?1 and w.fingerprint = version.fingerprint)"
+            connection.execute(
+                f"update version set embedded_upto = {there}, state = case when state = 'ready' and {there} < chunks then 'embedding' else state end"
+                " where id = ?1",
+                (version,),
             )
-            keys = ((chunk_key(c.context, c.text), version, c.ordinal) for c in chunks)
-            connection.executemany("insert into chunk_key values (?, ?, ?)", keys)
-            connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
-            connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(pages), len(chunks), version))
+        gone = [
+            (ordinal, len(data))
+            for ordinal, _, data in vectors
+            if ordinal not in after or after[ordinal][0] != before.get(ordinal, after[ordinal])[0]
+        ]
+        return Refilled(gone, sorted({ordinal for _, _, ordinal, _ in rows if after[ordinal] != before.get(ordinal)}))
+
+    def _fill(self, connection: Connection, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
+        rows = (_page_row(version, page) for page in reading.pages)
+        connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany(
+            "insert into chunk values (?, ?, ?, ?, ?, ?)", ((version, c.ordinal, c.page, c.start, c.end, c.context) for c in chunks)
+        )
+        keys = ((chunk_key(c.context, c.text), version, c.ordinal) for c in chunks)
+        connection.executemany("insert into chunk_key values (?, ?, ?)", keys)
+        connection.execute("insert into lexicon values (?, ?)", (version, lexicon))
+        connection.execute("update version set pages = ?, chunks = ? where id = ?", (len(reading.pages), len(chunks), version))
+        if reading.lacks:
+            connection.execute("insert into incomplete values (?, ?, ?)", (version, reading.lacks, reading.to_come))
 
     def new_lexicon(self, version: int, lexicon: bytes) -> None:
         """Another lexicon for a version that has one."""
@@ -110,9 +171,15 @@ class Contents(Database):
                 self._read("pragma wal_checkpoint(truncate)")
 
     def keep_draft(self, sha256: str, page: Page) -> None:
-        """Keep a page that was read from its image, so that a reading that is stopped need not read it again."""
+        """Keep a page that was read from its image, so that a reading that is stopped need not read it again; not of a file that was given up."""
         with self._write() as connection:
-            connection.execute("insert or replace into draft values (?, ?, ?)", (sha256, page.number, _packed(page_to(page))))
+            row = (sha256, page.number, _packed(page_to(page)))
+            connection.execute(f"insert or replace into draft select ?1, ?2, ?3 where ?1 in ({READ})", row)
+
+    def forget_drafts(self) -> None:
+        """Drop them where all is read."""
+        with self._write() as connection:
+            connection.execute(FORGET_DRAFTS)
 
     def drafts(self, sha256: str) -> dict[int, Page]:
         """The pages kept by keep_draft, by number."""
@@ -176,10 +243,6 @@ class Contents(Database):
         """One chunk. Raises IndexError where there is none."""
         return self._chunks("c.version = ? and c.ordinal = ?", (version, ordinal))[0]
 
-    def last_ordinal(self, version: int) -> int:
-        """The greatest ordinal of a version's chunks, -1 without any."""
-        return int(self._read("select coalesce(max(ordinal), -1) from chunk where version = ?", (version,))[0][0])
-
     def chunk_pages(self, version: int) -> list[int]:
         """The page of each chunk, by ordinal."""
         return [row[0] for row in self._read("select page from chunk where version = ? order by ordinal", (version,))]
@@ -196,16 +259,17 @@ class Contents(Database):
         )
         return [(row[0], row[1]) for row in rows]
 
-    def embedded(self, version: int, fingerprint: str, *, first: int, last: int) -> list[tuple[StoredChunk, bytes, str, str]]:
-        """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of the chunks that have vectors, by ordinal, from
-        `first` to `last`."""
+    def embedded(self, version: int, fingerprint: str, ordinals: Sequence[int]) -> list[tuple[StoredChunk, bytes, str, str]]:
+        """(chunk, float32 bytes of its windows, printed page label or "", how its page was read) of those of these chunks that have vectors, by ordinal;
+        ordinals: ascending, at least one."""
         rows = self._read(
             f"select {CHUNK_COLUMNS}, v.data, p.label, p.method from vector v join chunk c on c.version = v.version and c.ordinal = v.ordinal"
             " join page p on p.version = c.version and p.number = c.page"
             " where v.version = ? and v.fingerprint = ? and v.ordinal between ? and ? order by v.ordinal",
-            (version, fingerprint, first, last),
+            (version, fingerprint, ordinals[0], ordinals[-1]),
         )
-        return [(StoredChunk(*row[:7]), row[7], label_line(row[8]) or "", row[9]) for row in rows]
+        wanted = set(ordinals)
+        return [(StoredChunk(*row[:7]), row[7], label_line(row[8]) or "", row[9]) for row in rows if row[1] in wanted]
 
     def window_counts(self, fingerprint: str, dimension: int) -> dict[int, int]:
         """version id -> how many vectors of `fingerprint` it has."""

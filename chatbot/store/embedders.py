@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -43,6 +44,8 @@ CONTEXT_TOKENS = 48
 # Raised with every change to `passage_windows`: it is part of each fingerprint, because other texts make other vectors.
 TEXT_VERSION = 1
 
+HEADS_KEPT = 32
+
 # OpenAI's limits for one text and for one request, which its client does not hold.
 MOST_INPUT_TOKENS, MOST_REQUEST_TOKENS, MOST_INPUTS = 8_191, 300_000, 2_048
 # Four pauses of 0.5, 1, 2 and 4 s bridge a restart or a burst; silence has cost a whole time-out each time, so it is borne twice only.
@@ -65,6 +68,8 @@ class Embedder(Protocol):
     fingerprint: names model, dimension and text-building; vectors of different fingerprints must not be compared. dimension: of a vector.
     max_tokens: of a text, the model's own special tokens not counted.
     """
+
+    def __hash__(self) -> int: ...
 
     @property
     def fingerprint(self) -> str: ...
@@ -96,8 +101,7 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
     A text that is too long for one window is covered by its beginning and its end, which overlap, and by windows between them only where
     those two leave a gap. At least one window.
     """
-    spare = max(embedder.max_tokens - CONTEXT_TOKENS, 0)
-    head = embedder.split(context, reserve=spare)[0].rstrip() + "\n" if context.strip() else ""
+    head = _head(embedder, context)
 
     def fits(start: int) -> bool:
         return len(embedder.split(head + text[start:])) <= 1
@@ -110,6 +114,13 @@ def passage_windows(embedder: Embedder, context: str, text: str) -> list[str]:
     last = min([len(text) - len(pieces[-1]), *words[longest_end : longest_end + 1]])
     starts = accumulate(map(len, pieces), initial=0)
     return [head + piece for piece, start in zip(pieces, starts, strict=False) if start < last] + [head + text[last:]]
+
+
+@lru_cache(HEADS_KEPT)
+def _head(embedder: Embedder, context: str) -> str:
+    """The context as it stands before a passage; chunks that follow each other have it in common."""
+    spare = max(embedder.max_tokens - CONTEXT_TOKENS, 0)
+    return embedder.split(context, reserve=spare)[0].rstrip() + "\n" if context.strip() else ""
 
 
 def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list[str]:

@@ -17,8 +17,9 @@ from chatbot.store.embedders import Embedder, passage_windows, step_back
 
 __all__ = ["EMBED_BATCH", "Made", "make_vectors"]
 
-# Chunks embedded between two commits: about half a second of work, which is what a crash can cost.
-EMBED_BATCH = 64
+# Chunks embedded between two commits: about half a second of work, which is what a crash can cost; the first batches are smaller, so that what is done
+# with them begins early.
+FIRST_BATCH, EMBED_BATCH = 16, 64
 # Batches that may have been made and not written: one waits, one is made, one is written.
 BATCHES_AHEAD = 3
 Item = TypeVar("Item")
@@ -26,10 +27,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Vectors of some chunks of a version, by ordinal: (ordinal, float32 bytes of its windows). last: the version lacks no more."""
+    """Vectors of some chunks of a version, by ordinal: (ordinal, key of the chunk, float32 bytes of its windows). last: the version lacks no more."""
 
     version: Version
-    rows: list[tuple[int, bytes]]
+    rows: list[tuple[int, bytes, bytes]]
     last: bool
 
 
@@ -53,11 +54,13 @@ def make_vectors(catalog: Catalog, embedder: Embedder, versions: Iterable[Versio
 
 
 def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version]) -> Generator[_Texts, None, None]:
+    size = FIRST_BATCH
     for version in versions:
         after, last = -1, False
         while not last:
-            chunks = catalog.chunks_without_vectors(version.id, embedder.fingerprint, after=after, limit=EMBED_BATCH)
-            after, last = max([after, *(chunk.ordinal for chunk in chunks)]), len(chunks) < EMBED_BATCH
+            chunks = catalog.chunks_without_vectors(version.id, embedder.fingerprint, after=after, limit=size)
+            after, last = max([after, *(chunk.ordinal for chunk in chunks)]), len(chunks) < size
+            size = min(2 * size, EMBED_BATCH)
             keys = [chunk_key(chunk.context, chunk.text) for chunk in chunks]
             kept = catalog.vectors_of(keys, embedder.fingerprint)
             lacking = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in kept}
@@ -78,7 +81,7 @@ def _vectors(embedder: Embedder, batches: Generator[_Texts, None, None]) -> Gene
             new = {key: rows[start:end].tobytes() for key, start, end in zip(missing, ends, ends[1:], strict=False)}
             before.append(new)
             known = ChainMap(new, batch.kept, made)
-            yield Made(batch.version, [(ordinal, known[key]) for ordinal, key in batch.chunks], batch.last)
+            yield Made(batch.version, [(ordinal, key, known[key]) for ordinal, key in batch.chunks], batch.last)
 
 
 def _ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:

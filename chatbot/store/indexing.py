@@ -12,18 +12,19 @@ import numpy as np
 
 from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
+from chatbot.store.contents import Refilled
 from chatbot.store.embedders import Embedder
 from chatbot.store.keywords import KeywordIndex
-from chatbot.store.lexicon import pack_terms, row_terms, terms_of
+from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage
-from ingestion.language.terms import terms, terms_version
+from ingestion.language.terms import terms_version
 
 __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
 # Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds; whether documents have changed their names
-# since; whether erased text may be left in files; and by which words all is indexed.
-ALIGNED, RENAMED, UNSCRUBBED, TERMS = "vectors_aligned", "renamed", "unscrubbed", "terms"
+# since; whether erased text may be left in files; by which words all is indexed; and which version the indexes may hold as it was.
+ALIGNED, RENAMED, UNSCRUBBED, TERMS, REFILLED = "vectors_aligned", "renamed", "unscrubbed", "terms", "refilled"
 # Passages that are read from the catalogue at once.
 PASSAGES_READ = 1_000
 Result = TypeVar("Result")
@@ -56,8 +57,33 @@ class Indexes:
 
     def add_vectors(self, version: int, ordinals: Sequence[int]) -> None:
         """Index these passages, whose vectors stand in the catalogue already; ordinals: ascending."""
-        if ordinals:
-            self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals[0], ordinals[-1])))
+        self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, ordinals)))
+
+    def refilled(self, version: int, words: Sequence[Sequence[str]], change: Refilled) -> None:
+        """Both indexes follow what a fuller reading made of a version: words: the terms of its chunks, by ordinal from 0."""
+        self._mending_keywords(lambda: self.keywords.add(version, words))
+        if self.vectors.exists():
+            bytes_a_window = 4 * self._embedder.dimension
+            self._mending_vectors(lambda: self.vectors.discard(version, [(ordinal, size // bytes_a_window) for ordinal, size in change.gone]))
+            self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, change.moved)))
+        self._catalog.set_meta(REFILLED, "")
+
+    def refilling(self, version: int) -> None:
+        """A version is about to be refilled: until `refilled`, the indexes may hold what it was, and are given it anew when the store is opened."""
+        self._catalog.set_meta(REFILLED, str(version))
+        self.unaligned()
+
+    def mend_refilled(self) -> None:
+        """Give the indexes a version anew that was being refilled when the process ended."""
+        if not (left := self._catalog.meta(REFILLED)):
+            return
+        version = int(left)
+        if version in self._catalog.chunk_counts():
+            self._mending_keywords(lambda: self.keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)]))
+        if self.vectors.exists():
+            self._mending_vectors(lambda: self.vectors.remove([version]))
+            self._mending_vectors(lambda: self.vectors.upsert(self._passages(version)))
+        self._catalog.set_meta(REFILLED, "")
 
     def unaligned(self) -> None:
         """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the catalogue."""
@@ -159,9 +185,8 @@ class Indexes:
         return found + [f"the vector index has vectors of version {version}, which is not there" for version in held if version not in known]
 
     def _new_terms(self, version: int) -> None:
-        chunks, pages = self._catalog.chunks(version), self._catalog.page_texts(version)
-        lexicon = pack_terms([terms_of(chunk) for chunk in chunks], [terms(page) for page in pages], row_terms(self._catalog.tables(version)))
-        self._catalog.new_lexicon(version, lexicon)
+        words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
+        self._catalog.new_lexicon(version, lexicon_of(words, self._catalog.page_texts(version), self._catalog.tables(version)))
 
     def _align_keywords(self) -> None:
         self._fill_keywords(self.keywords)
@@ -195,12 +220,13 @@ class Indexes:
                 self.vectors.upsert(self._passages(version))
         self._catalog.set_meta(RENAMED, "")
 
-    def _passages(self, version: int, first: int = 0, last: int | None = None) -> Iterator[Passage]:
-        """Passages as the catalogue has them, by ordinal; some at a time are in memory."""
+    def _passages(self, version: int, ordinals: Sequence[int] | None = None) -> Iterator[Passage]:
+        """Passages that have vectors, as the catalogue has them, all or those of `ordinals`, ascending; some at a time are in memory."""
         fingerprint, dimension, name = self._embedder.fingerprint, self._embedder.dimension, self._catalog.name_of(version)
-        last = self._catalog.last_ordinal(version) if last is None else last
-        for at in range(first, last + 1, PASSAGES_READ):
-            for chunk, data, label, method in self._catalog.embedded(version, fingerprint, first=at, last=min(at + PASSAGES_READ - 1, last)):
+        wanted = range(self._catalog.chunk_counts().get(version, 0)) if ordinals is None else ordinals
+        for at in range(0, len(wanted), PASSAGES_READ):
+            part = wanted[at : at + PASSAGES_READ]
+            for chunk, data, label, method in self._catalog.embedded(version, fingerprint, part):
                 windows = np.frombuffer(data, np.float32).reshape(-1, dimension)
                 yield Passage(version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method)
 

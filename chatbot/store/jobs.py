@@ -1,4 +1,5 @@
-"""The queue of additions: reads several files at once, makes vectors after, cancels, and takes up what an earlier process left."""
+"""The queue of additions: reads the text of several files at once, makes vectors after, then reads what the text lacks; cancels, and takes up what an
+earlier process left."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
-from chatbot.store.adding import NO_VECTORS, AddResult, Taken, Upload, different_files, failed_upload
+from chatbot.store.adding import NO_VECTORS, NOT_COMPLETE, AddResult, Taken, Upload, different_files, failed_upload
+from chatbot.store.catalog import Version
 from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
 from ingestion.chunks import prepare
 
@@ -29,9 +32,11 @@ log = logging.getLogger(__name__)
 MOST_FINISHED = 200
 # Seconds before vectors that could not be made are tried again.
 RETRY_SECONDS = 60.0
+# The phases of a job whose document is stored already.
+STORED = frozenset({"embedding", "tables", "images"})
 # What closing waits for the page or batch that is being worked on.
 CLOSE_SECONDS = 10.0
-# tell(document, phase, done, total): phase "reading", "ocr" or "embedding"; called from the threads of the queue.
+# tell(document, phase, done, total): phase "reading", "ocr", "embedding", "tables" or "images"; called from the threads of the queue.
 Telling = Callable[[str, str, int, int], None]
 
 
@@ -46,11 +51,12 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | password | done | failed | cancelled.
+    """A snapshot of one addition. phase: waiting | reading | ocr | embedding | tables | images | password | done | failed | cancelled.
 
-    done, total: pages while reading, chunks while embedding. seconds_left: of this phase, None where nobody can tell. result: once it
-    is read, and therefore searchable by words. added_at: seconds since the epoch. problem: why its vectors, or the user, are waited for.
-    per_second: of what is counted in this phase. again: a document that is there is read anew. size: bytes, 0 where that is not known.
+    done, total: pages while reading, chunks while embedding. lacks: its tables, or what only images show, are still to be read. seconds_left: of this
+    phase, None where nobody can tell. result: once it is read, and therefore searchable by words. added_at: seconds since the epoch. problem: why its
+    vectors, or the user, are waited for. per_second: of what is counted in this phase. again: a document that is there is read anew. size: bytes, 0
+    where that is not known.
     """
 
     id: int
@@ -66,6 +72,7 @@ class Job:
     per_second: float | None = None
     again: bool = False
     size: int = 0
+    lacks: bool = False
 
     @property
     def finished(self) -> bool:
@@ -80,12 +87,13 @@ class Job:
     @property
     def cancellable(self) -> bool:
         """It can still be made as if it had never been asked for; what an earlier process stored cannot."""
-        return not self.finished and not self.cancelling and (self.phase != "embedding" or self.result is not None)
+        return not self.finished and not self.cancelling and (self.phase not in STORED or self.result is not None)
 
 
 @dataclass(slots=True)
 class _Task:
-    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already. spent: seconds on it alone."""
+    """A job with what only the queue knows. taken: the file, None where an earlier process stored it already. spent: seconds on it
+    alone; timed: its result has them. version: what is stored of it, 0 before."""
 
     job: Job
     taken: Taken | None = None
@@ -94,6 +102,8 @@ class _Task:
     spent: float = 0.0
     phase_started: float = 0.0
     phase_from: int = 0
+    timed: bool = False
+    version: int = 0
 
     def one_after_another(self) -> tuple[str, ...]:
         """The name and the bytes of the file: what no other may have that is read at the same time."""
@@ -113,9 +123,10 @@ class _Task:
 
 
 class Additions:
-    """Files are read `readers` at a time, and vectors made when nothing waits to be read as text; all in threads of its own.
+    """Files are read `readers` at a time, vectors made when nothing waits to be read as text, and what a text lacks is read when no vectors are to be
+    made; all in threads of its own.
 
-    What an earlier process left unread or without vectors is taken up first. Safe from any thread.
+    What an earlier process left unread, without vectors or incomplete is taken up first. Safe from any thread.
     """
 
     def __init__(self, library: Library, *, readers: int = 2, tell: Telling | None = None) -> None:
@@ -127,13 +138,17 @@ class Additions:
         self._ids = itertools.count(1)
         self._closing = False
         self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
+        # Whether vectors are being made; versions that could not be completed, which only the next start tries again.
+        self._making, self._given_up = False, set[int]()
         self._erasing: set[str] = set()
         # What the time left is told of: the jobs since the queue was last at rest, from this id on.
         self._batch, self._batch_started = 0, time.monotonic()
         if tell is None:
+            library.watch(self.wake)
             self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
             self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.adding.stuck()]
-        work = [self._embed_all, *[self._read_all] * max(1, readers)]
+        self._readers = max(1, readers)
+        work = [self._embed_all, self._complete_all, *[self._read_all] * self._readers]
         self._threads = [threading.Thread(target=target, name=f"additions-{number}", daemon=True) for number, target in enumerate(work)]
         for thread in self._threads:
             thread.start()
@@ -169,7 +184,7 @@ class Additions:
             jobs = [task.job for task in self._tasks if task.job.id >= self._batch and task.job.phase not in {"password", "failed", "cancelled"}]
             worked = time.monotonic() - self._batch_started
         counted = [job for job in jobs if job.result is None or not (job.result.linked or job.result.status == "unchanged")]
-        return all_left([Progress(job.size, job.phase, job.done, job.total, bool(job.result and job.result.ocr_pages)) for job in counted], worked)
+        return all_left([Progress(job.size, job.phase, job.done, job.total, complete=bool(job.result) and not job.lacks) for job in counted], worked)
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs as they stand, in the order they were queued."""
@@ -177,11 +192,13 @@ class Additions:
             return tuple(task.job for task in self._tasks)
 
     def wait(self, job: int) -> Job:
-        """A job that is queued, once it is finished or has a problem; waited for."""
+        """A job that is queued, once it is finished, or has a problem and lacks nothing else; waited for."""
         with self._changed:
-            while not (ended := [task.job for task in self._tasks if task.job.id == job and (task.job.finished or task.job.problem)]):
+            while True:
+                for task in self._tasks:
+                    if task.job.id == job and (task.job.finished or (task.job.problem and not task.job.lacks)):
+                        return task.job
                 self._changed.wait()
-            return ended[0]
 
     def unlock(self, job: int, password: str) -> None:
         """Try a file again that waits for its password."""
@@ -254,7 +271,7 @@ class Additions:
             threading.Thread(target=self._read, args=(task,), name="additions-cancel", daemon=True).start()
         else:
             task.become(cancelling=True)
-            self._embedding_due = self._embedding_due or task.job.phase == "embedding"
+            self._embedding_due = self._embedding_due or task.job.phase in STORED
 
     # --- reading ----------------------------------------------------------------------------------------------------------------
 
@@ -330,7 +347,8 @@ class Additions:
         with self._changed:
             if result.status in {"added", "replaced"} and not result.linked:
                 task.advance("embedding", 0, result.chunks)
-                task.become(result=result)
+                task.become(result=result, lacks=result.lacks)
+                task.version = result.version
                 task.taken, task.spent = None, time.monotonic() - task.started
                 self._embedding_due, self._not_before = True, 0.0
                 self._changed.notify_all()
@@ -363,13 +381,14 @@ class Additions:
                 _try(self._library.sweep)
                 with self._changed:
                     self._erasing -= erasing
-                    self._finish([task for task in self._embedding() if task.cancelled and task.job.name in erasing], phase="cancelled")
+                    self._finish([task for task in self._stored() if task.cancelled and task.job.name in erasing], phase="cancelled")
             stopped = threading.Event()
             with self._changed:
                 # What is read from here on makes it due again.
-                self._embedding_due, begun = False, self._embedding()
+                self._embedding_due, begun, self._making = False, self._embedding(), True
             problem = _try(partial(self._make_vectors, stopped))
             with self._changed:
+                self._making = False
                 if problem:
                     self._embedding_due, self._not_before = True, time.monotonic() + RETRY_SECONDS
                     for task in self._embedding():
@@ -378,7 +397,8 @@ class Additions:
                 elif stopped.is_set():
                     self._embedding_due = True
                 else:
-                    self._finish([task for task in begun if task.job.phase == "embedding" and not task.cancelled])
+                    self._embedded_all([task for task in begun if task.job.phase == "embedding" and not task.cancelled])
+                self._changed.notify_all()
 
     def _make_vectors(self, stopped: threading.Event) -> None:
         """Make vectors until all are there or something is more urgent, which sets `stopped`."""
@@ -408,7 +428,7 @@ class Additions:
     def _urgent(self) -> bool:
         """Whether something must be done before more vectors are made. Asked between batches, when what was complete before is live."""
         with self._changed:
-            self._finish([task for task in self._embedding() if 0 < task.job.total <= task.job.done and not task.cancelled])
+            self._embedded_all([task for task in self._embedding() if 0 < task.job.total <= task.job.done and not task.cancelled])
             return self._pressing()
 
     def _pressing(self) -> bool:
@@ -417,14 +437,17 @@ class Additions:
     def _text_waits(self) -> bool:
         """Whether a file is not yet searchable that soon could be; long OCR holds nobody's vectors up."""
         reading = sum(task.job.phase in {"reading", "ocr"} for task in self._tasks)
-        waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < len(self._threads) - 1
+        waiting = any(task.job.phase == "waiting" for task in self._tasks) and reading < self._readers
         return waiting or any(task.job.phase == "reading" for task in self._tasks)
 
     def _embedding(self) -> list[_Task]:
         return [task for task in self._tasks if task.job.phase == "embedding"]
 
+    def _stored(self) -> list[_Task]:
+        return [task for task in self._tasks if task.job.phase in STORED]
+
     def _cancelled_embedding(self) -> bool:
-        return any(task.cancelled for task in self._embedding())
+        return any(task.cancelled for task in self._stored())
 
     def _embedded(self, name: str, phase: str, done: int, total: int) -> None:
         """A batch of vectors is in. What an earlier process left without vectors gets a job of its own."""
@@ -440,24 +463,92 @@ class Additions:
         if self._tell is not None:
             self._tell(name, phase, done, total)
 
+    def _embedded_all(self, tasks: Iterable[_Task]) -> None:
+        """All vectors of these stand: they are done, or what they lack is read next."""
+        finished = []
+        for task in tasks:
+            if task.job.result is not None and not task.timed:
+                task.become(result=replace(task.job.result, seconds=task.spent))
+                task.timed = True
+            if task.job.lacks:
+                task.advance("tables", 0, 0)
+            else:
+                finished.append(task)
+        self._finish(finished)
+
     def _finish(self, tasks: Iterable[_Task], phase: str = "done") -> None:
         for task in tasks:
-            result = task.job.result and replace(task.job.result, seconds=task.spent)
-            task.become(phase=phase, result=result, problem=None, seconds_left=None, cancelling=False)
+            if task.version and task.job.result is None and task.version not in self._given_up:  # what an earlier process left is complete now
+                task.become(result=self._library.adding.result_of(task.version, AddResult(task.job.name, "completed")))
+            task.become(phase=phase, problem=None, seconds_left=None, cancelling=False, lacks=False)
         self._changed.notify_all()
 
     def _discard_cancelled(self) -> None:
         with self._changed:
-            tasks = [task for task in self._embedding() if task.cancelled]
+            tasks = [task for task in self._stored() if task.cancelled]
         for task in tasks:
             if task.job.result is not None and not task.job.result.linked:
                 _try(partial(self._library.discard, task.job.result.version))
             with self._changed:
                 self._finish([task], phase="cancelled")
 
+    # --- what the text lacks ----------------------------------------------------------------------------------------------------
+
+    def _complete_all(self) -> None:
+        while (version := self._next_incomplete()) is not None:
+            task = self._task_of(version)
+            stop = partial(self._stops, task)
+            problem = _try(partial(self._library.complete, version.id, progress=partial(self._report, task), cancelled=stop))
+            with self._changed:
+                if problem and not stop():
+                    self._given_up.add(version.id)
+                    result = task.job.result
+                    task.become(result=result and replace(result, warning=NOT_COMPLETE.format(problem)))
+
+    def _next_incomplete(self) -> Version | None:
+        """A version that lacks something, waited for until nothing else is to be done; None to end."""
+        with self._changed:
+            while not self._closing:
+                due = self._embedding_due and self._not_before <= time.monotonic()
+                if not (self._making or due or self._erasing or self._text_waits() or self._cancelled_embedding()):
+                    with suppress(StoreError):  # as when the disk is full: what happens next wakes it again
+                        lacking = [version for version in self._library.incomplete() if version.id not in self._given_up]
+                        if self._completed({version.id for version in lacking}):
+                            continue
+                        own = {task.version for task in self._stored() if task.job.lacks}
+                        if wanted := [version for version in lacking if self._tell is None or version.id in own]:
+                            return wanted[0]
+                self._changed.wait()
+            return None
+
+    def _completed(self, lacking: set[int]) -> bool:
+        """Those that lack nothing any more, whoever read it, may want other vectors. Whether there were any."""
+        complete = [task for task in self._stored() if task.job.lacks and task.version not in lacking]
+        for task in complete:
+            if task.job.result is not None and task.version not in self._given_up:
+                task.become(result=self._library.adding.result_of(task.version, task.job.result))
+            task.become(phase="embedding", lacks=False, seconds_left=None)
+        self._embedding_due = self._embedding_due or bool(complete)
+        self._changed.notify_all()
+        return bool(complete)
+
+    def _task_of(self, version: Version) -> _Task:
+        """The job of a version that is to be completed; what an earlier process left gets one of its own."""
+        with self._changed:
+            for task in self._stored():
+                if task.version == version.id:
+                    return task
+            left = _Task(replace(self._job(version.document, "tables"), lacks=True), version=version.id)
+            self._tasks.append(left)
+            return left
+
+    def _stops(self, task: _Task) -> bool:
+        return self._closing or task.cancelled or task.job.name in self._erasing
+
 
 def add_files(library: Library, uploads: Sequence[Upload], *, readers: int, progress: Telling, started: float | None = None) -> Iterator[AddResult]:
-    """Queue files and wait: one result a file, in their order, when its vectors are made or it has failed, which costs the others nothing.
+    """Queue files and wait: one result a file, in their order, when all of it is read and its vectors are made, or it has failed, which costs the others
+    nothing.
 
     started: time.perf_counter() from which the first file's seconds count. Leaving the iterator stops the reading; what was not read is as if it had
     never been asked for.

@@ -17,7 +17,7 @@ from chatbot.store.contents import StoredChunk
 from ingestion.language.terms import terms
 from ingestion.records import Chunk, Table
 
-__all__ = ["DocumentTerms", "Lexicon", "RowTerms", "Rows", "inverse_frequency", "pack_terms", "row_terms", "terms_of", "unpack_terms"]
+__all__ = ["DocumentTerms", "Lexicon", "RowTerms", "Rows", "inverse_frequency", "lexicon_of", "pack_terms", "row_terms", "terms_of", "unpack_terms"]
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2: usual values.
 K1 = 1.2
@@ -149,6 +149,11 @@ def pack_terms(chunks: Sequence[Sequence[str]], pages: Sequence[Sequence[str]], 
     numbers = np.array([[row.page, len(set(row.label)), any(map(_is_year, counts))] for row, counts in zip(rows, counted, strict=True)], np.int32)
     parts = [_pack([Counter(unit) for unit in chunks]), _pack([Counter(unit) for unit in pages]), _pack(counted), zlib.compress(numbers.tobytes(), 1)]
     return struct.pack(">4I", *map(len, parts)) + b"".join(parts)
+
+
+def lexicon_of(words: Sequence[Sequence[str]], pages: Sequence[str], tables: Mapping[int, Sequence[Table]]) -> bytes:
+    """A document's lexicon as pack_terms packs it. words: see terms_of, by chunk; pages: their texts, in order; tables: by physical page."""
+    return pack_terms(words, [terms(page) for page in pages], row_terms(tables))
 
 
 def unpack_terms(data: bytes) -> DocumentTerms:

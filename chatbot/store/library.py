@@ -7,10 +7,10 @@ import struct
 import threading
 import time
 import zlib
-from collections import defaultdict
 from collections.abc import Callable, Container, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
+from ingestion.document import TABLES
 from ingestion.facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 
@@ -40,6 +41,12 @@ log = logging.getLogger(__name__)
 UNDO_DAYS = 7
 # Bytes of vectors and term counts held ready: some 200 filings.
 CACHE_BYTES = 512 * 2**20
+# How often vectors are made of what was read further while they were made.
+MOST_ROUNDS = 3
+# Vectors that are given to Chroma at once.
+INDEXED_AT_ONCE = 512
+# Seconds between two looks whether what another thread reads is there.
+LOOK_SECONDS = 0.05
 Progress = Callable[[str, str, int, int], None]
 
 
@@ -65,6 +72,8 @@ class Library:
         """
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
+        self._completing, self._in_completion = threading.Condition(), set[int]()
+        self._watching: Callable[[], None] = _tell_nobody
         self._lock = StoreLock(settings.store / "store.lock")
         self.reserve = Reserve(settings.store)
         try:
@@ -204,6 +213,9 @@ class Library:
             if cancelled():
                 break
             results.append(self._read_left(taken, progress, cancelled))
+        for version in self.incomplete():  # before their vectors are made, for what is read changes some chunks
+            if not cancelled():
+                self._complete_left(version, progress, cancelled)
         self.resume_vectors(progress=progress, cancelled=cancelled)
         self.sweep()
         return results
@@ -213,40 +225,100 @@ class Library:
     ) -> None:
         """Make the vectors that are missing, of these versions only, or of all: in batches, each kept before the next is asked for. A version that
         has all goes live."""
-        fingerprint = self.embedder.fingerprint
-        versions = [version for version in self.without_vectors() if only is None or version.id in only]
-        for version in versions:
-            if version.fingerprint not in (None, fingerprint):
-                self.catalog.restart_vectors(version.id, fingerprint)
-        done: dict[int, int] = defaultdict(int, {version.id: version.embedded for version in versions if version.fingerprint == fingerprint})
-        with closing(make_vectors(self.catalog, self.embedder, versions)) as batches:
-            for made in batches:
-                if cancelled():
-                    return
-                version = made.version
-                with self._changing:
-                    if made.rows and not self._keep_vectors(version.id, made.rows):
-                        continue
-                    if made.last:
-                        self._ready(version)
-                done[version.id] += len(made.rows)
-                progress(version.document, "embedding", done[version.id], version.chunks)
+        for _ in range(MOST_ROUNDS):
+            versions = [version for version in self.without_vectors() if only is None or version.id in only]
+            for version in versions:
+                if version.fingerprint not in (None, self.embedder.fingerprint):
+                    self.catalog.restart_vectors(version.id, self.embedder.fingerprint)
+            if not versions or not self._make_vectors(versions, progress, cancelled):
+                return
 
-    def _keep_vectors(self, version: int, rows: Sequence[tuple[int, bytes]]) -> bool:
-        """False where the version was erased meanwhile."""
-        self.indexes.unaligned()
-        if not self.catalog.add_vectors(version, self.embedder.fingerprint, rows):
-            return False
-        self.indexes.add_vectors(version, [ordinal for ordinal, _ in rows])
-        return True
+    def _make_vectors(self, versions: Sequence[Version], progress: Progress, cancelled: Callable[[], bool]) -> bool:
+        """Whether a version was read further meanwhile, so that some of its vectors are still missing."""
+        own = {version.id for version in versions if version.fingerprint == self.embedder.fingerprint}
+        done = {version.id: version.embedded if version.id in own else 0 for version in versions}
+        waiting = list[int]()
+        version = versions[0]
+        try:
+            with closing(make_vectors(self.catalog, self.embedder, versions)) as batches:
+                for made in batches:
+                    if cancelled():
+                        return False
+                    version = made.version
+                    with self._changing:
+                        self.indexes.unaligned()
+                        kept = self.catalog.add_vectors(version.id, self.embedder.fingerprint, made.rows)
+                        waiting += kept
+                        if made.last or len(waiting) >= INDEXED_AT_ONCE:
+                            self._index_vectors(version.id, waiting)
+                        if made.last:
+                            self._ready(version)
+                    done[version.id] += len(kept)
+                    progress(version.document, "embedding", done[version.id], version.chunks)
+        finally:
+            self._index_vectors(version.id, waiting)
+        return bool({version.id for version in versions} & {version.id for version in self.without_vectors()})
+
+    def _index_vectors(self, version: int, ordinals: list[int]) -> None:
+        """Chroma takes them faster many at a time, and holds all threads of the interpreter up meanwhile; ordinals: emptied."""
+        with self._changing:
+            given, ordinals[:] = list(ordinals), []
+            self.indexes.add_vectors(version, given)
 
     def _ready(self, version: Version) -> None:
-        """All its vectors stand: it goes live, unless it was erased meanwhile."""
-        if self.catalog.version(version.id) is None:
-            return
+        """Let it go live where it is there and lacks no vector."""
         before = self.catalog.find(version.document)
-        self.catalog.ready(version.id, self.embedder.fingerprint)
-        self.adding.write_names({version.sha256, *([before.sha256] if before else [])})
+        if self.catalog.ready(version.id, self.embedder.fingerprint):
+            self.adding.write_names({version.sha256, *([before.sha256] if before else [])})
+
+    def incomplete(self) -> list[Version]:
+        """Live or coming versions of which something is still to be read, oldest first."""
+        return self.catalog.incomplete()
+
+    def complete(
+        self,
+        version: int,
+        *,
+        images: bool = True,
+        progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
+        cancelled: Callable[[], bool] = _never,
+    ) -> None:
+        """Read what a version lacks, see Adding.complete; what is read by another thread is waited for. Chunks that have other contexts now, or are new,
+        lack vectors after."""
+        with self._completing:
+            while version in self._in_completion:
+                if cancelled():
+                    raise CancelledError("Cancelled.")
+                if not images and self.catalog.to_come().get(version, ("",))[0] != TABLES:
+                    return
+                self._completing.wait(LOOK_SECONDS)
+            self._in_completion.add(version)
+        try:
+            how = partial(self.adding.complete, version, images=images, processes=self._settings.threads)
+            how(progress=progress, cancelled=cancelled, refilled=self._forget)
+        finally:
+            with self._completing:
+                self._in_completion.discard(version)
+                self._completing.notify_all()
+            self._watching()
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """changed: called from now on when a version was read further, by whomever, and may want other vectors."""
+        self._watching = changed
+
+    def _complete_left(self, version: Version, progress: Progress, cancelled: Callable[[], bool]) -> None:
+        """What cannot be read now is tried again at the next start; what the document has of it stays."""
+        try:
+            told = partial(progress, version.document)
+            self.complete(version.id, progress=told, cancelled=cancelled)
+        except CancelledError:
+            return
+        except DocumentError as error:
+            log.warning("What a document lacks could not be read: %s", error)
+
+    def _forget(self, version: int) -> None:
+        for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
+            cache.drop(version)
 
     def read_again(self, name: str, password: str | None = None, *, progress: Progress = _no_progress) -> AddResult:
         """Read a document anew from its kept copy; the new reading takes the place of the old one, under all its names, when it is ready.
@@ -401,6 +473,7 @@ class Library:
         left = self.catalog.left_over(time.time() - UNDO_DAYS * 86_400)
         if left or self.catalog.to_erase():
             self._erase(left)
+        self.indexes.mend_refilled()
         for digest in self._unlisted():
             for name in self.copies.names(digest):
                 if name.removed_at is None:
@@ -426,7 +499,6 @@ class Library:
                 self.indexes.unaligned()
             self.catalog.erase(versions)
             for version in versions:
-                for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
-                    cache.drop(version)
+                self._forget(version)
         self.adding.drop_unneeded()
         return bool(versions)

@@ -12,33 +12,34 @@ __all__ = ["Progress", "all_left", "share_done"]
 TELLING_SECONDS = 1.0
 # Seconds of a queue before its time left is told: until then the first files have hardly begun.
 ALL_SECONDS = 3.0
-# What has been done of a file's work when the text of its pages is read, and when its scanned pages are; vectors are the rest. A page of text takes
-# some 10 ms, its vectors 35; a scanned page a second.
-TEXT_READ, SCANS_READ = 0.2, 0.85
+# What has been done of a file's work when the text of its pages is read, when its vectors are made and when its tables are read; what only images show is
+# the rest, and where a file has no other text it comes before its vectors. A page of text takes some 3 ms, its vectors 35, its tables 10; an image a second.
+TEXT_READ, EMBEDDED, TABLES_READ, IMAGES_READ = 0.05, 0.75, 0.9, 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one file is. size: bytes, 0 where that is not known. phase, done, total: as of a Job. scanned: whether pages of it were read by OCR."""
+    """How far one file is. size: bytes, 0 where that is not known. phase, done, total: as of a Job. complete: all of it is read."""
 
     size: int
     phase: str
     done: int = 0
     total: int = 0
-    scanned: bool = False
+    complete: bool = False
 
 
 def share_done(one: Progress) -> float:
     """About what share of a file's work is done, in [0, 1]; it never falls from one phase to the next."""
     part = min(1.0, one.done / one.total) if one.total else 0.0
-    if one.phase == "reading":
-        return TEXT_READ * part
-    if one.phase == "ocr":
-        return TEXT_READ + (SCANS_READ - TEXT_READ) * part
-    if one.phase == "embedding":
-        begun = SCANS_READ if one.scanned else TEXT_READ
-        return begun + (1 - begun) * part
-    return 1.0 if one.phase == "done" else 0.0
+    begun, ended = {
+        "reading": (0.0, TEXT_READ),
+        "ocr": (TEXT_READ, IMAGES_READ),
+        "embedding": (IMAGES_READ, 1.0) if one.complete else (TEXT_READ, EMBEDDED),
+        "tables": (EMBEDDED, TABLES_READ),
+        "images": (TABLES_READ, IMAGES_READ),
+        "done": (1.0, 1.0),
+    }.get(one.phase, (0.0, 0.0))
+    return begun + (ended - begun) * part
 
 
 def all_left(files: Iterable[Progress], seconds: float) -> float | None:

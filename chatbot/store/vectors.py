@@ -103,6 +103,13 @@ class ChromaIndex:
             with self._using() as (_, collection):
                 collection.delete(version=version)
 
+    def discard(self, version: int, chunks: Iterable[tuple[int, int]]) -> None:
+        """Delete the rows of some chunks of a version, as (ordinal, windows)."""
+        keys = (f"{version}:{ordinal}:{window}" for ordinal, windows in chunks for window in range(windows))
+        while batch := list(islice(keys, BATCH)):
+            with self._using() as (_, collection):
+                collection.discard(batch)
+
     def count(self) -> int:
         """How many windows there are."""
         with self._using() as (_, collection):
@@ -235,18 +242,20 @@ class LeastRecentlyUsed(Generic[Value]):
     def __init__(self, capacity: int, *, size: Callable[[Value], int]) -> None:
         self._capacity, self._size = capacity, size
         self._values: OrderedDict[Any, Value] = OrderedDict()
-        self._used = 0
+        self._used = self._drops = 0
         self._lock = threading.Lock()
 
     def get(self, key: Any, make: Callable[[], Value], *, keep: Callable[[], bool] = lambda: True) -> Value:
-        """The value of `key`, made if it is not there. keep: asked before one is made, whether it is to stay."""
+        """The value of `key`, made if it is not there; it stays unless something is dropped meanwhile. keep: asked before one is made, whether it is to
+        stay."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
+            drops = self._drops
         lasting, value = keep(), make()
         with self._lock:
-            if key not in self._values and lasting:
+            if key not in self._values and lasting and drops == self._drops:
                 self._values[key] = value
                 self._used += self._size(value)
             while self._used > self._capacity and len(self._values) > 1:
@@ -256,5 +265,6 @@ class LeastRecentlyUsed(Generic[Value]):
     def drop(self, key: Any) -> None:
         """Forget a key; one that is not there is fine."""
         with self._lock:
+            self._drops += 1
             if key in self._values:
                 self._used -= self._size(self._values.pop(key))

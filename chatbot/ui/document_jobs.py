@@ -26,6 +26,8 @@ SAME_FILE = "The same file as "
 # Seconds up to which time is told in seconds, in steps of five: nobody can tell more exactly.
 SECONDS_TOLD = 90
 STEP = 5
+# What is read of a document that is searched already.
+PHASES = {"tables": "reading its tables", "images": "reading what only images show"}
 # Pages a second from which on nobody minds a tenth.
 FAST = 10
 
@@ -112,6 +114,8 @@ def phase_text(job: Job) -> str:
             else "can be asked already, by its words"
         )
         text = f"{searched}; preparing search by meaning, {job.done:,} of {job.total:,} passages"
+    elif job.phase in PHASES:
+        text = f"can be asked already; {PHASES[job.phase]}" + (f", {job.done:,} of {job.total:,} pages" if job.total else "")
     elif not job.total:
         text = "opening"
     elif job.done >= job.total:
@@ -158,6 +162,8 @@ def ended_text(job: Job) -> str:
         return f"✓ {name}: its search by meaning is complete."
     if job.phase == "failed":
         return f"⚠ {name}: not read again, it stays as it was. {result.error}" if job.again else f"⚠ {name}: not added. {result.error}"
+    if result.status == "completed":
+        return " ".join([f"✓ {name}: all of it is read now, {_counted(result)}.", *_doubts(result)])
     if result.status == "unchanged":
         return f"✓ {name}: it is there already, with the very same pages. Nothing was added."
     if result.warning and result.warning.startswith(SAME_FILE):
@@ -172,7 +178,8 @@ def ended_text(job: Job) -> str:
 
 def _counted(result: AddResult) -> str:
     ocr = f", {result.ocr_pages:,} of them scanned" if result.ocr_pages else ""
-    return f"{_number(result.pages, 'page')}{ocr}, {_number(result.chunks, 'passage')}, {result.seconds:.1f} s"
+    seconds = f", {result.seconds:.1f} s" if result.seconds else ""
+    return f"{_number(result.pages, 'page')}{ocr}, {_number(result.chunks, 'passage')}{seconds}"
 
 
 def _doubts(result: AddResult) -> list[str]:

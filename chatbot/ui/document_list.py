@@ -147,9 +147,10 @@ def state_text(row: DocumentRow) -> str:
     """What can be done with a document now, in words."""
     if row.removed_at is not None:
         return f"removed, can be restored until {_day(row.removed_at + UNDO_SECONDS)}"
+    coming = f"; {row.coming}" if row.coming else ""
     if row.state == "ready":
-        return "ready" if row.chunks else "no text was found"
-    return f"searchable by words; by meaning {row.embedded:,} of {row.chunks:,}"
+        return f"ready{coming}" if row.chunks or coming else "no text was found"
+    return f"searchable by words; by meaning {row.embedded:,} of {row.chunks:,}{coming}"
 
 
 def remarks(row: DocumentRow, now: float) -> list[str]:

@@ -49,7 +49,8 @@ def _state(house: House, polled: bool) -> None:
 
 def moving(house: House) -> bool:
     """Whether what is shown changes by itself. After a restart vectors are missing a moment before there is a job that makes them."""
-    return _busy(house) or bool(house.chatbot.library.without_vectors())
+    library = house.chatbot.library
+    return _busy(house) or bool(library.without_vectors() or library.incomplete())
 
 
 def _busy(house: House) -> bool:

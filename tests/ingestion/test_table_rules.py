@@ -68,7 +68,7 @@ class Sheet:
         read, document = PdfFile(self.path), pdfium.PdfDocument(self.path)
         pages = []
         for number in range(1, len(document) + 1):
-            text, _, words = read.text(number)
+            text, _, words = read.words(number)
             tables = find_tables(text, words, lambda number=number: drawn_rules(document[number - 1], place))  # type: ignore[misc]
             pages.append(Page(number, text, lines=lines_of(text, words), tables=tuple(tables)))
         return pages

@@ -46,7 +46,7 @@ def grid(top: float, rows: Sequence[Sequence[str]], *, rights: Sequence[float] =
 
 
 def tables(path: Path, items: Sequence[Placed]) -> list[Table]:
-    text, _, words = draw(path / "table.pdf", items).text(1)
+    text, _, words = draw(path / "table.pdf", items).words(1)
     found = find_tables(text, words)
     for table in found:
         for row in table.rows:
@@ -96,7 +96,7 @@ def test_a_statement_has_its_caption_unit_heads_sections_and_cells(tmp_path: Pat
 
 
 def test_offsets_point_at_what_is_printed(tmp_path: Path) -> None:
-    text, _, words = draw(tmp_path / "t.pdf", grid(100, STATEMENT)).text(1)
+    text, _, words = draw(tmp_path / "t.pdf", grid(100, STATEMENT)).words(1)
     (table,) = find_tables(text, words)
     for row in table.rows:
         assert text[row.start : row.end].startswith(row.label)
@@ -346,7 +346,7 @@ def read_pages(path: Path, *pages: Sequence[Placed]) -> list[Page]:
     pdf = draw(path / "pages.pdf", *pages)
     read = []
     for number in range(1, len(pages) + 1):
-        text, _, words = pdf.text(number)
+        text, _, words = pdf.words(number)
         read.append(Page(number, text, lines=lines_of(text, words), tables=tuple(find_tables(text, words))))
     return read
 

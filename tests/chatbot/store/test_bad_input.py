@@ -144,9 +144,10 @@ def test_names_that_find_no_space_are_written_later(disk: Path, tmp_path: Path, 
     make_pdf(path, SECOND)
     ready = Catalog.ready
 
-    def filled(catalog: Catalog, version: int, fingerprint: str) -> None:
-        ready(catalog, version, fingerprint)
+    def filled(catalog: Catalog, version: int, fingerprint: str) -> bool:
+        done = ready(catalog, version, fingerprint)
         fill(disk)
+        return done
 
     monkeypatch.setattr(Catalog, "ready", filled)
     assert add(library, path) == [("replaced", "")]

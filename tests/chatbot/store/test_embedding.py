@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError
 from chatbot.settings import Settings
 from chatbot.store.catalog import SCHEMA_VERSION, Catalog
-from chatbot.store.embedding import EMBED_BATCH, make_vectors
+from chatbot.store.embedding import EMBED_BATCH, FIRST_BATCH, make_vectors
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -61,8 +61,8 @@ def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(tmp_path: Pa
     first = next(batches)
     assert embedder.second.wait(10)
     rest = list(batches)
-    assert [made.last for made in (first, *rest)] == [False, False, True]
-    assert [ordinal for made in (first, *rest) for ordinal, _ in made.rows] == list(range(2 * EMBED_BATCH + 5))
+    assert [made.last for made in (first, *rest)] == [False] * (len(rest)) + [True]
+    assert [ordinal for made in (first, *rest) for ordinal, *_ in made.rows] == list(range(2 * EMBED_BATCH + 5))
     library.close()
 
 
@@ -116,7 +116,7 @@ def test_what_was_made_before_an_endpoint_failed_is_kept(tmp_path: Path) -> None
     read_now(library, [Upload(make_pdf(tmp_path / "Long.pdf", different(EMBED_BATCH + 10)))])
     with pytest.raises(ModelError, match="endpoint is gone"):
         library.resume_vectors()
-    assert [row.embedded for row in library.catalog.documents()] == [EMBED_BATCH]
+    assert [row.embedded for row in library.catalog.documents()] == [FIRST_BATCH]
     embedder.broken = False
     library.resume_vectors()
     assert embedder.calls == EMBED_BATCH + 10

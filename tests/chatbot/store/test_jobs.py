@@ -8,6 +8,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -18,6 +19,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store import jobs as jobs_module
 from chatbot.store.adding import AddResult, Taken, Upload
+from chatbot.store.catalog import Version
 from chatbot.store.jobs import Additions, Job, NewFile
 from chatbot.store.library import Library
 from chatbot.store.names import display_name
@@ -37,6 +39,8 @@ class Script:
         self.unembedded: list[tuple[int, str]] = []
         self.failing: dict[str, Exception] = {}
         self.passwords: dict[str, str] = {}
+        self.lacking: dict[int, str] = {}
+        self.staged = False
         self._gates: dict[str, threading.Semaphore] = {}
         self._versions = itertools.count(1)
 
@@ -91,8 +95,10 @@ class Script:
         version = next(self._versions)
         self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
         self.unembedded.append((version, name))
+        if self.staged:
+            self.lacking[version] = name
         self.done.append(f"read {name}")
-        return AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version)
+        return AddResult(name, "added", pages=self.pages, chunks=self.batches, version=version, lacks=self.staged)
 
     def resume_vectors(self, *, only: Container[int] | None, progress: Callable[[str, str, int, int], None], cancelled: Callable[[], bool]) -> None:
         assert only is None, "what was left is taken up"
@@ -107,7 +113,27 @@ class Script:
             self.unembedded.remove((version, name))
             self.done.append(f"embedded {name}")
 
+    def incomplete(self) -> list[Version]:
+        return [Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="tables") for number, name in self.lacking.items()]
+
+    def complete(self, version: int, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> None:
+        name = self.lacking[version]
+        if "tables" in self.failing:
+            raise self.failing.pop("tables")
+        for page in range(1, self.pages + 1):
+            progress("tables", page, self.pages)
+            self.pass_through(f"complete {name}", cancelled)
+        if self.lacking.pop(version, None):
+            self.done.append(f"completed {name}")
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        self.watching = changed
+
+    def result_of(self, version: int, result: AddResult) -> AddResult:
+        return replace(result, ocr_pages=1)
+
     def discard(self, version: int) -> None:
+        self.lacking.pop(version, None)
         self.done += [f"discarded {name}" for found, name in self.unembedded if found == version]
         self.unembedded = [row for row in self.unembedded if row[0] != version]
 
@@ -152,6 +178,117 @@ def opened() -> Iterator[Callable[[Script], Additions]]:
 
 
 Opened = Callable[[Script], Additions]
+
+
+def staged(script: Script) -> Script:
+    """What it reads lacks its tables at first."""
+    script.staged = True
+    return script
+
+
+def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> None:
+    script = staged(Script(readers=2))
+    additions = opened(script)
+    additions.enqueue(files("a.pdf", "b.pdf"))
+    jobs = wait_for(additions, all_finished)
+    steps = [step for step in script.done if step != "swept"]
+    assert {step.split()[0] for step in steps[:2]} == {"read"}
+    assert steps[2:] == ["embedded a.pdf", "embedded b.pdf", "completed a.pdf", "completed b.pdf"] or steps[2:] == [
+        "embedded b.pdf",
+        "embedded a.pdf",
+        "completed b.pdf",
+        "completed a.pdf",
+    ]
+    assert [job.phase for job in jobs] == ["done", "done"]
+    assert [job.result.ocr_pages for job in jobs if job.result] == [1, 1]
+    assert not any(job.lacks for job in jobs)
+
+
+def test_while_tables_are_read_others_are_read_and_embedded(opened: Opened) -> None:
+    script = staged(Script(gated=True, pages=1, batches=1))
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf")
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    (job,) = additions.jobs()
+    assert (job.lacks, job.busy, job.cancellable) == (True, True, True)
+    assert job.result is not None and job.result.ocr_pages == 0
+    additions.enqueue(files("b.pdf"))
+    script.let("read b.pdf")
+    script.let("embed b.pdf")
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables", "b.pdf": "tables"})
+    script.let("complete a.pdf")
+    script.let("complete b.pdf")
+    wait_for(additions, all_finished)
+    assert [step for step in script.done if step != "swept"] == [
+        "read a.pdf",
+        "embedded a.pdf",
+        "read b.pdf",
+        "embedded b.pdf",
+        "completed a.pdf",
+        "completed b.pdf",
+    ]
+
+
+@pytest.mark.parametrize("way", ["cancel", "erase"])
+def test_a_document_is_given_up_while_its_tables_are_read(opened: Opened, way: str) -> None:
+    script = staged(Script(gated=True, pages=1, batches=1))
+    additions = opened(script)
+    (number,) = additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf")
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    if way == "cancel":
+        additions.cancel(number)
+    else:
+        additions.erase("a.pdf")
+        script.lacking.clear()
+    (job,) = wait_for(additions, all_finished)
+    assert job.phase == "cancelled"
+    assert "completed a.pdf" not in script.done
+
+
+def test_tables_that_cannot_be_read_leave_a_document_that_says_so(opened: Opened) -> None:
+    script = staged(Script())
+    script.failing["tables"] = DocumentError("The file is gone.", hint="Add it again.")
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    (job,) = wait_for(additions, all_finished)
+    assert job.phase == "done"
+    assert job.result is not None
+    assert job.result.warning == "Its text is searched, its tables and pictures could not be read: The file is gone. Add it again."
+    additions.enqueue(files("b.pdf"))
+    wait_for(additions, all_finished)
+    assert [step for step in script.done if step.startswith("completed")] == ["completed b.pdf"], "the other is tried again at the next start"
+
+
+def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
+    script = staged(Script())
+    script.failing["embedding"] = ModelError("The endpoint is gone.")
+    additions = opened(script)
+    (number,) = additions.enqueue(files("a.pdf"))
+    job = additions.wait(number)
+    assert (job.phase, job.lacks) == ("embedding", False)
+    assert job.problem is not None and "endpoint is gone" in job.problem
+    assert "completed a.pdf" in script.done
+
+
+def test_closing_stops_the_reading_of_tables_and_the_next_start_goes_on(opened: Opened) -> None:
+    script = staged(Script(gated=True, pages=1, batches=1))
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf")
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    additions.close()
+    assert script.lacking
+    again = opened(script)
+    jobs = wait_for(again, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    assert not jobs[0].cancellable, "an earlier process stored it"
+    script.let("complete a.pdf")
+    wait_for(again, all_finished)
+    assert "completed a.pdf" in script.done
 
 
 def test_every_file_is_read_before_the_first_vectors_are_made(opened: Opened) -> None:

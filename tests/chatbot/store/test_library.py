@@ -203,7 +203,7 @@ def test_one_document_that_is_deleted_does_not_take_anothers_copy(library: Libra
 def test_keyword_search_is_ready_before_the_vectors_and_stopping_keeps_what_stands(library: Library, tmp_path: Path) -> None:
     path = make_pdf(tmp_path / "Long.pdf", [f"Page {n} speaks of the deficit ceiling. " * 20 for n in range(100)])
     read_now(library, [Upload(path)])
-    library.resume_vectors(cancelled=lambda: library.indexes.vectors.count() > 0)
+    library.resume_vectors(cancelled=lambda: library.catalog.documents()[0].embedded > 0)
     (row,) = library.catalog.documents()
     assert row.state == "embedding"
     assert 0 < row.embedded < row.chunks == library.indexes.keywords.count()
@@ -510,7 +510,7 @@ def test_what_is_no_file_is_refused_and_does_not_hang(library: Library, tmp_path
     assert "not a file" in (results[0].error or "")
 
 
-STEPS = ["begin", "fill", "searchable", "add_vectors", "ready"]
+STEPS = ["begin", "fill", "searchable", "add_vectors", "ready", "refill"]
 
 
 @pytest.mark.parametrize("step", STEPS)

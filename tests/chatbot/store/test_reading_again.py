@@ -105,11 +105,14 @@ def test_space_is_told_of_one_document_and_of_all(library: Library, tmp_path: Pa
 
 
 def test_the_share_that_is_done_never_falls() -> None:
-    steps = [("waiting", 0, 0), ("reading", 0, 9), ("reading", 9, 9), ("ocr", 0, 3), ("ocr", 3, 3)]
-    all_steps = [Progress(1, *step) for step in steps] + [Progress(1, "embedding", at, 8, scanned=True) for at in (0, 8)] + [Progress(1, "done")]
-    shares = list(map(share_done, all_steps))
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    text = [("waiting", 0, 0), ("reading", 0, 9), ("reading", 9, 9)]
+    staged = [*text, ("embedding", 0, 8), ("embedding", 8, 8), ("tables", 0, 9), ("tables", 9, 9), ("images", 0, 3), ("images", 3, 3)]
+    scanned = [*text, ("ocr", 0, 3), ("ocr", 3, 3)]
+    for steps in (staged, scanned):
+        last = [Progress(1, "embedding", at, 8, complete=True) for at in (0, 8)]
+        shares = list(map(share_done, [*(Progress(1, *step) for step in steps), *last, Progress(1, "done")]))
+        assert shares == sorted(shares)
+        assert (shares[0], shares[-1]) == (0.0, 1.0)
 
 
 def test_the_time_left_for_all_counts_large_files_for_more() -> None:

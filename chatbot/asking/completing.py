@@ -1,0 +1,73 @@
+"""Has the tables read that a question's pages lack before it is answered, and says what is still to come; reads nothing itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from chatbot.errors import CancelledError, ProjectError
+from chatbot.records import Event, Hit, Notice, Stage
+from chatbot.store.library import Library
+from ingestion.document import TABLES
+
+__all__ = ["LACKING", "complete_tables", "without_tables", "yet_to_come"]
+
+# Seconds between two looks at how far it is.
+LOOK_SECONDS = 0.1
+# Documents that a notice names.
+MOST_NAMED = 3
+# Said of a document none of whose pages is used, because its tables are not read and could not be.
+LACKING = "Nothing is said from {}: its tables are not read yet, and could not be read now. {}"
+
+
+def without_tables(library: Library, hits: Iterable[Hit]) -> dict[int, str]:
+    """version -> document of those of these pages whose tables are still to be read: figures must not be taken from them."""
+    to_come = library.catalog.to_come()
+    return {hit.version: hit.document for hit in hits if to_come.get(hit.version, ("", 0))[0] == TABLES}
+
+
+def complete_tables(library: Library, version: int, document: str, stop: Callable[[], bool]) -> Generator[Event, None, bool]:
+    """Have a version's tables read, in this process, with how far it is. False, with the reason, where that was stopped or failed."""
+    stage, left = [Stage("tables")], threading.Event()
+
+    def progress(phase: str, done: int, total: int) -> None:
+        stage[0] = Stage("tables", done, total)
+
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(library.complete, version, images=False, progress=progress, cancelled=lambda: left.is_set() or stop())
+        try:
+            while not wait([reading], LOOK_SECONDS).done:
+                yield stage[0]
+            reading.result()
+        except CancelledError:
+            return False
+        except ProjectError as error:
+            yield Notice(LACKING.format(document, error.message), error.hint)
+            return False
+        finally:
+            left.set()
+    yield Stage("searching")
+    return True
+
+
+def yet_to_come(library: Library, names: Sequence[str]) -> Notice | None:
+    """What of the documents that are asked, () for all, is still to be read, where that is anything."""
+    to_come = library.catalog.to_come()
+    if not to_come:
+        return None
+    scope = library.scope(names)
+    tables = [scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope]
+    images = [f"{_pages(count)} of {scope[version]}" for version, (lacks, count) in to_come.items() if lacks != TABLES and version in scope]
+    said = [f"searched by their text alone so far: {_listed(tables)}"] if tables else []
+    said += [f"to be read from their images: {_listed(images)}"] if images else []
+    return Notice(f"Still {', and still '.join(said)}.", "Ask again in a while for what these hold.") if said else None
+
+
+def _pages(count: int) -> str:
+    return "one page" if count == 1 else f"{count:,} pages"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
