@@ -286,11 +286,13 @@ class Catalog(Contents, Corrections):
                     _flip(connection, document, version)
 
     def add_vectors(self, version: int, fingerprint: str, rows: Sequence[tuple[int, bytes, bytes]]) -> list[int]:
-        """Vectors that were missing, as (ordinal, key of the chunk, float32 bytes of its windows). Returns the ordinals of those that are kept: not where the
-        version is gone, or has another chunk there now."""
+        """Vectors that were missing, as (ordinal, key of the chunk, float32 bytes of its windows), by ordinal. Returns the ordinals of those that are
+        kept: not where the version is gone, or has another chunk there now."""
         with self._write() as connection:
-            keys = {row[0]: row[1] for row in connection.execute("select ordinal, key from chunk_key where version = ?", (version,))}
-            older = not keys  # a version that was stored before there were keys does not change
+            between = (version, rows[0][0], rows[-1][0]) if rows else (version, 0, -1)
+            keys = dict(connection.execute("select ordinal, key from chunk_key where version = ? and ordinal between ? and ?", between).fetchall())
+            # A version that was stored before there were keys does not change.
+            older = not keys and not connection.execute("select 1 from chunk_key where version = ?", (version,)).fetchone()
             kept = [(ordinal, data) for ordinal, key, data in rows if older or keys.get(ordinal) == key]
             found = connection.execute(
                 "update version set state = 'embedding', fingerprint = ?, embedded_upto = embedded_upto + ? where id = ?",

@@ -34,7 +34,7 @@ create table draft (sha256 text not null, number integer not null, data blob not
 KEY_SCHEMA = """
 create table chunk_key (key blob not null, version integer not null references version(id), ordinal integer not null,
     primary key (key, version, ordinal)) without rowid;
-create index chunk_key_version on chunk_key(version);
+create index chunk_key_version on chunk_key(version, ordinal);
 """
 # What was read of a version as its text alone lacks, see Reading.
 INCOMPLETE_SCHEMA = """

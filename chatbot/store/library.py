@@ -212,10 +212,10 @@ class Library:
         for taken in self.adding.left():
             if cancelled():
                 break
-            results.append(self._read_left(taken, progress, cancelled))
+            results.append(self.read_left(taken, progress, cancelled))
         for version in self.incomplete():  # before their vectors are made, for what is read changes some chunks
             if not cancelled():
-                self._complete_left(version, progress, cancelled)
+                self._complete_left(version.id, version.document, progress, cancelled)
         self.resume_vectors(progress=progress, cancelled=cancelled)
         self.sweep()
         return results
@@ -306,11 +306,10 @@ class Library:
         """changed: called from now on when a version was read further, by whomever, and may want other vectors."""
         self._watching = changed
 
-    def _complete_left(self, version: Version, progress: Progress, cancelled: Callable[[], bool]) -> None:
+    def _complete_left(self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]) -> None:
         """What cannot be read now is tried again at the next start; what the document has of it stays."""
         try:
-            told = partial(progress, version.document)
-            self.complete(version.id, progress=told, cancelled=cancelled)
+            self.complete(version, progress=partial(progress, name), cancelled=cancelled)
         except CancelledError:
             return
         except DocumentError as error:
@@ -373,14 +372,17 @@ class Library:
         seconds = round(time.perf_counter() - start, 3)
         return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
 
-    def _read_left(self, taken: Taken, progress: Progress, cancelled: Callable[[], bool]) -> AddResult:
-        """One file that an earlier process left; where it cannot be read it waits for what its user must do."""
+    def read_left(self, taken: Taken, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> AddResult:
+        """All of a file that an earlier process left; where it cannot be read it waits for what its user must do."""
+        told = partial(progress, taken.name)
         try:
-            return self.read_taken(taken, progress=lambda phase, done, total: progress(taken.name, phase, done, total), cancelled=cancelled)
+            result = self.read_taken(taken, progress=told, cancelled=cancelled)
         except CancelledError:
             return AddResult(taken.name, "failed", error="Stopped; it goes on at the next start.")
         except ProjectError as error:
             return self.adding.give_up(taken, error, keep=True)
+        self._complete_left(result.version, result.document, progress, cancelled)
+        return self.adding.result_of(result.version, result)
 
     # --- removing -----------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chatbot.errors import EncryptedError, ProjectError, StoreError
 from chatbot.settings import Settings
-from chatbot.store.adding import AddResult, Taken
+from chatbot.store.adding import AddResult
 from chatbot.store.catalog import Catalog
 from chatbot.store.database import NewerStoreError
 from chatbot.store.embedders import Embedder, make_embedder
@@ -39,21 +39,13 @@ def rebuild(
     library = Library(settings, embedder or make_embedder(settings))
     try:
         for taken, _ in [*((taken, "") for taken in library.adding.left()), *library.adding.stuck()]:
-            yield _added(library, replace(taken, password=passwords.get(taken.name)), progress)
+            yield library.read_left(replace(taken, password=passwords.get(taken.name)), progress)
         if not fresh:
             yield from _read_again(library, passwords, progress)
         library.resume(progress=progress)
         library.indexes.rebuild()
     finally:
         library.close()
-
-
-def _added(library: Library, taken: Taken, progress: Progress) -> AddResult:
-    """One file that is not in the catalogue; where it cannot be read it goes on waiting."""
-    try:
-        return library.read_taken(taken, progress=lambda phase, done, total: progress(taken.name, phase, done, total), cancelled=lambda: False)
-    except ProjectError as error:
-        return library.adding.give_up(taken, error, keep=True)
 
 
 def _read_again(library: Library, passwords: Mapping[str, str], progress: Progress) -> Iterator[AddResult]:

@@ -16,6 +16,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.jobs import add_files
 from chatbot.store.library import Library, Upload
+from chatbot.store.rebuilding import rebuild
 from ingestion.document import IMAGES, TABLES, Circumstances, read_document, read_text
 from ingestion.errors import ReaderDiedError
 from ingestion.reader import Reader
@@ -154,6 +155,20 @@ def test_a_file_that_a_password_opens_is_read_whole_at_once(library: Library, tm
     add_now(library, [Upload(path, password="sesame")])
     assert library.catalog.to_come() == {}
     assert [(row.state, row.protected) for row in library.catalog.documents()] == [("ready", True)]
+
+
+def test_a_store_made_anew_from_its_copies_has_all_of_them(tmp_path: Path) -> None:
+    path, settings = budget(tmp_path, scanned=["The reserve fund of the republic is kept by the treasury."]), Settings(home=tmp_path / "home")
+    library = Library(settings, HashEmbedder())
+    add_now(library, [Upload(path)])
+    library.close()
+    settings.store.joinpath("catalog.sqlite3").unlink()
+    (result,) = rebuild(settings, {}, embedder=HashEmbedder())
+    assert (result.status, result.pages, result.ocr_pages, result.lacks) == ("added", 5, 1, False)
+    again = Library(settings, HashEmbedder())
+    assert again.catalog.to_come() == {}
+    assert again.without_vectors() == []
+    again.close()
 
 
 def test_adding_and_waiting_gives_a_result_of_all_of_it(library: Library, tmp_path: Path) -> None:
