@@ -12,7 +12,11 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-__all__ = ["lock_pdf", "make_pdf", "make_scan"]
+__all__ = ["Placed", "draw", "grid", "lock_pdf", "make_pdf", "make_scan"]
+
+# (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where it begins with "|".
+Placed = tuple[float, float, str]
+SIZE = 10
 
 
 def make_pdf(path: Path, pages: Sequence[str], *, user_password: str | None = None, labels: Sequence[str] = (), title: str = "") -> Path:
@@ -63,3 +67,27 @@ def make_scan(path: Path, pages: Sequence[str]) -> Path:
     canvas.save()
     drawn.unlink()
     return path
+
+
+def draw(path: Path, *pages: Sequence[Placed], size: tuple[int, int] = (595, 842)) -> Path:
+    """A PDF of pages on which each text stands in a place of its own."""
+    canvas = Canvas(str(path), pagesize=size, invariant=1)
+    for items in pages:
+        canvas.setFont("Helvetica", SIZE)
+        for x, y, text in sorted(items, key=lambda item: item[1]):
+            drawing = {">": canvas.drawRightString, "|": canvas.drawCentredString}.get(text[0], canvas.drawString)
+            drawing(x, size[1] - y, text.lstrip(">|"))
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def grid(top: float, rows: Sequence[Sequence[str]], *, rights: Sequence[float] = (350, 430, 510), left: float = 60, step: float = 15) -> list[Placed]:
+    """Rows of a label (indented by its leading spaces) and right-aligned values; "" is nothing."""
+    placed: list[Placed] = []
+    for number, (label, *values) in enumerate(rows):
+        y = top + number * step
+        if label.strip():
+            placed.append((left + 5 * (len(label) - len(label.lstrip())), y, label.strip()))
+        placed += [(right, y, f">{value}") for right, value in zip(rights, values, strict=False) if value]
+    return placed

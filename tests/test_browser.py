@@ -19,11 +19,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from pypdf import PdfWriter
 from pypdfium2 import PdfDocument
 
+from benchmarks.made_pdfs import make_pdf as made_pdf
 from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
 from chatbot.ui.text import JOINER
 from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, at_once, chromium, open_page, settled
-from tests.pdfs import make_pdf, make_scan
+from tests.pdfs import draw, grid, make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
@@ -34,6 +35,13 @@ HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a) www.example.com.pdf"
 SCAN = "Circular.pdf"
 PROTECTED, PASSWORD = "Tax_Ruling.pdf", "sesame-4711"
 TEXT_PAGES, SCANNED_PAGES = 112, 8
+REVENUE = [
+    ("", "2023", "2024", "2025"),
+    ("Revenue from taxes", "1,204", "1,310", "1,422"),
+    ("Grants from abroad", "310", "275", "260"),
+    ("Total revenue", "1,514", "1,585", "1,682"),
+    ("Current expenditure", "1,390", "1,402", "1,455"),
+]
 ANCHOR = "By when must the debt anchor be met?"
 # What a page says on the way to an answer, each text once.
 WATCH_STAGES = """() => {
@@ -448,3 +456,35 @@ def test_with_a_model(browser: Browser, spare_home: Path, listener: Listener) ->
         assert "sk-secret" not in page.content()
         page.context.close()
     assert listener.requests == []
+
+
+def make_budget(folder: Path, pages: int) -> Path:
+    """A budget of so many pages, whose revenue stands in a table in the middle of it."""
+    made_pdf(folder / "before.pdf", pages // 2, seed=1)
+    made_pdf(folder / "after.pdf", pages - pages // 2 - 1, seed=2)
+    draw(
+        folder / "table.pdf",
+        [(60, 60, "Table 1: Revenue and expenditure of the central government"), (60, 76, "In millions of crowns"), *grid(110, REVENUE)],
+    )
+    with PdfWriter() as writer:
+        for name in ("before", "table", "after"):
+            writer.append(folder / f"{name}.pdf")
+        writer.write(folder / "Budget.pdf")
+    return folder / "Budget.pdf"
+
+
+def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -> None:
+    budget = make_budget(tmp_path, 120)
+    with Server(tmp_path / "home") as server:
+        documents = open_page(browser, f"{server.url}/documents", heading="Documents")
+        begin_adding(documents, budget)
+        expect(documents.get_by_text(re.compile("can be asked already"))).to_be_visible(timeout=30_000)
+        chat = open_page(browser, server.url)
+        answer = ask(chat, "What was total revenue in 2024?")
+        expect(answer).to_contain_text("1,585", timeout=30_000)
+        expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 120 pages"))).to_be_visible(timeout=60_000)
+        again = ask(chat, "What was total revenue in 2024?")
+        expect(again).to_contain_text("1,585", timeout=30_000)
+        documents.context.close()
+        chat.context.close()
+    assert "Traceback" not in server.log.read_text()

@@ -441,8 +441,8 @@ class Catalog(Contents, Corrections):
 
     def note_quoted(self, digests: Iterable[str]) -> None:
         """These files go for good, and what quotes them is to follow."""
-        for digest in digests:
-            self.set_meta(QUOTED + digest, "")
+        with self._write() as connection:
+            connection.executemany("insert or replace into meta values (?, '')", [(QUOTED + digest,) for digest in digests])
 
     def quoted(self) -> frozenset[str]:
         """SHA-256 of files that went, and that something may still quote."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.layout import lines_of
 from ingestion.pdf import PdfFile
@@ -16,37 +15,11 @@ from ingestion.records import Page, Rect, Row, Table, Word
 from ingestion.table_captions import is_unit
 from ingestion.table_words import is_period, words_kind
 from ingestion.tables import MOST_WORDS, continue_tables, find_tables
-
-# (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where it begins with "|".
-Placed = tuple[float, float, str]
-SIZE = 10
-
-
-def draw(path: Path, *pages: Sequence[Placed], size: tuple[int, int] = (595, 842)) -> PdfFile:
-    canvas = Canvas(str(path), pagesize=size, invariant=1)
-    for items in pages:
-        canvas.setFont("Helvetica", SIZE)
-        for x, y, text in sorted(items, key=lambda item: item[1]):
-            drawing = {">": canvas.drawRightString, "|": canvas.drawCentredString}.get(text[0], canvas.drawString)
-            drawing(x, size[1] - y, text.lstrip(">|"))
-        canvas.showPage()
-    canvas.save()
-    return PdfFile(path)
-
-
-def grid(top: float, rows: Sequence[Sequence[str]], *, rights: Sequence[float] = (350, 430, 510), left: float = 60, step: float = 15) -> list[Placed]:
-    """Rows of a label (indented by its leading spaces) and right-aligned values; "" is nothing."""
-    placed: list[Placed] = []
-    for number, (label, *values) in enumerate(rows):
-        y = top + number * step
-        if label.strip():
-            placed.append((left + 5 * (len(label) - len(label.lstrip())), y, label.strip()))
-        placed += [(right, y, f">{value}") for right, value in zip(rights, values, strict=False) if value]
-    return placed
+from tests.pdfs import Placed, draw, grid
 
 
 def tables(path: Path, items: Sequence[Placed]) -> list[Table]:
-    text, _, words = draw(path / "table.pdf", items).words(1)
+    text, _, words = PdfFile(draw(path / "table.pdf", items)).words(1)
     found = find_tables(text, words)
     for table in found:
         for row in table.rows:
@@ -96,7 +69,7 @@ def test_a_statement_has_its_caption_unit_heads_sections_and_cells(tmp_path: Pat
 
 
 def test_offsets_point_at_what_is_printed(tmp_path: Path) -> None:
-    text, _, words = draw(tmp_path / "t.pdf", grid(100, STATEMENT)).words(1)
+    text, _, words = PdfFile(draw(tmp_path / "t.pdf", grid(100, STATEMENT))).words(1)
     (table,) = find_tables(text, words)
     for row in table.rows:
         assert text[row.start : row.end].startswith(row.label)
@@ -343,7 +316,7 @@ def test_page_numbers_and_notes_are_no_rows(tmp_path: Path) -> None:
 
 
 def read_pages(path: Path, *pages: Sequence[Placed]) -> list[Page]:
-    pdf = draw(path / "pages.pdf", *pages)
+    pdf = PdfFile(draw(path / "pages.pdf", *pages))
     read = []
     for number in range(1, len(pages) + 1):
         text, _, words = pdf.words(number)

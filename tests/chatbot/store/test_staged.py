@@ -21,8 +21,7 @@ from ingestion.document import IMAGES, TABLES, Circumstances, read_document, rea
 from ingestion.errors import ReaderDiedError
 from ingestion.reader import Reader
 from tests.fakes import HashEmbedder
-from tests.ingestion.test_tables import draw, grid
-from tests.pdfs import make_pdf, make_scan
+from tests.pdfs import draw, grid, make_pdf, make_scan
 from tests.stores import add_now, read_now
 
 ROWS = [
