@@ -19,6 +19,7 @@ from ingestion.text_quality import (
     join_line_breaks,
     needs_reading_again,
     normalise,
+    normalised_lines,
     normalised_words,
     vocabulary,
 )
@@ -201,3 +202,14 @@ def test_a_word_ends_where_the_place_of_its_mark_does() -> None:
     after, moved = join_line_breaks(text, frozenset())
     assert after == "international"
     assert after[: moved(6)] == "inter"
+
+
+@given(st.text(st.sampled_from("ab1 .-\t\r\n\x0c\x00\ufb01\ufb03\ufffe\ud800\u00e9\u0085\u2028"), max_size=60))
+def test_lines_are_those_of_the_normalised_text_and_stand_where_they_stood(text: str) -> None:
+    whole, lines = normalised_lines(text)
+    assert whole == normalise(text) == normalised_words(text)[0]
+    assert [whole[start:end] for start, end, _ in lines] == [line.strip() for line in whole.split("\n") if line.strip()]
+    for start, end, (first, last) in lines:
+        assert normalise(text[first:last]) == whole[start:end]
+        assert not {"\r", "\n", "\x0c"} & set(text[first:last])
+    assert [first for _, _, (first, _) in lines] == sorted({first for _, _, (first, _) in lines})
