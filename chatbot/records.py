@@ -347,6 +347,6 @@ class DocumentRow:
     @property
     def coming(self) -> str:
         """What of it is still to be read, in words; "" where nothing is."""
-        if self.lacks != "images":
-            return "its tables are still to be read" if self.lacks else ""
-        return f"{self.to_come:,} {'page is' if self.to_come == 1 else 'pages are'} still to be read from {'its image' if self.to_come == 1 else 'their images'}"
+        images = f"{'a page that is an image' if self.to_come == 1 else f'{self.to_come:,} pages that are images'}" if self.to_come else ""
+        lacking = [*(["its tables"] if self.lacks == "tables" else []), *([images] if self.lacks and images else [])]
+        return f"{' and '.join(lacking)} {'is' if lacking == [images] and self.to_come == 1 else 'are'} still to be read" if lacking else ""

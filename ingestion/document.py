@@ -125,7 +125,7 @@ class _Document:
     def __init__(self, path: Path, how: Circumstances) -> None:
         self._path, self._how = path, how
         self._free: list[Reader] = []
-        self._deaths = self._characters = 0
+        self._deaths = self._deaths_in_tables = self._characters = 0
 
     def read_text(self) -> Reading:
         with self._readers() as info:
@@ -189,13 +189,14 @@ class _Document:
 
     def _page(self, number: int) -> _Layer:
         """With its tables, unless these make the reader fail where the text alone does not."""
-        try:
-            with self._reader() as reader:
-                return _Layer(*reader.page(number))
-        except DocumentError as error:
-            self._deaths += isinstance(error, ReaderDiedError)
-            if self._deaths >= MOST_DEATHS:
-                raise
+        if self._deaths_in_tables < MOST_DEATHS:
+            try:
+                with self._reader() as reader:
+                    return _Layer(*reader.page(number))
+            except DocumentError as error:
+                if error.retryable:
+                    raise
+                self._deaths_in_tables += isinstance(error, ReaderDiedError)
         return self._text(number)
 
     def _images(self, numbers: Sequence[int], pictures: Mapping[int, Sequence[Rect]], pages: Mapping[int, Page]) -> dict[int, Page]:
@@ -234,6 +235,8 @@ class _Document:
             except CancelledError:
                 return
             except DocumentError as error:
+                if error.retryable:  # the machine's fault and not the page's
+                    raise
                 self._deaths += isinstance(error, ReaderDiedError)
                 result = unread(Page(number, "", method="none", problem=error.message))
             done[number] = result

@@ -81,7 +81,7 @@ def normalise(text: str) -> str:
     """`text` with LF line ends, ligatures spelt out, form feeds and NULs as line ends and spaces; hyphen marks stay for join_line_breaks."""
     text = SURROGATE.sub("\ufffd", text) if SURROGATE.search(text) else text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\x00", " ")
-    return re.sub(r"[ \t]+(?=\n)", "", text.translate(LIGATURES))
+    return re.sub(r"(?<![ \t])[ \t]+(?=\n)", "", text.translate(LIGATURES))
 
 
 def normalised_lines(text: str) -> tuple[str, list[tuple[int, int, tuple[int, int]]]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
+__all__ = ["HAD_SAID", "NOT_IN_DOCUMENTS", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
@@ -41,6 +41,8 @@ CALIBRATED = "minilm-"
 SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
 
 
+# How a refusal begins.
+NOT_IN_DOCUMENTS = "Not in these documents."
 # Between why a model failed and what of its answer had come.
 HAD_SAID = " It had said: "
 # What is said where an average is asked for and the answer has only what it might be worked out from.
@@ -237,7 +239,7 @@ class Answering:
         prompt = asked.prompt
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
         why = explain(reason, asked.understanding, asked.known)
-        text = why if reason == "no_documents" else f"Not in these documents. {why}"
+        text = why if reason == "no_documents" else f"{NOT_IN_DOCUMENTS} {why}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
 
     def _lacking(self, asked: Asked, answer: Answer) -> tuple[str, ...]:

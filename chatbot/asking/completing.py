@@ -1,9 +1,9 @@
-"""Has the tables read that a question's pages lack before it is answered, and says what is still to come; reads nothing itself."""
+"""Has the tables read that a question's pages lack before it is answered; reads nothing itself."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from chatbot.errors import CancelledError, ProjectError
@@ -11,12 +11,10 @@ from chatbot.records import Event, Hit, Notice, Stage
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
-__all__ = ["LACKING", "complete_tables", "without_tables", "yet_to_come"]
+__all__ = ["LACKING", "complete_tables", "without_tables"]
 
 # Seconds between two looks at how far it is.
 LOOK_SECONDS = 0.1
-# Documents that a notice names.
-MOST_NAMED = 3
 # Said of a document none of whose pages is used, because its tables are not read and could not be.
 LACKING = "Nothing is said from {}: its tables are not read yet, and could not be read now. {}"
 
@@ -49,25 +47,3 @@ def complete_tables(library: Library, version: int, document: str, stop: Callabl
             left.set()
     yield Stage("searching")
     return True
-
-
-def yet_to_come(library: Library, names: Sequence[str]) -> Notice | None:
-    """What of the documents that are asked, () for all, is still to be read, where that is anything."""
-    to_come = library.catalog.to_come()
-    if not to_come:
-        return None
-    scope = library.scope(names)
-    tables = [scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope]
-    images = [f"{_pages(count)} of {scope[version]}" for version, (lacks, count) in to_come.items() if lacks != TABLES and version in scope]
-    said = [f"searched by their text alone so far: {_listed(tables)}"] if tables else []
-    said += [f"to be read from their images: {_listed(images)}"] if images else []
-    return Notice(f"Still {', and still '.join(said)}.", "Ask again in a while for what these hold.") if said else None
-
-
-def _pages(count: int) -> str:
-    return "one page" if count == 1 else f"{count:,} pages"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

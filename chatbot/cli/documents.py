@@ -129,6 +129,7 @@ def _add_line(result: AddResult) -> dict[str, Any]:
         "failed_pages": [{"page": page, "reason": reason} for page, reason in result.failed_pages],
         "seconds": result.seconds,
         "searchable_seconds": result.searchable_seconds,
+        "complete_seconds": result.complete_seconds,
         "error": result.error,
         **({"warning": result.warning} if result.warning else {}),
     }
@@ -139,7 +140,7 @@ def _add_text(result: AddResult) -> str:
         return f"failed     {result.document}: {result.error}"
     parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
     parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
-    parts += [f"{result.seconds:.1f} s"] if result.status != "unchanged" else []
+    parts += [f"{result.complete_seconds or result.seconds:.1f} s"] if result.status != "unchanged" else []
     lines = [f"{result.status:<10} {result.document}: {', '.join(parts)}"]
     lines += [f"           page {page}: {reason}" for page, reason in result.failed_pages]
     return "\n".join([*lines, *([f"           {result.warning}"] if result.warning else [])])

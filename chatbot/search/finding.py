@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
 from chatbot.records import Event, Hit, Notice, Stage
+from chatbot.search.coming import yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.pages import WEIGHTS, Weights
 from chatbot.search.questions import measures_of, operands_of, understand
@@ -68,6 +69,8 @@ class Finder:
         """
         query, embedder = find.query, self._library.embedder
         self._library.scope(find.names)
+        if coming := yet_to_come(self._library, find.names):
+            tell(coming)
         if find.raw:
             return self._retriever.raw(mean_vector(worth_searching(embed_query(embedder, query).chunks)), find.names, find.k)
         understanding = understand(query, query)

@@ -361,7 +361,7 @@ class Retriever:
             scores={name: round(value, 4) for name, value in parts.items()},
             tables=self._library.catalog.tables(chunk.version, chunk.page).get(chunk.page, ()),
             kinds=self._library.page_kinds(chunk.version).get(chunk.page, ()),
-            instructions=page.instructions,
+            instructions=self._library.instructions(chunk.version, page),
             facts=self._library.facts(chunk.version),
         )
 

@@ -12,13 +12,15 @@ from typing import BinaryIO
 
 from chatbot.errors import DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
+from chatbot.store.contents import StoredPage
 from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages
 from ingestion.document import IMAGES, TABLES, Circumstances, Reading, read_document, read_text
-from ingestion.records import NO_FACTS, Chunk
+from ingestion.instructions import find_instructions
+from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = ["NOT_COMPLETE", "NO_VECTORS", "AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
 
@@ -46,7 +48,8 @@ class AddResult:
     """How one file fared. status: added | unchanged | replaced | failed, or completed, of what an earlier process left. failed_pages: (page, reason),
     physical, 1-based.
 
-    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors.
+    searchable_seconds: from when its turn came until keyword search found it; seconds: that and the making of its vectors; complete_seconds:
+    from then until all of it was read, None where that was so before.
     needs_password: it failed because it opens with a password only. linked: its bytes were there already, nothing was read or stored.
     retryable: it may be added later as it is, as when the disk was full. lacks: its tables, or what only images show, are still to be read.
     """
@@ -67,6 +70,7 @@ class AddResult:
     linked: bool = False
     retryable: bool = False
     lacks: bool = False
+    complete_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +177,16 @@ class Adding:
         processes: int,
         progress: Callable[[str, int, int], None],
         cancelled: Callable[[], bool],
-        refilled: Callable[[int], None],
+        changed: Callable[[int], None],
     ) -> None:
-        """Read what a version lacks: its tables, and where `images` all that only images show; the tables serve while images are read. refilled: told
-        when what is stored has changed. progress: its phase is TABLES or IMAGES. Raises DocumentError and its kinds, CancelledError, StoreError."""
+        """Read what a version lacks: its tables, and where `images` all that only images show; the tables serve while images are read. changed: told
+        as soon as what is stored has changed. progress: its phase is TABLES or IMAGES. Raises DocumentError and its kinds, CancelledError, StoreError."""
         stored = self._catalog.version(version)
         if stored is None or not stored.lacks:
             return
 
         def keep(reading: Reading) -> None:
-            self._refill(stored, reading)
-            refilled(version)
+            self._refill(stored, reading, changed)
 
         def told(phase: str, done: int, total: int) -> None:
             progress(TABLES if phase == "reading" else IMAGES, done, total)
@@ -193,13 +196,21 @@ class Adding:
             how = replace(how, before_images=keep)
         keep(read_document(self._copies.path(stored.sha256), how))
 
-    def _refill(self, version: Version, reading: Reading) -> None:
-        chunks, words, lexicon = _searched(version.document, reading)
+    def _refill(self, version: Version, reading: Reading, changed: Callable[[int], None]) -> None:
+        numbers = [page.number for page in reading.pages if page.problem is not None]
+        before = self._catalog.pages(version.id, numbers)
+        # A page that cannot be read now, and could be before, keeps its text.
+        pages = tuple(_as_before(page, before[page.number]) if page.number in before and before[page.number].text else page for page in reading.pages)
+        reading = replace(reading, pages=pages)
+        chunks, words, lexicon = _searched(version.document or self._catalog.name_of(version.id), reading)
         with self._lock:
             if self._catalog.version(version.id) is None:
                 return
             self._indexes.refilling(version.id)
-            change = self._catalog.refill(version.id, reading, chunks, lexicon)
+            try:
+                change = self._catalog.refill(version.id, reading, chunks, lexicon)
+            finally:
+                changed(version.id)
             self._indexes.refilled(version.id, words, change)
             self._catalog.forget_drafts()
 
@@ -270,6 +281,21 @@ class Adding:
         failed = tuple((page.number, page.problem) for page in pages if page.problem is not None)
         ocr = sum(page.method in {"ocr", "text+ocr"} for page in pages)
         return AddResult(name, status, version.sha256[:16], len(pages), version.chunks, ocr, failed, version=version.id, lacks=bool(version.lacks))
+
+
+def _as_before(page: Page, before: StoredPage) -> Page:
+    """A page that could not be read, with the text that it has."""
+    return replace(
+        page,
+        text=before.text,
+        label=before.label,
+        label_source=before.label_source,
+        method=before.method,
+        confidence=before.confidence,
+        running=before.running,
+        instructions=find_instructions(before.text),
+        problem=None,
+    )
 
 
 def _searched(name: str, reading: Reading) -> tuple[list[Chunk], list[list[str]], bytes]:

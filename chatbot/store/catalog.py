@@ -100,9 +100,13 @@ class Catalog(Contents, Corrections):
             if self._read_only:
                 return
             with self._write() as connection:
-                self._add_missing(connection, ADDED_SCHEMA)
-                connection.execute(f"pragma user_version = {version}")
+                self._extend(connection)
         super()._check_version(schema, version)
+
+    def _extend(self, connection: Connection) -> None:
+        if EXTENDABLE <= connection.execute("pragma user_version").fetchone()[0] < SCHEMA_VERSION:
+            self._add_missing(connection, ADDED_SCHEMA)
+            connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
     def _prepare(self, connection: Connection) -> None:
         super()._prepare(connection)
@@ -294,13 +298,13 @@ class Catalog(Contents, Corrections):
             # A version that was stored before there were keys does not change.
             older = not keys and not connection.execute("select 1 from chunk_key where version = ?", (version,)).fetchone()
             kept = [(ordinal, data) for ordinal, key, data in rows if older or keys.get(ordinal) == key]
-            found = connection.execute(
-                "update version set state = 'embedding', fingerprint = ?, embedded_upto = embedded_upto + ? where id = ?",
-                (fingerprint, len(kept), version),
-            )
+            found = connection.execute("update version set state = 'embedding', fingerprint = ? where id = ?", (fingerprint, version))
             if not found.rowcount:
                 return []
-            connection.executemany("insert into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in kept))
+            there = connection.total_changes
+            connection.executemany("insert or ignore into vector values (?, ?, ?, ?)", ((version, fingerprint, *row) for row in kept))
+            made = connection.total_changes - there
+            connection.execute("update version set embedded_upto = embedded_upto + ? where id = ?", (made, version))
             return [ordinal for ordinal, _ in kept]
 
     def ready(self, version: int, fingerprint: str) -> bool:
@@ -394,6 +398,22 @@ class Catalog(Contents, Corrections):
                 f" previous_removed_at = null where active_version {gone}"
             )
             connection.execute("delete from document where active_version is null and id not in (select document from version where coming)")
+
+    def release(self, version: int, name: str) -> bool:
+        """Where other documents have this version, or can go back to it, let the document `name` have what it had before, or go. False where none has it."""
+        with self._write() as connection:
+            others = "select id from document where (active_version = ?1 or previous_version = ?1) and name != ?2 order by id"
+            found = connection.execute(others, (version, name)).fetchone()
+            if found is None:
+                return False
+            connection.execute("update version set document = ?, coming = 0 where id = ?", (found[0], version))
+            connection.execute(
+                "update document set active_version = previous_version, removed_at = previous_removed_at, previous_version = null, replaced_at = null,"
+                " previous_removed_at = null where name = ? and active_version = ?",
+                (name, version),
+            )
+            connection.execute("delete from document where name = ? and active_version is null", (name,))
+            return True
 
     def to_erase(self) -> set[str]:
         """SHA-256 of files whose copies nothing needs any more and that may still be there."""

@@ -92,8 +92,8 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Refilled:
-    """What became of a version's vectors. gone: (ordinal, bytes of its windows) where others, or none, stand now; moved: the ordinals at which vectors that
-    were there stand anew, or with another page label."""
+    """What became of a version's vectors. gone: (ordinal, bytes of its windows) where others, or none, stand now; moved: the ordinals at which vectors stand anew,
+    or with another page label."""
 
     gone: list[tuple[int, int]]
     moved: list[int]
@@ -141,7 +141,8 @@ class Contents(Database):
             for ordinal, _, data in vectors
             if ordinal not in after or after[ordinal][0] != before.get(ordinal, after[ordinal])[0]
         ]
-        return Refilled(gone, sorted({ordinal for _, _, ordinal, _ in rows if after[ordinal] != before.get(ordinal)}))
+        had = {ordinal for ordinal, _, _ in vectors}
+        return Refilled(gone, sorted({ordinal for _, _, ordinal, _ in rows if ordinal not in had or after[ordinal] != before.get(ordinal)}))
 
     def _fill(self, connection: Connection, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
         rows = (_page_row(version, page) for page in reading.pages)

@@ -133,6 +133,9 @@ class Database:
                         connection.execute(statement)
                     connection.execute(f"pragma user_version = {version}")
 
+    def _extend(self, connection: sqlite3.Connection) -> None:
+        """Bring a file up to date that can be written now."""
+
     def _add_missing(self, connection: sqlite3.Connection, schema: str) -> None:
         """Make the tables of `schema` that the file lacks, with their indexes; where it may not be changed, tables that this connection alone sees."""
         there = {row[0] for row in connection.execute("select name from sqlite_master")}
@@ -219,6 +222,7 @@ class Database:
         try:
             with self._connection() as connection:
                 connection.execute("pragma user_version").fetchall()
+                self._extend(connection)
         except sqlite3.Error as error:
             self._read_only = True
             raise disk_is_full(self._path.parent) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ __all__ = ["Indexes"]
 
 log = logging.getLogger(__name__)
 # Remembered in the catalogue: the collection of Chroma that was last seen to hold what the catalogue holds; whether documents have changed their names
-# since; whether erased text may be left in files; by which words all is indexed; and which version the indexes may hold as it was.
+# since; whether erased text may be left in files; by which words all is indexed; and which versions the indexes may hold as they were.
 ALIGNED, RENAMED, UNSCRUBBED, TERMS, REFILLED = "vectors_aligned", "renamed", "unscrubbed", "terms", "refilled"
 # Passages that are read from the catalogue at once.
 PASSAGES_READ = 1_000
@@ -66,24 +67,32 @@ class Indexes:
             bytes_a_window = 4 * self._embedder.dimension
             self._mending_vectors(lambda: self.vectors.discard(version, [(ordinal, size // bytes_a_window) for ordinal, size in change.gone]))
             self._mending_vectors(lambda: self.vectors.upsert(self._passages(version, change.moved)))
-        self._catalog.set_meta(REFILLED, "")
+        self._note_refilled(self._being_refilled() - {version})
 
     def refilling(self, version: int) -> None:
         """A version is about to be refilled: until `refilled`, the indexes may hold what it was, and are given it anew when the store is opened."""
-        self._catalog.set_meta(REFILLED, str(version))
+        self._note_refilled(self._being_refilled() | {version})
         self.unaligned()
 
     def mend_refilled(self) -> None:
-        """Give the indexes a version anew that was being refilled when the process ended."""
-        if not (left := self._catalog.meta(REFILLED)):
-            return
-        version = int(left)
-        if version in self._catalog.chunk_counts():
-            self._mending_keywords(lambda: self.keywords.add(version, [terms_of(chunk) for chunk in self._catalog.chunks(version)]))
-        if self.vectors.exists():
-            self._mending_vectors(lambda: self.vectors.remove([version]))
-            self._mending_vectors(lambda: self.vectors.upsert(self._passages(version)))
-        self._catalog.set_meta(REFILLED, "")
+        """Give the indexes anew what was being refilled when the process ended, or when they could not follow."""
+        for version in sorted(self._being_refilled()):
+            if version in self._catalog.chunk_counts():
+                words = [terms_of(chunk) for chunk in self._catalog.chunks(version)]
+                self._mending_keywords(partial(self.keywords.add, version, words))
+            if self.vectors.exists():
+                self._mending_vectors(partial(self.vectors.remove, [version]))
+                self._mending_vectors(partial(self._upsert_all, version))
+            self._note_refilled(self._being_refilled() - {version})
+
+    def _upsert_all(self, version: int) -> None:
+        self.vectors.upsert(self._passages(version))
+
+    def _being_refilled(self) -> set[int]:
+        return set(map(int, (self._catalog.meta(REFILLED) or "").split()))
+
+    def _note_refilled(self, versions: Iterable[int]) -> None:
+        self._catalog.set_meta(REFILLED, " ".join(map(str, sorted(versions))))
 
     def unaligned(self) -> None:
         """Vectors are about to change: until `align` has looked, Chroma may hold otherwise than the catalogue."""
@@ -101,6 +110,7 @@ class Indexes:
     def align(self, renewed: Callable[[int], None] = lambda version: None) -> None:
         """Give both indexes the rows they lack and take those they should not have, from the catalogue alone. renewed: told each version whose terms were
         made anew, all where the language has learnt a word since."""
+        self.mend_refilled()
         learnt = self._catalog.meta(TERMS) != terms_version()
         versions = sorted(self._catalog.chunk_counts()) if learnt else []
         if versions:

@@ -20,6 +20,7 @@ from chatbot.store.adding import NO_VECTORS, NOT_COMPLETE, AddResult, Taken, Upl
 from chatbot.store.catalog import Version
 from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
 from ingestion.chunks import prepare
+from ingestion.document import TABLES
 
 __all__ = ["Additions", "Job", "NewFile", "add_files"]
 
@@ -140,11 +141,12 @@ class Additions:
         self._embedding_due, self._not_before, self._embedding_since = tell is None, 0.0, 0.0
         # Whether vectors are being made; versions that could not be completed, which only the next start tries again.
         self._making, self._given_up = False, set[int]()
+        self._lacking: list[Version] = []
         self._erasing: set[str] = set()
         # What the time left is told of: the jobs since the queue was last at rest, from this id on.
         self._batch, self._batch_started = 0, time.monotonic()
+        library.watch(self.wake)
         if tell is None:
-            library.watch(self.wake)
             self._tasks += [_Task(self._job(taken.name, "waiting"), taken) for taken in library.adding.left()]
             self._tasks += [_Task(replace(self._job(taken.name, "password"), problem=problem), taken) for taken, problem in library.adding.stuck()]
         self._readers = max(1, readers)
@@ -255,6 +257,7 @@ class Additions:
 
     def close(self) -> None:
         """Stop after the page or batch that is being worked on; what was read is kept, and what waits is taken up at the next start."""
+        self._library.watch(None)
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -479,7 +482,9 @@ class Additions:
     def _finish(self, tasks: Iterable[_Task], phase: str = "done") -> None:
         for task in tasks:
             if task.version and task.job.result is None and task.version not in self._given_up:  # what an earlier process left is complete now
-                task.become(result=self._library.adding.result_of(task.version, AddResult(task.job.name, "completed")))
+                self._tell_result(task, AddResult(task.job.name, "completed"))
+            if task.job.result is not None and task.started:
+                task.become(result=replace(task.job.result, complete_seconds=round(time.monotonic() - task.started, 3)))
             task.become(phase=phase, problem=None, seconds_left=None, cancelling=False, lacks=False)
         self._changed.notify_all()
 
@@ -488,7 +493,7 @@ class Additions:
             tasks = [task for task in self._stored() if task.cancelled]
         for task in tasks:
             if task.job.result is not None and not task.job.result.linked:
-                _try(partial(self._library.discard, task.job.result.version))
+                _try(partial(self._library.discard, task.job.result.version, task.job.name))
             with self._changed:
                 self._finish([task], phase="cancelled")
 
@@ -498,7 +503,10 @@ class Additions:
         while (version := self._next_incomplete()) is not None:
             task = self._task_of(version)
             stop = partial(self._stops, task)
-            problem = _try(partial(self._library.complete, version.id, progress=partial(self._report, task), cancelled=stop))
+            # Images take long: the tables of all come before them.
+            alone = sum(other.lacks == TABLES for other in self._lacking) < 2
+            how = partial(self._library.complete, version.id, images=alone or version.lacks != TABLES)
+            problem = _try(partial(how, progress=partial(self._report, task), cancelled=stop))
             with self._changed:
                 if problem and not stop():
                     self._given_up.add(version.id)
@@ -511,13 +519,14 @@ class Additions:
             while not self._closing:
                 due = self._embedding_due and self._not_before <= time.monotonic()
                 if not (self._making or due or self._erasing or self._text_waits() or self._cancelled_embedding()):
-                    with suppress(StoreError):  # as when the disk is full: what happens next wakes it again
+                    with suppress(ProjectError):  # as when the disk is full: what happens next wakes it again
                         lacking = [version for version in self._library.incomplete() if version.id not in self._given_up]
                         if self._completed({version.id for version in lacking}):
                             continue
                         own = {task.version for task in self._stored() if task.job.lacks}
-                        if wanted := [version for version in lacking if self._tell is None or version.id in own]:
-                            return wanted[0]
+                        self._lacking = [version for version in lacking if self._tell is None or version.id in own]
+                        if self._lacking:
+                            return min(self._lacking, key=lambda version: version.lacks != TABLES)
                 self._changed.wait()
             return None
 
@@ -526,11 +535,15 @@ class Additions:
         complete = [task for task in self._stored() if task.job.lacks and task.version not in lacking]
         for task in complete:
             if task.job.result is not None and task.version not in self._given_up:
-                task.become(result=self._library.adding.result_of(task.version, task.job.result))
+                self._tell_result(task, task.job.result)
             task.become(phase="embedding", lacks=False, seconds_left=None)
         self._embedding_due = self._embedding_due or bool(complete)
         self._changed.notify_all()
         return bool(complete)
+
+    def _tell_result(self, task: _Task, result: AddResult) -> None:
+        """The result as its version is now; where that cannot be seen, as it was."""
+        _try(lambda: task.become(result=self._library.adding.result_of(task.version, result)))
 
     def _task_of(self, version: Version) -> _Task:
         """The job of a version that is to be completed; what an earlier process left gets one of its own."""

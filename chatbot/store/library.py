@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.settings import Settings
 from chatbot.store.adding import NO_VECTORS, Adding, AddResult, Taken, Upload
-from chatbot.store.catalog import Catalog, Version
+from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder
 from chatbot.store.embedding import make_vectors
@@ -32,7 +32,9 @@ from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.document import TABLES
 from ingestion.facts import STATUSES, as_period
-from ingestion.records import NO_FACTS, DocumentFacts
+from ingestion.instructions import find_instructions
+from ingestion.records import NAMED, NO_FACTS, DocumentFacts
+from ingestion.unseen import visible
 
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 
@@ -73,7 +75,7 @@ class Library:
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
         self._completing, self._in_completion = threading.Condition(), set[int]()
-        self._watching: Callable[[], None] = _tell_nobody
+        self._watching: Callable[[], None] | None = None
         self._lock = StoreLock(settings.store / "store.lock")
         self.reserve = Reserve(settings.store)
         try:
@@ -154,6 +156,14 @@ class Library:
     def page_kinds(self, version: int) -> dict[int, tuple[str, ...]]:
         """page number -> what the page is, of the pages that are of some kind, kept ready."""
         return self._kinds.get(version, lambda: self.catalog.page_kinds(version))
+
+    def instructions(self, version: int, page: StoredPage) -> tuple[tuple[int, int], ...]:
+        """What of a page addresses a machine; looked for now where only its text was read."""
+        if self.catalog.to_come().get(version, ("",))[0] != TABLES:
+            return page.instructions
+        stored = self.catalog.version(version)
+        said = f"{page.label or ''}\n\n{stored.title if stored and page.number == 1 else ''}"
+        return (*([NAMED] if find_instructions(said) else []), *find_instructions(page.text))
 
     def facts(self, version: int) -> DocumentFacts:
         """What the document says of itself, kept ready."""
@@ -293,17 +303,21 @@ class Library:
                     return
                 self._completing.wait(LOOK_SECONDS)
             self._in_completion.add(version)
+        stored = self.catalog.version(version)
         try:
             how = partial(self.adding.complete, version, images=images, processes=self._settings.threads)
-            how(progress=progress, cancelled=cancelled, refilled=self._forget)
+            how(progress=progress, cancelled=cancelled, changed=self._forget)
         finally:
             with self._completing:
                 self._in_completion.discard(version)
                 self._completing.notify_all()
-            self._watching()
+            if self._watching is not None:
+                self._watching()
+        if self._watching is None and stored is not None and stored.state == "ready":  # nobody else makes it so again
+            self.resume_vectors(only={version}, cancelled=cancelled)
 
-    def watch(self, changed: Callable[[], None]) -> None:
-        """changed: called from now on when a version was read further, by whomever, and may want other vectors."""
+    def watch(self, changed: Callable[[], None] | None) -> None:
+        """changed: called from now on when a version was read further, by whomever, and may want other vectors; None: nobody looks after that."""
         self._watching = changed
 
     def _complete_left(self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]) -> None:
@@ -313,7 +327,7 @@ class Library:
         except CancelledError:
             return
         except DocumentError as error:
-            log.warning("What a document lacks could not be read: %s", error)
+            log.warning("What %s lacks could not be read: %s", visible(name), error)
 
     def _forget(self, version: int) -> None:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):
@@ -450,10 +464,12 @@ class Library:
             with self._changing:
                 self.adding.write_names(before)
 
-    def discard(self, version: int) -> None:
-        """Erase one version that is not wanted after all; the document goes with it where it has no other."""
+    def discard(self, version: int, name: str = "") -> None:
+        """Give up a version that is not wanted after all under this name; it is erased unless another document has it. The document goes with it where it
+        has no other."""
         with self._changing:
-            self._erase([version])
+            if not self.catalog.release(version, name):
+                self._erase([version])
 
     def sweep(self) -> None:
         """Erase what nothing needs any more: half-read and retired versions, removals past their undo, rows and copies without a version."""

@@ -178,7 +178,8 @@ def ended_text(job: Job) -> str:
 
 def _counted(result: AddResult) -> str:
     ocr = f", {result.ocr_pages:,} of them scanned" if result.ocr_pages else ""
-    seconds = f", {result.seconds:.1f} s" if result.seconds else ""
+    spent = result.complete_seconds or result.seconds
+    seconds = f", {spent:.1f} s" if spent else ""
     return f"{_number(result.pages, 'page')}{ocr}, {_number(result.chunks, 'passage')}{seconds}"
 
 

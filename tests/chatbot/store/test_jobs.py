@@ -116,7 +116,7 @@ class Script:
     def incomplete(self) -> list[Version]:
         return [Version(number, name, name, "ready", None, 1, 1, 1, None, False, lacks="tables") for number, name in self.lacking.items()]
 
-    def complete(self, version: int, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> None:
+    def complete(self, version: int, *, images: bool, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> None:
         name = self.lacking[version]
         if "tables" in self.failing:
             raise self.failing.pop("tables")
@@ -126,13 +126,13 @@ class Script:
         if self.lacking.pop(version, None):
             self.done.append(f"completed {name}")
 
-    def watch(self, changed: Callable[[], None]) -> None:
+    def watch(self, changed: Callable[[], None] | None) -> None:
         self.watching = changed
 
     def result_of(self, version: int, result: AddResult) -> AddResult:
         return replace(result, ocr_pages=1)
 
-    def discard(self, version: int) -> None:
+    def discard(self, version: int, name: str) -> None:
         self.lacking.pop(version, None)
         self.done += [f"discarded {name}" for found, name in self.unembedded if found == version]
         self.unembedded = [row for row in self.unembedded if row[0] != version]

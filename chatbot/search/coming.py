@@ -1,0 +1,37 @@
+"""What of the documents that are searched is still to be read, in a sentence; reads nothing and finds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from chatbot.records import Notice
+from chatbot.store.library import Library
+from ingestion.document import TABLES
+
+__all__ = ["yet_to_come"]
+
+# Documents that a notice names.
+MOST_NAMED = 3
+HINT = "It is read while the server runs, and by `python -m chatbot doctor`."
+
+
+def yet_to_come(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
+    """What of the documents that are asked, () for all, is still to be read, where that is anything. without: versions that are spoken of elsewhere."""
+    to_come = {version: lacking for version, lacking in library.catalog.to_come().items() if version not in without}
+    if not to_come:
+        return None
+    scope = library.scope(names)
+    tables = [scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope]
+    images = [f"{_pages(count)} of {scope[version]}" for version, (_, count) in to_come.items() if count and version in scope]
+    said = [f"searched by their text alone so far: {_listed(tables)}"] if tables else []
+    said += [f"to be read from their images: {_listed(images)}"] if images else []
+    return Notice(f"Still {', and still '.join(said)}.", HINT) if said else None
+
+
+def _pages(count: int) -> str:
+    return "one page" if count == 1 else f"{count:,} pages"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
