@@ -277,9 +277,9 @@ def draw(measured: Measured) -> str:
 
     def curves(points: Sequence[Point], along: str) -> dict[str, list[tuple[float, float]]]:
         named: dict[str, Any] = {
-            "ours, searchable by words": "searchable",
-            "ours, everything embedded": "whole",
-            "ours, tables and pictures read too": "complete",
+            "ours: first search": "searchable",
+            "ours: all embedded": "whole",
+            "ours: tables too": "complete",
             "PyPDFLoader + Chroma, same embedder": "peer_whole",
         }
         drawn = {name: [(getattr(point, along), getattr(point, what)) for point in points] for name, what in named.items()}

@@ -14,7 +14,7 @@ Points = Sequence[tuple[float, float]]
 # Points of the drawing; fonts and strokes are chosen for it.
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, GAP = 860, 330, 56, 58, 46, 66
 # Stroke and class of each curve; colours that stand out on white and on near-black alike, the peer's broken where it lies on ours.
-CURVES = (("#2f81f7", ""), ("#2da44e", ""), ("#d9782b", "peer"))
+CURVES = (("#2f81f7", ""), ("#2da44e", ""), ("#a371f7", ""), ("#d9782b", "peer"))
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#57606a}.title{font-weight:600;font-size:13px}path{fill:none;stroke-width:2}"
     ".grid{stroke:#8b949e;stroke-opacity:.25;stroke-width:1}.peer{stroke-dasharray:5 3}@media (prefers-color-scheme:dark){text{fill:#b1bac4}}"

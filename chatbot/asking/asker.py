@@ -89,7 +89,7 @@ class Asker:
         if model is not None and asked.reason:
             asked = replace(asked, prompt=build_prompt(replace(request, doubt=self.answering.doubt(asked))))
         answer = yield from self.answering.answer(asked, model, stop)
-        if coming and not answer.answered:
+        if (coming or unread) and not answer.answered:
             answer = replace(answer, text=answer.text.replace(NOT_IN_DOCUMENTS, NOT_SO_FAR, 1))
         yield replace(
             answer,

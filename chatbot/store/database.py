@@ -148,19 +148,22 @@ class Database:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection, which is not closed meanwhile."""
         held: _Held | None = getattr(self._local, "held", None)
-        fresh = held is None or held.read_only != self._read_only
-        if held is None or fresh:
+        if held is None or held.read_only != self._read_only:
             held = self._open()
+            with held.in_use:
+                if self._closed:
+                    raise ClosedError
+                self._prepare(held.connection)
+            self._local.held = held
         with held.in_use:
             if self._closed:
                 raise ClosedError
-            if fresh:
-                self._prepare(held.connection)
-                self._local.held = held
             yield held.connection
 
     def _open(self) -> _Held:
         with self._holding:
+            if self._closed:
+                raise ClosedError
             connection = sqlite3.connect(self._address(), uri=True, timeout=self._busy_seconds(), isolation_level=None, check_same_thread=False)
             held = _Held(connection, read_only=self._read_only)
             self._held.add(held)

@@ -465,10 +465,10 @@ class Library:
                 self.adding.write_names(before)
 
     def discard(self, version: int, name: str = "") -> None:
-        """Give up a version that is not wanted after all under this name; it is erased unless another document has it. The document goes with it where it
-        has no other."""
+        """Give up a version that is not wanted after all; the document goes with it where it has no other. name: of the document that gives it up, from
+        which another that has the same file keeps it; "" where nobody is to have it."""
         with self._changing:
-            if not self.catalog.release(version, name):
+            if not (name and self.catalog.release(version, name)):
                 self._erase([version])
 
     def sweep(self) -> None:

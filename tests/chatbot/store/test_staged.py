@@ -482,6 +482,7 @@ def test_nothing_is_said_from_a_document_whose_tables_cannot_be_read(chatbot: Ch
     chatbot.library.file(version).unlink()
     answer, events = asked(chatbot)
     assert not answer.answered
+    assert answer.text.startswith("Not in what has been read of these documents so far.")
     assert "1,585" not in answer.text
     assert any("Nothing is said from Budget.pdf: its tables are not read yet" in text for text in notices(events))
 
