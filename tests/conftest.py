@@ -87,6 +87,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
                 self._reschedule(other)
             return killer
 
+        def _reschedule(self, node: Any) -> None:
+            """Not to a worker that is just being started in place of a dead one: it gets its share when it has collected."""
+            if node in self.registered_collections:
+                super()._reschedule(node)
+
     return Scheduling(config, log)
 
 
