@@ -12,7 +12,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-__all__ = ["Placed", "draw", "grid", "lock_pdf", "make_pdf", "make_scan"]
+__all__ = ["Placed", "draw", "draw_revenue", "grid", "lock_pdf", "make_pdf", "make_scan"]
 
 # (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where it begins with "|".
 Placed = tuple[float, float, str]
@@ -91,3 +91,16 @@ def grid(top: float, rows: Sequence[Sequence[str]], *, rights: Sequence[float] =
             placed.append((left + 5 * (len(label) - len(label.lstrip())), y, label.strip()))
         placed += [(right, y, f">{value}") for right, value in zip(rights, values, strict=False) if value]
     return placed
+
+
+def draw_revenue(path: Path) -> Path:
+    """A PDF of one page with a captioned table of a budget; total revenue of 2024 is 1,585 million crowns."""
+    rows = [
+        ("", "2023", "2024", "2025"),
+        ("Revenue from taxes", "1,204", "1,310", "1,422"),
+        ("Grants from abroad", "310", "275", "260"),
+        ("Total revenue", "1,514", "1,585", "1,682"),
+        ("Current expenditure", "1,390", "1,402", "1,455"),
+        ("Capital expenditure", "205", "231", "252"),
+    ]
+    return draw(path, [(60, 60, "Table 1: Revenue and expenditure of the central government"), (60, 76, "In millions of crowns"), *grid(110, rows)])

@@ -24,7 +24,7 @@ from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
 from chatbot.ui.text import JOINER
 from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, at_once, chromium, open_page, settled
-from tests.pdfs import draw, grid, make_pdf, make_scan
+from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
@@ -35,13 +35,6 @@ HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a) www.example.com.pdf"
 SCAN = "Circular.pdf"
 PROTECTED, PASSWORD = "Tax_Ruling.pdf", "sesame-4711"
 TEXT_PAGES, SCANNED_PAGES = 112, 8
-REVENUE = [
-    ("", "2023", "2024", "2025"),
-    ("Revenue from taxes", "1,204", "1,310", "1,422"),
-    ("Grants from abroad", "310", "275", "260"),
-    ("Total revenue", "1,514", "1,585", "1,682"),
-    ("Current expenditure", "1,390", "1,402", "1,455"),
-]
 ANCHOR = "By when must the debt anchor be met?"
 # What a page says on the way to an answer, each text once.
 WATCH_STAGES = """() => {
@@ -462,10 +455,7 @@ def make_budget(folder: Path, pages: int) -> Path:
     """A budget of so many pages, whose revenue stands in a table in the middle of it."""
     made_pdf(folder / "before.pdf", pages // 2, seed=1)
     made_pdf(folder / "after.pdf", pages - pages // 2 - 1, seed=2)
-    draw(
-        folder / "table.pdf",
-        [(60, 60, "Table 1: Revenue and expenditure of the central government"), (60, 76, "In millions of crowns"), *grid(110, REVENUE)],
-    )
+    draw_revenue(folder / "table.pdf")
     with PdfWriter() as writer:
         for name in ("before", "table", "after"):
             writer.append(folder / f"{name}.pdf")

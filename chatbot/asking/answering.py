@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["HAD_SAID", "NOT_IN_DOCUMENTS", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
+__all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
@@ -39,10 +39,8 @@ NEAREST = 3
 CALIBRATED = "minilm-"
 # What is said where a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
-
-
-# How a refusal begins.
-NOT_IN_DOCUMENTS = "Not in these documents."
+# How a refusal begins, and where not all of the documents is read.
+NOT_IN_DOCUMENTS, NOT_SO_FAR = "Not in these documents.", "Not in what has been read of these documents so far."
 # Between why a model failed and what of its answer had come.
 HAD_SAID = " It had said: "
 # What is said where an average is asked for and the answer has only what it might be worked out from.
@@ -58,7 +56,7 @@ class Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one.
-    avoid: the text of an answer that was rated not helpful, "" for none."""
+    avoid: the text of an answer that was rated not helpful, "" for none. in_part: not all of the documents is read yet."""
 
     prompt: Prompt
     understanding: Understanding
@@ -67,6 +65,7 @@ class Asked:
     known: Callable[[str], bool]
     reason: str | None = None
     avoid: str = ""
+    in_part: bool = False
 
 
 class Answering:
@@ -239,7 +238,7 @@ class Answering:
         prompt = asked.prompt
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
         why = explain(reason, asked.understanding, asked.known)
-        text = why if reason == "no_documents" else f"{NOT_IN_DOCUMENTS} {why}"
+        text = why if reason == "no_documents" else f"{NOT_SO_FAR if asked.in_part else NOT_IN_DOCUMENTS} {why}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
 
     def _lacking(self, asked: Asked, answer: Answer) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from chatbot.answer.prompt import Request, build_prompt
-from chatbot.asking.answering import NOT_IN_DOCUMENTS, Answering
+from chatbot.asking.answering import Answering
 from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.completing import complete_tables, without_tables
 from chatbot.asking.lending import Lending
@@ -27,9 +27,6 @@ from chatbot.store.holdings import index_mark
 from chatbot.store.library import Library
 
 __all__ = ["PAGES_IN_PROMPT", "Asker"]
-
-# How a refusal begins where not all of the documents is read.
-NOT_SO_FAR = "Not in what has been read of these documents so far."
 
 # Pages that reach the prompt: of the development questions, the page that answers is among the first three for .91 and among four for .94.
 PAGES_IN_PROMPT = 4
@@ -85,12 +82,11 @@ class Asker:
                     raise  # a page was not erased meanwhile: what is there now would not answer either
         if coming := yet_to_come(self.library, ask.names, unread):
             yield coming
+        asked = replace(asked, in_part=bool(coming or unread))
         model = self.models.answering(ask.owner) if hits else None
         if model is not None and asked.reason:
             asked = replace(asked, prompt=build_prompt(replace(request, doubt=self.answering.doubt(asked))))
         answer = yield from self.answering.answer(asked, model, stop)
-        if (coming or unread) and not answer.answered:
-            answer = replace(answer, text=answer.text.replace(NOT_IN_DOCUMENTS, NOT_SO_FAR, 1))
         yield replace(
             answer,
             considered=tuple(hits),

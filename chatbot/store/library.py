@@ -159,10 +159,10 @@ class Library:
 
     def instructions(self, version: int, page: StoredPage) -> tuple[tuple[int, int], ...]:
         """What of a page addresses a machine; looked for now where only its text was read."""
-        if self.catalog.to_come().get(version, ("",))[0] != TABLES:
-            return page.instructions
         stored = self.catalog.version(version)
-        said = f"{page.label or ''}\n\n{stored.title if stored and page.number == 1 else ''}"
+        if stored is None or stored.lacks != TABLES:
+            return page.instructions
+        said = f"{page.label or ''}\n\n{stored.title if page.number == 1 else ''}"
         return (*([NAMED] if find_instructions(said) else []), *find_instructions(page.text))
 
     def facts(self, version: int) -> DocumentFacts:
@@ -299,7 +299,7 @@ class Library:
             while version in self._in_completion:
                 if cancelled():
                     raise CancelledError("Cancelled.")
-                if not images and self.catalog.to_come().get(version, ("",))[0] != TABLES:
+                if not images and (there := self.catalog.version(version)) and there.lacks != TABLES:
                     return
                 self._completing.wait(LOOK_SECONDS)
             self._in_completion.add(version)

@@ -186,6 +186,17 @@ def staged(script: Script) -> Script:
     return script
 
 
+def at_its_tables(opened: Opened) -> tuple[Script, Additions, int]:
+    """A queue whose one document has its text and vectors, and whose tables wait to be let on. The last: its job."""
+    script = staged(Script(gated=True, pages=1, batches=1))
+    additions = opened(script)
+    (number,) = additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf")
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    return script, additions, number
+
+
 def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> None:
     script = staged(Script(readers=2))
     additions = opened(script)
@@ -205,12 +216,7 @@ def test_what_a_text_lacks_is_read_when_all_vectors_are_made(opened: Opened) -> 
 
 
 def test_while_tables_are_read_others_are_read_and_embedded(opened: Opened) -> None:
-    script = staged(Script(gated=True, pages=1, batches=1))
-    additions = opened(script)
-    additions.enqueue(files("a.pdf"))
-    script.let("read a.pdf")
-    script.let("embed a.pdf")
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    script, additions, _ = at_its_tables(opened)
     (job,) = additions.jobs()
     assert (job.lacks, job.busy, job.cancellable) == (True, True, True)
     assert job.result is not None and job.result.ocr_pages == 0
@@ -233,12 +239,7 @@ def test_while_tables_are_read_others_are_read_and_embedded(opened: Opened) -> N
 
 @pytest.mark.parametrize("way", ["cancel", "erase"])
 def test_a_document_is_given_up_while_its_tables_are_read(opened: Opened, way: str) -> None:
-    script = staged(Script(gated=True, pages=1, batches=1))
-    additions = opened(script)
-    (number,) = additions.enqueue(files("a.pdf"))
-    script.let("read a.pdf")
-    script.let("embed a.pdf")
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    script, additions, number = at_its_tables(opened)
     if way == "cancel":
         additions.cancel(number)
     else:
@@ -275,12 +276,7 @@ def test_tables_are_read_though_vectors_cannot_be_made(opened: Opened) -> None:
 
 
 def test_closing_stops_the_reading_of_tables_and_the_next_start_goes_on(opened: Opened) -> None:
-    script = staged(Script(gated=True, pages=1, batches=1))
-    additions = opened(script)
-    additions.enqueue(files("a.pdf"))
-    script.let("read a.pdf")
-    script.let("embed a.pdf")
-    wait_for(additions, lambda jobs: phases(jobs) == {"a.pdf": "tables"})
+    script, additions, _ = at_its_tables(opened)
     additions.close()
     assert script.lacking
     again = opened(script)

@@ -22,17 +22,9 @@ from ingestion.document import IMAGES, TABLES, Circumstances, read_document, rea
 from ingestion.errors import ReaderDiedError
 from ingestion.reader import Reader
 from tests.fakes import HashEmbedder
-from tests.pdfs import draw, grid, make_pdf, make_scan
+from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, read_now
 
-ROWS = [
-    ("", "2023", "2024", "2025"),
-    ("Revenue from taxes", "1,204", "1,310", "1,422"),
-    ("Grants from abroad", "310", "275", "260"),
-    ("Total revenue", "1,514", "1,585", "1,682"),
-    ("Current expenditure", "1,390", "1,402", "1,455"),
-    ("Capital expenditure", "205", "231", "252"),
-]
 QUESTION = "What was total revenue in 2024?"
 
 
@@ -49,8 +41,7 @@ def budget(folder: Path, *, scanned: Sequence[str] = (), last: str = "") -> Path
     prose = [
         f"The budget of the republic, chapter {number}\nThe deficit ceiling binds the cabinet in every year of the programme." for number in (1, 2)
     ]
-    table = [(60, 60, "Table 1: Revenue and expenditure of the central government"), (60, 76, "In millions of crowns"), *grid(110, ROWS)]
-    draw(folder / "table.pdf", table)
+    draw_revenue(folder / "table.pdf")
     parts = [
         make_pdf(folder / "prose.pdf", prose),
         folder / "table.pdf",
