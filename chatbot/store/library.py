@@ -162,7 +162,7 @@ class Library:
         stored = self.catalog.version(version)
         if stored is None or stored.lacks != TABLES:
             return page.instructions
-        said = f"{page.label or ''}\n\n{stored.title if page.number == 1 else ''}"
+        said = "\n\n".join(filter(None, [page.label, stored.title if page.number == 1 else None]))
         return (*([NAMED] if find_instructions(said) else []), *find_instructions(page.text))
 
     def facts(self, version: int) -> DocumentFacts:
