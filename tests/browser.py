@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import signal
@@ -31,6 +32,8 @@ expect.set_options(timeout=15_000)
 ROOT = Path(__file__).resolve().parent.parent
 # Below those that the system gives out by itself, and each process's own: nobody takes the port that a stopped server comes back to.
 PORTS = iter(range(10_000 + os.getpid() % 1_000 * 20, 32_000))
+# Characters of a server's log that the report of a failed test shows.
+MOST_REPORTED = 20_000
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --disable-component-update --disable-sync
     --no-first-run --force-color-profile=srgb""".split()
 # The address bar's own pages take half of what it costs to open a page of ours. The later list holds alone, so it repeats Playwright's own.
@@ -112,8 +115,18 @@ class Server:
         self.wait()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed is not None:
+            self._report()
         self.stop()
+
+    def _report(self) -> None:
+        """Where each thread is, and what was logged, for the report of a failed test."""
+        faulthandler.dump_traceback()
+        if isinstance(self.process, forkserver.Process) and self.process.poll() is None:
+            self.process.send_signal(signal.SIGUSR1)
+            time.sleep(0.5)
+        print(self.log.read_text(errors="replace")[-MOST_REPORTED:])
 
 
 class Listener:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import fcntl
 import gc
 import importlib
@@ -304,6 +305,7 @@ def _set_streams(streams: Sequence[int]) -> None:
     sys.stdin = os.fdopen(0, encoding="utf-8", errors=sys.stdin.errors, closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors=sys.stdout.errors, closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+    faulthandler.register(signal.SIGUSR1)  # tells where each thread is, for whoever looks into a failed test
 
 
 def _become(asked: Mapping[str, Any]) -> int:
