@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -148,9 +148,12 @@ class Adding:
                 return reading
         return read_document(path, replace(how, password=taken.password))
 
-    def store(self, taken: Taken, reading: Reading) -> AddResult:
-        """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. Raises StoreError."""
-        chunks, words, lexicon = _searched(taken.name, reading)
+    def store(self, taken: Taken, reading: Reading, *, chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None) -> AddResult:
+        """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. chunked: told the chunks as soon as
+        they are known. Raises StoreError."""
+        chunks = _chunks(taken.name, reading)
+        chunked(chunks)
+        words, lexicon = _terms(chunks, reading)
         with self._lock:
             before = self._catalog.find(taken.name)
             version = self._catalog.begin(
@@ -202,7 +205,8 @@ class Adding:
         # A page that cannot be read now, and could be before, keeps its text.
         pages = tuple(_as_before(page, before[page.number]) if page.number in before and before[page.number].text else page for page in reading.pages)
         reading = replace(reading, pages=pages)
-        chunks, words, lexicon = _searched(version.document or self._catalog.name_of(version.id), reading)
+        chunks = _chunks(version.document or self._catalog.name_of(version.id), reading)
+        words, lexicon = _terms(chunks, reading)
         with self._lock:
             if self._catalog.version(version.id) is None:
                 return
@@ -298,11 +302,15 @@ def _as_before(page: Page, before: StoredPage) -> Page:
     )
 
 
-def _searched(name: str, reading: Reading) -> tuple[list[Chunk], list[list[str]], bytes]:
-    """A reading's chunks, the terms of each, and its lexicon. name: the document's, which heads every chunk's context."""
-    chunks = list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
+def _chunks(name: str, reading: Reading) -> list[Chunk]:
+    """name: the document's, which heads every chunk's context."""
+    return list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
+
+
+def _terms(chunks: Sequence[Chunk], reading: Reading) -> tuple[list[list[str]], bytes]:
+    """The terms of each of a reading's chunks, and its lexicon."""
     words = [terms_of(chunk) for chunk in chunks]
-    return chunks, words, lexicon_of(words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages})
+    return words, lexicon_of(words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages})
 
 
 def failed_upload(name: str, error: ProjectError) -> AddResult:

@@ -58,6 +58,8 @@ _WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
 MOST_SENTENCES = 10_000
 # Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes the tokens further away than that.
 LONGEST_WORD = 100
+# Texts that a thread embeds without once waiting for the interpreter: a quarter of a second, for so long an insertion into Chroma may hold it.
+MOST_AT_ONCE = 16
 # How far making many vectors steps back behind what people wait for, in steps of nice.
 NICENESS = 10
 
@@ -166,13 +168,13 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As Embedder.embed. Raises ModelError where the model is missing, altered or cannot be built."""
-        vector = self._model().vector
-        if min(len(texts), self._threads) < 2:
-            rows = [vector(text) for text in texts]
+        vectors, parts = self._model().vectors, list(_parts(texts, self._threads))
+        if min(len(parts), self._threads) < 2:
+            rows = list(map(vectors, parts))
         else:
-            with ThreadPoolExecutor(min(len(texts), self._threads), initializer=step_back) as threads:
-                rows = list(threads.map(vector, texts))
-        return np.array(rows, np.float32).reshape(len(texts), self.dimension)
+            with ThreadPoolExecutor(min(len(parts), self._threads), initializer=step_back) as threads:
+                rows = list(threads.map(vectors, parts))
+        return np.concatenate([np.empty((0, self.dimension), np.float32), *rows])
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         """As Embedder.split."""
@@ -193,6 +195,15 @@ class LocalEmbedder:
         with self._opening:
             self._opened = self._opened or minilm.MiniLM(self._cache, self._source)
             return self._opened
+
+
+def _parts(texts: Sequence[str], threads: int) -> Iterator[Sequence[str]]:
+    """The texts as threads take them: many at once first, so that they seldom wait for the interpreter, and few at last, so that all end together."""
+    start = 0
+    while start < len(texts):
+        size = min(max((len(texts) - start) // (2 * threads), 1), MOST_AT_ONCE)
+        yield texts[start : start + size]
+        start += size
 
 
 class RemoteEmbedder:

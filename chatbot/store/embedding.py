@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import threading
 from collections import ChainMap, deque
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from chatbot.errors import ModelError, StoreError
 from chatbot.store.catalog import Catalog, Version
-from chatbot.store.contents import chunk_key
+from chatbot.store.contents import StoredChunk, chunk_key
 from chatbot.store.embedders import Embedder, passage_windows, step_back
+from ingestion.records import Chunk
 
-__all__ = ["EMBED_BATCH", "Made", "make_vectors"]
+__all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "make_vectors"]
 
 # Chunks embedded between two commits: about half a second of work, which is what a crash can cost; the first batches are smaller, so that what is done
 # with them begins early.
 FIRST_BATCH, EMBED_BATCH = 16, 64
+# Chunks that are made early at once: the next batch waits for the last of them.
+EARLY_BATCH = 4
 # Batches that may have been made and not written: one waits, one is made, one is written.
 BATCHES_AHEAD = 3
 Item = TypeVar("Item")
@@ -45,15 +50,51 @@ class _Texts:
     last: bool
 
 
-def make_vectors(catalog: Catalog, embedder: Embedder, versions: Iterable[Version]) -> Generator[Made, None, None]:
+class EarlyVectors:
+    """Vectors of chunks that are just being stored: that takes one core, so another makes the first of them meanwhile."""
+
+    def __init__(self, catalog: Catalog, embedder: Embedder) -> None:
+        self._catalog, self._embedder = catalog, embedder
+        self._thread, self._ended, self._made = threading.Thread(), threading.Event(), dict[bytes, bytes]()
+
+    def begin(self, chunks: Sequence[Chunk]) -> None:
+        """Make those of these chunks, in order, until `end`; what was made before is forgotten."""
+        self.end()
+        self._ended, self._made = threading.Event(), {}
+        self._thread = threading.Thread(target=self._make, args=(chunks, self._ended, self._made), name="early-vectors", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Begin no further one."""
+        self._ended.set()
+
+    def of(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Those of these keys that were made; the one that is being made is waited for."""
+        if self._thread.ident is not None:
+            self._thread.join()
+        return {key: self._made[key] for key in keys if key in self._made}
+
+    def _make(self, chunks: Sequence[Chunk], ended: threading.Event, made: dict[bytes, bytes]) -> None:
+        step_back()
+        with suppress(ModelError, StoreError):  # whoever makes the others is told
+            for start in range(0, len(chunks), EARLY_BATCH):
+                if ended.is_set():
+                    return
+                batch = {_key(chunk): chunk for chunk in chunks[start : start + EARLY_BATCH]}
+                kept = self._catalog.vectors_of(list(batch), self._embedder.fingerprint)
+                lacking = {key: chunk for key, chunk in batch.items() if key not in kept and key not in made}
+                made.update(_embedded(self._embedder, _windows(self._embedder, lacking)))
+
+
+def make_vectors(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors) -> Generator[Made, None, None]:
     """The vectors that these versions lack, in batches by ordinal. While one batch is used, the next is made.
 
     A chunk that is equal to one that has vectors gets those. Closing it waits for what is being made. Raises ModelError, StoreError.
     """
-    return _ahead(_vectors(embedder, _ahead(_texts(catalog, embedder, versions))))
+    return _ahead(_vectors(embedder, _ahead(_texts(catalog, embedder, versions, early))))
 
 
-def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version]) -> Generator[_Texts, None, None]:
+def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors) -> Generator[_Texts, None, None]:
     size = FIRST_BATCH
     for version in versions:
         after, last = -1, False
@@ -61,10 +102,9 @@ def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version]) ->
             chunks = catalog.chunks_without_vectors(version.id, embedder.fingerprint, after=after, limit=size)
             after, last = max([after, *(chunk.ordinal for chunk in chunks)]), len(chunks) < size
             size = min(2 * size, EMBED_BATCH)
-            keys = [chunk_key(chunk.context, chunk.text) for chunk in chunks]
-            kept = catalog.vectors_of(keys, embedder.fingerprint)
-            lacking = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in kept}
-            windows = {key: passage_windows(embedder, chunk.context, chunk.text) for key, chunk in lacking.items()}
+            keys = [_key(chunk) for chunk in chunks]
+            kept = {**early.of(keys), **catalog.vectors_of(keys, embedder.fingerprint)}
+            windows = _windows(embedder, {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in kept})
             ordinals = [chunk.ordinal for chunk in chunks]
             yield _Texts(version, list(zip(ordinals, keys, strict=True)), windows, kept, last)
 
@@ -76,12 +116,25 @@ def _vectors(embedder: Embedder, batches: Generator[_Texts, None, None]) -> Gene
         for batch in batches:
             made = ChainMap(*before)
             missing = {key: windows for key, windows in batch.windows.items() if key not in made}
-            rows = embedder.embed([window for windows in missing.values() for window in windows])
-            ends = np.cumsum([0, *map(len, missing.values())])
-            new = {key: rows[start:end].tobytes() for key, start, end in zip(missing, ends, ends[1:], strict=False)}
+            new = _embedded(embedder, missing)
             before.append(new)
             known = ChainMap(new, batch.kept, made)
             yield Made(batch.version, [(ordinal, key, known[key]) for ordinal, key in batch.chunks], batch.last)
+
+
+def _key(chunk: Chunk | StoredChunk) -> bytes:
+    return chunk_key(chunk.context, chunk.text)
+
+
+def _windows(embedder: Embedder, chunks: Mapping[bytes, Chunk | StoredChunk]) -> dict[bytes, list[str]]:
+    return {key: passage_windows(embedder, chunk.context, chunk.text) for key, chunk in chunks.items()}
+
+
+def _embedded(embedder: Embedder, windows: Mapping[bytes, Sequence[str]]) -> dict[bytes, bytes]:
+    """The vectors of each key's windows."""
+    rows = embedder.embed([window for of_key in windows.values() for window in of_key])
+    ends = np.cumsum([0, *map(len, windows.values())])
+    return {key: rows[start:end].tobytes() for key, start, end in zip(windows, ends, ends[1:], strict=False)}
 
 
 def _ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:

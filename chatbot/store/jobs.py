@@ -329,7 +329,8 @@ class Additions:
             if task.cancelled:
                 raise CancelledError("Cancelled.")
             progress = partial(self._report, task)
-            result = self._library.read_taken(taken, progress=progress, cancelled=lambda: task.cancelled or self._closing)
+            stop, alone = lambda: task.cancelled or self._closing, partial(self._is_alone, task)
+            result = self._library.read_taken(taken, progress=progress, cancelled=stop, alone=alone)
         except CancelledError:
             if task.cancelled:
                 _try(partial(self._library.adding.give_up, taken))
@@ -345,6 +346,10 @@ class Additions:
                 self._settle(task, phase="failed", result=failed_upload(taken.name, failure))
         else:
             self._read_done(task, result)
+
+    def _is_alone(self, task: _Task) -> bool:
+        with self._changed:
+            return not self._making and not any(other.job.phase in {"waiting", "reading", "ocr"} for other in self._tasks if other is not task)
 
     def _read_done(self, task: _Task, result: AddResult) -> None:
         with self._changed:

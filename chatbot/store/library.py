@@ -22,7 +22,7 @@ from chatbot.store.adding import NO_VECTORS, Adding, AddResult, Taken, Upload
 from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.copies import Copies
 from chatbot.store.embedders import Embedder
-from chatbot.store.embedding import make_vectors
+from chatbot.store.embedding import EarlyVectors, make_vectors
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
@@ -33,7 +33,7 @@ from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.document import TABLES
 from ingestion.facts import STATUSES, as_period
 from ingestion.instructions import find_instructions
-from ingestion.records import NAMED, NO_FACTS, DocumentFacts
+from ingestion.records import NAMED, NO_FACTS, Chunk, DocumentFacts
 from ingestion.unseen import visible
 
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
@@ -46,7 +46,7 @@ CACHE_BYTES = 512 * 2**20
 # How often vectors are made of what was read further while they were made.
 MOST_ROUNDS = 3
 # Vectors that are given to Chroma at once.
-INDEXED_AT_ONCE = 512
+INDEXED_AT_ONCE = 128
 # Seconds between two looks whether what another thread reads is there.
 LOOK_SECONDS = 0.05
 Progress = Callable[[str, str, int, int], None]
@@ -61,6 +61,10 @@ def _never() -> bool:
 
 
 def _tell_nobody() -> None:
+    return
+
+
+def _ignore(chunks: Sequence[Chunk]) -> None:
     return
 
 
@@ -94,6 +98,7 @@ class Library:
         self.copies = Copies(settings.documents, settings.max_upload_mb)
         self.catalog = Catalog(settings.store / "catalog.sqlite3")
         self.indexes = Indexes(self.catalog, settings.store, embedder)
+        self._early = EarlyVectors(self.catalog, embedder)
         self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
         self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda kept: kept.size)
@@ -109,6 +114,7 @@ class Library:
 
     def close(self) -> None:
         """Give the store free."""
+        self._early.end()
         self.indexes.close()
         self.catalog.close()
         self._lock.close(settled=not self.adding.names_due)
@@ -247,10 +253,10 @@ class Library:
         """Whether a version was read further meanwhile, so that some of its vectors are still missing."""
         own = {version.id for version in versions if version.fingerprint == self.embedder.fingerprint}
         done = {version.id: version.embedded if version.id in own else 0 for version in versions}
-        waiting = list[int]()
+        waiting, at_once = list[int](), 1  # Chroma is opened while most are still to be made
         version = versions[0]
         try:
-            with closing(make_vectors(self.catalog, self.embedder, versions)) as batches:
+            with closing(make_vectors(self.catalog, self.embedder, versions, self._early)) as batches:
                 for made in batches:
                     if cancelled():
                         return False
@@ -259,8 +265,9 @@ class Library:
                         self.indexes.unaligned()
                         kept = self.catalog.add_vectors(version.id, self.embedder.fingerprint, made.rows)
                         waiting += kept
-                        if made.last or len(waiting) >= INDEXED_AT_ONCE:
+                        if made.last or len(waiting) >= at_once:
                             self._index_vectors(version.id, waiting)
+                            at_once = INDEXED_AT_ONCE
                         if made.last:
                             self._ready(version)
                     done[version.id] += len(kept)
@@ -374,15 +381,21 @@ class Library:
         self.file(found.id)
         return Taken(name, found.sha256, self.catalog.wait(name, found.sha256), again=True)
 
-    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult:
-        """One file that was taken, up to where keyword search finds it. It still waits where this raises DocumentError,
-        one of its kinds, or StoreError."""
+    def read_taken(
+        self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool], alone: Callable[[], bool] = _never
+    ) -> AddResult:
+        """One file that was taken, up to where keyword search finds it. alone: whether nothing else is read, nor vectors made, so that its first can be made
+        while it is stored. It still waits where this raises DocumentError, one of its kinds, or StoreError."""
         start = time.perf_counter()
         known = self.adding.known(taken)
         if known is None:
             reading = self.adding.read(taken, processes=self._settings.threads, progress=progress, cancelled=cancelled)
-            with self._changing:  # the same file may be stored just now, under this or another name
-                known = self.adding.known(taken) or self.adding.store(taken, reading)
+            chunked = self._early.begin if alone() else _ignore
+            try:
+                with self._changing:  # the same file may be stored just now, under this or another name
+                    known = self.adding.known(taken) or self.adding.store(taken, reading, chunked=chunked)
+            finally:
+                self._early.end()
         seconds = round(time.perf_counter() - start, 3)
         return replace(known, seconds=seconds, searchable_seconds=seconds if known.status != "unchanged" else None)
 

@@ -305,6 +305,12 @@ def test_the_number_of_threads_changes_no_byte(cache: Path, local: LocalEmbedder
     assert all(LocalEmbedder(cache, threads=threads).embed(texts).tobytes() == wanted for threads in (1, 5))
 
 
+def test_a_texts_vector_is_the_same_beside_any_others(local: LocalEmbedder) -> None:
+    texts = [f"{'The deficit ceiling. ' * (number % 9)}Text {number}." for number in range(70)]
+    together = local.embed(texts)
+    assert all(local.embed([text]).tobytes() == row.tobytes() for text, row in zip(texts, together, strict=True))
+
+
 def test_the_256th_token_is_the_last_that_is_seen(local: LocalEmbedder) -> None:
     long = " ".join(["deficit"] * 254)
     vectors = local.embed([long, f"{long} and other matters", long.rpartition(" ")[0]])
@@ -393,7 +399,7 @@ def test_a_graph_of_another_builder_is_built_anew(cache: Path, local: LocalEmbed
     onnx.helper.set_model_props(graph, {"key": "another"})
     onnx.save(graph, minilm.graph_path(tmp_path))
     LocalEmbedder(tmp_path).embed([SENTENCE])
-    assert onnx.load(minilm.graph_path(tmp_path)).metadata_props[0].value == minilm.GRAPH_KEY
+    assert onnx.load(minilm.graph_path(tmp_path)).metadata_props[0].value == minilm.FILE_KEY
 
 
 def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError
 from chatbot.settings import Settings
 from chatbot.store.catalog import SCHEMA_VERSION, Catalog
-from chatbot.store.embedding import EMBED_BATCH, FIRST_BATCH, make_vectors
+from chatbot.store.embedding import EARLY_BATCH, EMBED_BATCH, FIRST_BATCH, EarlyVectors, make_vectors
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -57,7 +58,7 @@ def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(tmp_path: Pa
     embedder = Watched()
     library = opened(tmp_path / "home", embedder)
     read_now(library, [Upload(make_pdf(tmp_path / "Long.pdf", different(2 * EMBED_BATCH + 5)))])
-    batches = make_vectors(library.catalog, embedder, library.without_vectors())
+    batches = make_vectors(library.catalog, embedder, library.without_vectors(), EarlyVectors(library.catalog, embedder))
     first = next(batches)
     assert embedder.second.wait(10)
     rest = list(batches)
@@ -77,6 +78,70 @@ def test_several_documents_follow_each_other_and_each_goes_live_with_its_last_ve
     assert said == [("First.pdf", 2, 2), ("Second.pdf", 2, 2)]
     assert [row.state for row in library.catalog.documents()] == ["ready", "ready"]
     assert library.indexes.differences() == []
+    library.close()
+
+
+class Slow(HashEmbedder):
+    """Lets nothing be stored before it has made a few vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.early = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = super().embed(texts)
+        if self.calls >= 2 * EARLY_BATCH:
+            self.early.set()
+        return rows
+
+
+def store_alone(library: Library, monkeypatch: pytest.MonkeyPatch, path: Path, name: str = "") -> None:
+    """Stored while nothing else is read or embedded, which takes until a few vectors are made."""
+    fill, embedder = library.catalog.fill, library.embedder
+    assert isinstance(embedder, Slow)
+
+    def filled(*given: Any) -> None:
+        assert embedder.early.wait(10)
+        fill(*given)
+
+    monkeypatch.setattr(library.catalog, "fill", filled)
+    taken = library.adding.take(path, name or path.name)
+    library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False, alone=lambda: True)
+
+
+def test_the_first_vectors_are_made_while_the_document_is_stored_and_none_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = Slow()
+    library = opened(tmp_path / "home", embedder)
+    pages = different(40)
+    store_alone(library, monkeypatch, make_pdf(tmp_path / "first.pdf", [*pages, *pages[:7]]), "Budget.pdf")
+    assert embedder.calls >= 2 * EARLY_BATCH
+    library.resume_vectors()
+    assert embedder.calls == 40
+    direct = opened(tmp_path / "direct", HashEmbedder())
+    add_now(direct, [Upload(tmp_path / "first.pdf", "Budget.pdf")])
+    (one,), (other,) = library.scope([]), direct.scope([])
+    assert np.array_equal(library.matrix(one).rows, direct.matrix(other).rows)
+    direct.close()
+    pages[30] = "This page was written anew and speaks of the interest rate and of nothing else at all."
+    store_alone(library, monkeypatch, make_pdf(tmp_path / "second.pdf", pages), "Budget.pdf")
+    library.resume_vectors()
+    assert embedder.calls == 41
+    assert library.indexes.differences() == []
+    library.close()
+
+
+def test_vectors_that_fail_early_are_made_later(tmp_path: Path) -> None:
+    embedder = Failing()
+    embedder.calls = 1
+    library = opened(tmp_path / "home", embedder)
+    taken = library.adding.take(make_pdf(tmp_path / "Long.pdf", different(30)), "Long.pdf")
+    library.read_taken(taken, progress=lambda *_: None, cancelled=lambda: False, alone=lambda: True)
+    with pytest.raises(ModelError, match="endpoint is gone"):
+        library.resume_vectors()
+    embedder.broken = False
+    library.resume_vectors()
+    assert embedder.calls == 1 + 30
+    assert [row.state for row in library.catalog.documents()] == ["ready"]
     library.close()
 
 

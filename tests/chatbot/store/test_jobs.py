@@ -81,7 +81,7 @@ class Script:
             self.waiting = [row for row in self.waiting if row.waiting != taken.waiting]
         return AddResult(taken.name, "failed", error=str(error))
 
-    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> AddResult:
+    def read_taken(self, taken: Taken, *, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool], **_: object) -> AddResult:
         name = taken.name
         if name in self.failing:
             raise self.failing.pop(name)
