@@ -235,11 +235,18 @@ class Chatbot:
             draft.give_up(failed=failed)
 
     def compare(
-        self, comparison: Comparison, *, places: Sequence[Place] | None = None, owner: str = "local", stop: Callable[[], bool] = lambda: False
+        self,
+        comparison: Comparison,
+        *,
+        places: Sequence[Place] | None = None,
+        owner: str = "local",
+        stop: Callable[[], bool] = lambda: False,
+        tell: Callable[[Notice], None] = _tell_nobody,
     ) -> Iterator[Entry]:
         """Ask one question of each document, in each year: the entries of the table as they come, in its order; one that fails is an entry too.
 
-        places: of the table, None for all. Closing the generator stops the work, as does `stop`, after which no entry comes.
+        places: of the table, None for all. Closing the generator stops the work, as does `stop`, after which no entry comes. tell: gets what the user should
+        know, as of a document that is not all read; the same may come with several places.
         """
         for place in comparison.places if places is None else places:
             answer = None
@@ -248,6 +255,8 @@ class Chatbot:
                     for event in events:
                         if stop():
                             return
+                        if isinstance(event, Notice):
+                            tell(event)
                         answer = event if isinstance(event, Answer) else answer
                 assert answer is not None
                 yield read_entry(answer, place)

@@ -58,7 +58,7 @@ class Asker:
             yield from advice
             return
         understanding = understand(question, query)
-        vector = yield from self.finder.vector(understanding.subject)
+        vector = yield from self.finder.vector(understanding.subject, ask.names)
         wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", PAGES_IN_PROMPT, understanding)
         before = self.lending.before(ask, query, vector)
         yield from before.notices

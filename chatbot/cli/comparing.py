@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import cache
 
 from chatbot.cli.exits import DONE, FAILED, open_chatbot
-from chatbot.cli.output import emit
+from chatbot.cli.output import emit, note
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings
 
@@ -26,7 +27,7 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
     changed: dict[Place, Change] = {}
     with open_chatbot(settings) as chatbot:
         chatbot.library.scope(comparison.names)
-        for entry in chatbot.compare(comparison):
+        for entry in chatbot.compare(comparison, tell=cache(note)):
             entries[entry.place] = entry
             changed = changes(comparison, entries)
             change = changed.get(entry.place)

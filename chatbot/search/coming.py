@@ -1,4 +1,4 @@
-"""What of the documents that are searched is still to be read, in a sentence; reads nothing and finds nothing."""
+"""What of the documents that are searched is still to be read or indexed, in a sentence; reads nothing and finds nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chatbot.records import Notice
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
-__all__ = ["yet_to_come"]
+__all__ = ["without_vectors", "yet_to_come"]
 
 # Documents that a notice names.
 MOST_NAMED = 3
@@ -26,6 +26,17 @@ def yet_to_come(library: Library, names: Sequence[str], without: Container[int] 
     said = [f"searched by their text alone so far: {_listed(tables)}"] if tables else []
     said += [f"to be read from their images: {_listed(images)}"] if images else []
     return Notice(f"Still {', and still '.join(said)}.", HINT) if said else None
+
+
+def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
+    """Which of the documents that are asked, () for all, have no vectors yet, where there are any."""
+    unfinished = {version.document for version in library.without_vectors()}
+    waiting = sorted(unfinished.intersection(library.scope(names).values())) if unfinished else []
+    return (
+        Notice(f"Still being indexed, found by words alone so far: {_listed(waiting)}.", "Ask again in a minute for the best pages.")
+        if waiting
+        else None
+    )
 
 
 def _pages(count: int) -> str:

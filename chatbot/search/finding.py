@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
 from chatbot.records import Event, Hit, Notice, Stage
-from chatbot.search.coming import yet_to_come
+from chatbot.search.coming import without_vectors, yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.pages import WEIGHTS, Weights
 from chatbot.search.questions import measures_of, operands_of, understand
@@ -90,9 +90,10 @@ class Finder:
 
     # --- the pages of a question that is answered ---------------------------------------------------------------------------
 
-    def vector(self, query: str) -> Generator[Event, None, NDArray[np.float32] | None]:
-        """The unit vector of a query, None where there is none, saying why; of a long one the mean over its pieces, and how far it is."""
-        waiting, steps = self._library.without_vectors(), embedding_steps(self._library.embedder, query)
+    def vector(self, query: str, names: Sequence[str]) -> Generator[Event, None, NDArray[np.float32] | None]:
+        """The unit vector of a query, None where there is none, saying why; of a long one the mean over its pieces, and how far it is. names: of the
+        documents that are asked."""
+        waiting, steps = without_vectors(self._library, names), embedding_steps(self._library.embedder, query)
         try:
             while True:
                 done, total = next(steps)
@@ -108,8 +109,7 @@ class Finder:
         if long.failure:
             yield _in_part(long.failure)
         if waiting:
-            names = ", ".join(sorted({version.document for version in waiting})[:3])
-            yield Notice(f"Still being indexed, found by words alone so far: {names}.", "Ask again in a minute for the best pages.")
+            yield waiting
         return mean_vector(worth_searching(long.chunks))
 
     def pages(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:

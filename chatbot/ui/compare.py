@@ -192,6 +192,8 @@ def _draw(running: Running, house: House, polled: bool) -> None:
     comparison, found = running.comparison, running.found()
     changed = changes(comparison, found)
     _draw_progress(running, found, house)
+    for notice in running.told():
+        st.html(notice_html(notice.text, notice.hint))
     draw_table(running, found, changed, house)
     entries = [found[place] for place in comparison.places if place in found]
     if not running.busy and entries:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from chatbot.comparing import Comparison, Entry, Place
 from chatbot.errors import ProjectError
+from chatbot.records import Notice
 
 __all__ = ["Comparisons", "Running"]
 
@@ -29,19 +30,23 @@ TURN_SECONDS = 0.2
 class Chatbot(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
-    def compare(self, comparison: Comparison, *, places: Sequence[Place] | None, owner: str, stop: Callable[[], bool]) -> Iterator[Entry]: ...
+    def compare(
+        self, comparison: Comparison, *, places: Sequence[Place] | None, owner: str, stop: Callable[[], bool], tell: Callable[[Notice], None]
+    ) -> Iterator[Entry]: ...
 
 
 class Running:
     """One comparison. Written by its own thread, read by whichever page shows it.
 
-    entries: what has come. asking: the place that is asked now, None while none is. busy: it is on its way, or waits its turn; not once it was
-    stopped, though a thread may still wait for an endpoint that is silent: nothing of what that brings is taken.
+    entries: what has come. notices: what its user should know of it, each once. asking: the place that is asked now, None
+    while none is. busy: it is on its way, or waits its turn; not once it was stopped, though a thread may still wait for an endpoint that is silent:
+    nothing of what that brings is taken.
     """
 
     def __init__(self, comparison: Comparison, owner: str) -> None:
         self.comparison, self.owner = comparison, owner
         self.entries: dict[Place, Entry] = {}
+        self.notices: dict[Notice, None] = {}
         self.asking: Place | None = None
         self.busy = False
         self._round = 0
@@ -83,7 +88,7 @@ class Running:
         try:
             self._note(number, asking=left[0])
             stop = partial(self._is_over, number)
-            with closing(chatbot.compare(self.comparison, places=tuple(places), owner=self.owner, stop=stop)) as entries:  # type: ignore[type-var]
+            with closing(chatbot.compare(self.comparison, places=tuple(places), owner=self.owner, stop=stop, tell=self._hear)) as entries:  # type: ignore[type-var]
                 for entry in entries:
                     left.remove(entry.place)
                     if not self._note(number, entry, asking=next(iter(left), None)):
@@ -97,6 +102,15 @@ class Running:
         finally:
             if self.goes_on(number):
                 self.stop()
+
+    def _hear(self, notice: Notice) -> None:
+        with self._lock:
+            self.notices[notice] = None
+
+    def told(self) -> list[Notice]:
+        """The notices so far."""
+        with self._lock:
+            return list(self.notices)
 
     def _is_over(self, number: int) -> bool:
         return not self.goes_on(number)

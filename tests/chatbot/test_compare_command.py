@@ -11,8 +11,11 @@ import pytest
 
 from chatbot import service
 from chatbot.cli import main
+from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import read_now
 
 # (exit code, output, errors) of a command.
 Run = Callable[..., tuple[int, str, str]]
@@ -52,6 +55,15 @@ def test_as_json_lines_and_as_csv(run: Run) -> None:
     code, out, _ = run(*CEILING, "--csv", "--year", "2019")
     rows = list(csv.DictReader(out.removeprefix("\ufeff").splitlines()))
     assert out.startswith("\ufeff") and [(row["year"], row["found"]) for row in rows] == [("2019", "not in this document")] * 2
+
+
+def test_what_is_not_all_read_is_said_once(run: Run, tmp_path: Path) -> None:
+    library = Library(Settings(home=tmp_path / "home"), HashEmbedder(dimension=256))
+    read_now(library, [Upload(make_pdf(tmp_path / "Rules_2025.pdf", ["The deficit ceiling is 2.0 per cent of output."]))])
+    library.close()
+    code, out, said = run("compare", *CEILING[1:4], "--document", "Rules_2025.pdf", "--year", "2024", "--year", "2025")
+    assert code == 0 and len(out) > 0
+    assert said.count("Still being indexed, found by words alone so far: Rules_2025.pdf.") == 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from chatbot.comparing import Change, Comparison, Entry, Place, Quantity
 from chatbot.errors import StoreError
-from chatbot.records import Citation, DocumentRow
+from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
 from chatbot.ui.compare import example, suggested_years, summary_text
 from chatbot.ui.compare_chart import chart_spec
@@ -104,7 +104,13 @@ class Scripted:
         self.go = threading.Semaphore(0)
 
     def compare(
-        self, comparison: Comparison, *, places: Sequence[Place] | None = None, owner: str = "", stop: Callable[[], bool] = lambda: False
+        self,
+        comparison: Comparison,
+        *,
+        places: Sequence[Place] | None = None,
+        owner: str = "",
+        stop: Callable[[], bool] = lambda: False,
+        tell: Callable[[Notice], None] = lambda notice: None,
     ) -> Iterator[Entry]:
         for place in comparison.places if places is None else places:
             while not self.go.acquire(timeout=0.01):
@@ -114,6 +120,7 @@ class Scripted:
                 self.go.release()
                 return
             self.asked.append(place)
+            tell(Notice(f"Still being indexed: {place.document}."))
             if place.document == "bad":
                 raise StoreError("The store is gone.")
             yield Entry(place, "passage", passage="words")
@@ -137,6 +144,7 @@ def test_it_stops_keeps_what_came_and_goes_on_with_the_rest() -> None:
     kept.go_on(running)
     settle(running)
     assert list(running.found()) == scripted.asked == list(ASKED.places)
+    assert [notice.text for notice in running.told()] == ["Still being indexed: A.", "Still being indexed: B."]
 
 
 def test_what_comes_after_a_stop_is_not_taken() -> None:
