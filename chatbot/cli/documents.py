@@ -8,7 +8,8 @@ import getpass
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "per
 def add(options: argparse.Namespace, settings: Settings) -> int:
     uploads = _uploads(options)
     failed = False
-    with open_chatbot(settings) as chatbot, progress_bars() as progress:
+    with open_chatbot(settings) as chatbot, _telling_what_is_left(chatbot), progress_bars() as progress:
         if not uploads:
             return _add_unread(chatbot, options, progress)
         locked: set[str] = set()
@@ -65,6 +66,21 @@ def _add_unread(chatbot: Chatbot, options: argparse.Namespace, progress: Callabl
     if not results:
         print(f"Nothing new lies in {chatbot.library.copies.folder}.", file=sys.stderr)
     return FAILED if any(result.status == "failed" for result in results) else DONE
+
+
+@contextmanager
+def _telling_what_is_left(chatbot: Chatbot) -> Iterator[None]:
+    """An interrupt is not to leave open what becomes of a document that is searched already, and not all read."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        left = sorted({version.document for version in [*chatbot.library.incomplete(), *chatbot.library.without_vectors()]})
+        if left:
+            names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+            print(
+                visible(f"\nSearched already, and made complete with the next `add` or `doctor`, or while the server runs: {names}."), file=sys.stderr
+            )
+        raise
 
 
 def _interactive() -> bool:
@@ -169,7 +185,7 @@ def list_documents(options: argparse.Namespace, settings: Settings) -> int:
     copies = len(list(settings.documents.glob("*.pdf"))) if not rows and settings.documents.is_dir() else 0
     if copies > len(waiting):
         print(f"The catalogue is empty, and {copies} kept copies are there: python -m chatbot doctor", file=sys.stderr)
-    elif not rows:
+    elif not rows and not waiting:
         print("No documents yet. Add some: python -m chatbot add FOLDER", file=sys.stderr)
     return DONE
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from chatbot.errors import DocumentError, EncryptedError, ProjectError, StoreError
+from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.contents import StoredPage
 from chatbot.store.copies import Copies, KeptName
@@ -183,7 +183,8 @@ class Adding:
         changed: Callable[[int], None],
     ) -> None:
         """Read what a version lacks: its tables, and where `images` all that only images show; the tables serve while images are read. changed: told
-        as soon as what is stored has changed. progress: its phase is TABLES or IMAGES. Raises DocumentError and its kinds, CancelledError, StoreError."""
+        as soon as what is stored has changed. progress: its phase is TABLES or IMAGES. A version that is erased meanwhile is read no further. Raises
+        DocumentError and its kinds, CancelledError, StoreError."""
         stored = self._catalog.version(version)
         if stored is None or not stored.lacks:
             return
@@ -194,10 +195,17 @@ class Adding:
         def told(phase: str, done: int, total: int) -> None:
             progress(TABLES if phase == "reading" else IMAGES, done, total)
 
-        how = replace(self._circumstances(stored.sha256, processes, told, cancelled), images_later=not images)
+        def stops() -> bool:
+            return cancelled() or self._catalog.version(version) is None
+
+        how = replace(self._circumstances(stored.sha256, processes, told, stops), images_later=not images)
         if stored.lacks == TABLES:
             how = replace(how, before_images=keep)
-        keep(read_document(self._copies.path(stored.sha256), how))
+        try:
+            keep(read_document(self._copies.path(stored.sha256), how))
+        except CancelledError:
+            if cancelled():
+                raise
 
     def _refill(self, version: Version, reading: Reading, changed: Callable[[int], None]) -> None:
         numbers = [page.number for page in reading.pages if page.problem is not None]

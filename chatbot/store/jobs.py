@@ -462,7 +462,9 @@ class Additions:
         with self._changed:
             task = next((task for task in self._embedding() if task.job.name == name), None)
             if task is None:
-                task = _Task(self._job(name, "embedding"))
+                lacking = next((version for version in self._library.incomplete() if version.document == name), None)
+                left = replace(self._job(name, "embedding"), lacks=lacking is not None)
+                task = _Task(left, version=lacking.id if lacking else 0)
                 self._tasks.append(task)
             task.advance("embedding", done, total)
             task.become(problem=None)

@@ -223,15 +223,15 @@ class Library:
 
     def resume(self, *, progress: Progress = _no_progress, cancelled: Callable[[], bool] = _never) -> list[AddResult]:
         """Finish what was left, whatever stopped it: files that were not read, vectors that are missing, rows nobody needs. The results
-        of the files that were not read."""
+        of the files that were not read, or not wholly."""
         results = []
         for taken in self.adding.left():
             if cancelled():
                 break
             results.append(self.read_left(taken, progress, cancelled))
         for version in self.incomplete():  # before their vectors are made, for what is read changes some chunks
-            if not cancelled():
-                self._complete_left(version.id, version.document, progress, cancelled)
+            if not cancelled() and self._complete_left(version.id, version.document, progress, cancelled):
+                results.append(self.adding.result_of(version.id, AddResult(version.document, "completed")))
         self.resume_vectors(progress=progress, cancelled=cancelled)
         self.sweep()
         return results
@@ -327,14 +327,16 @@ class Library:
         """changed: called from now on when a version was read further, by whomever, and may want other vectors; None: nobody looks after that."""
         self._watching = changed
 
-    def _complete_left(self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]) -> None:
-        """What cannot be read now is tried again at the next start; what the document has of it stays."""
+    def _complete_left(self, version: int, name: str, progress: Progress, cancelled: Callable[[], bool]) -> bool:
+        """Whether all is read; what cannot be read now is tried again at the next start, and what the document has of it stays."""
         try:
             self.complete(version, progress=partial(progress, name), cancelled=cancelled)
         except CancelledError:
-            return
+            return False
         except DocumentError as error:
             log.warning("What %s lacks could not be read: %s", visible(name), error)
+            return False
+        return True
 
     def _forget(self, version: int) -> None:
         for cache in (self._matrices, self._terms, self._chunk_pages, self._kinds, self._facts):

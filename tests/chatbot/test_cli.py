@@ -16,10 +16,14 @@ import pytest
 
 from chatbot.cli import commands, exits
 from chatbot.search import fusion, retrieval
+from chatbot.service import Chatbot
 from chatbot.settings import Settings
+from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock
 from tests.commands import run as run_command
+from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
+from tests.stores import read_now
 
 PAGES = [
     "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.",
@@ -286,3 +290,21 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
 
 def test_the_choices_are_those_of_the_search() -> None:
     assert (commands.STRATEGIES, commands.MODES, exits.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
+
+
+def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
+    library = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+    read_now(library, [Upload(make_pdf(tmp_path / "Rules.pdf", PAGES))])
+    library.close()
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Chatbot, "add", interrupted)
+    assert commands.main(["add", str(tmp_path / "Rules.pdf")]) == 130
+    said = capsys.readouterr().err
+    assert "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: Rules.pdf." in said
+    assert "Stopped." in said

@@ -429,6 +429,18 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     assert [step for step in script.done if step != "swept"] == ["embedded left.pdf"]
 
 
+def test_what_an_earlier_process_left_without_vectors_and_tables_is_one_job(opened: Opened) -> None:
+    script = Script(gated=True)
+    script.unembedded, script.lacking = [(7, "left.pdf")], {7: "left.pdf"}
+    script.let("embed left.pdf", 2)
+    additions = opened(script)
+    (job,) = wait_for(additions, lambda jobs: phases(jobs) == {"left.pdf": "tables"})
+    assert job.lacks
+    script.let("complete left.pdf", 2)
+    (job,) = wait_for(additions, lambda jobs: phases(jobs) == {"left.pdf": "done"})
+    assert job.result is not None and job.result.status == "completed"
+
+
 def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
     script = Script(gated=True, batches=4)
     additions = opened(script)

@@ -179,16 +179,18 @@ class Pause:
 
     def __init__(self) -> None:
         self.reached, self.on = threading.Event(), threading.Event()
+        self.phases: list[str] = []
 
     def __call__(self, phase: str, done: int, total: int) -> None:
+        self.phases.append(phase)
         if done == 2:
             self.reached.set()
             assert self.on.wait(10)
 
 
-def during(library: Library, version: int, act: Callable[[], object]) -> list[BaseException]:
+def during(library: Library, version: int, act: Callable[[], object], pause: Pause | None = None) -> list[BaseException]:
     """Do something in the middle of the completion of a version. What the completion raised."""
-    pause, raised = Pause(), list[BaseException]()
+    pause, raised = pause or Pause(), list[BaseException]()
 
     def complete() -> None:
         try:
@@ -214,15 +216,17 @@ def test_a_stop_in_the_middle_keeps_the_text_and_the_next_start_goes_on(tmp_path
     assert contents(library) == before
     library.close()
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
-    again.resume()
+    assert [(result.document, result.status, result.lacks) for result in again.resume()] == [("Budget.pdf", "completed", False)]
+    assert again.resume() == []
     assert again.catalog.to_come() == {}
     assert again.catalog.tables(version)
     again.close()
 
 
 def test_a_purge_in_the_middle_leaves_nothing(library: Library, tmp_path: Path) -> None:
-    version = staged(library, budget(tmp_path, scanned=["The reserve fund of the republic."]))
-    assert during(library, version, lambda: library.remove("Budget.pdf", purge=True)) == []
+    version, pause = staged(library, budget(tmp_path, scanned=["The reserve fund of the republic."])), Pause()
+    assert during(library, version, lambda: library.remove("Budget.pdf", purge=True), pause) == []
+    assert IMAGES not in pause.phases, "what nobody has any more is read no further"
     assert library.catalog.documents() == []
     for table in ("page", "chunk", "chunk_key", "vector", "lexicon", "incomplete", "draft", "version"):
         assert library.catalog._read(f"select * from {table}") == [], table
