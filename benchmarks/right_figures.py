@@ -29,10 +29,10 @@ from benchmarks.planted_numbers import FINE  # noqa: E402
 from benchmarks.questions import STORE, load_questions, only_answerable  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citing.citations import check_answer  # noqa: E402
-from chatbot.records import Answer, Hit, NumberCheck, Prompt  # noqa: E402
+from chatbot.records import Answer, Exchange, Hit, NumberCheck, Prompt  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 
-__all__ = ["RightFigure", "draw", "is_printed_in", "of_answer", "of_written", "report"]
+__all__ = ["RightFigure", "draw", "is_printed_in", "of_answer", "of_written", "prompt_of", "report"]
 
 RUN = "7f3a"
 _DIGITS = re.compile(r"[0-9](?:[0-9,.]*[0-9])?")
@@ -79,10 +79,11 @@ def of_answer(question: str, answer: Answer) -> Iterator[RightFigure]:
 
 def of_written(row: Mapping[str, Any], chatbot: Chatbot) -> Iterator[RightFigure]:
     """The figures of a written answer that its sentence only quotes, from a page cited there."""
-    sources = {f"{key}-{RUN}": hit for key, of in row["sources"].items() if (hit := _source(chatbot, of["document"], of["page"]))}
-    if len(sources) < len(row["sources"]):
+    laid_out = prompt_of(row, chatbot)
+    if laid_out is None:
         return
-    _, _, checks = check_answer(_KEY.sub(rf"[\1-{RUN}]", row["answer"]), Prompt(row["question"], row["question"], sources, (), (), (), RUN))
+    prompt, text = laid_out
+    sources, checks = prompt.sources, check_answer(text, prompt)[2]
     sentences = [one for one in _SENTENCE.split(row["answer"]) if _KEY.search(one) and not _RECKONS.search(one)]
     for check in checks:
         for sentence in sentences:
@@ -91,6 +92,16 @@ def of_written(row: Mapping[str, Any], chatbot: Chatbot) -> Iterator[RightFigure
             if tells and _stands_in(check.text, sentence) and any(is_printed_in(check.text, page) for page in pages):
                 yield RightFigure(row["set"], row["question"], row["answer"], check)
                 break
+
+
+def prompt_of(row: Mapping[str, Any], chatbot: Chatbot) -> tuple[Prompt, str] | None:
+    """The prompt that a written answer had, and the answer with whole keys; None where a page of it is not there."""
+    sources = {f"{key}-{RUN}": hit for key, of in row["sources"].items() if (hit := _source(chatbot, of["document"], of["page"]))}
+    if len(sources) < len(row["sources"]):
+        return None
+    exchanges = tuple(Exchange(one["user"], one["assistant"]) for one in row.get("history", ()))
+    prompt = Prompt(row["question"], row["question"], sources, exchanges, (), (), RUN)
+    return prompt, _KEY.sub(rf"[\1-{RUN}]", row["answer"])
 
 
 def _source(chatbot: Chatbot, name: str, number: int) -> Hit | None:

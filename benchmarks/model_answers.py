@@ -1,0 +1,158 @@
+"""What a reader sees of a strong model's answers: how many right ones are shown without a doubt, and which planted errors are caught.
+
+Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] --answers FILE [FILE ...] [--store FOLDER]
+[--show]. The answers are JSON lines with "question", "answer", "history", "sources" (key -> document and page), "set" and "right"; a planted one has
+"planted": {"kind", "what"}. The pages of `sources` are laid out as the product does, and its checks are run on the answer. --show: each doubt.
+
+A doubt: a citation that is not verified, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right
+answer that is printed on no page of its sources, strings compared alone. A planted error is caught where something is doubted in a sentence that has a word or
+figure of "what"; it is shown as verified where a sentence of those has a verified citation and nothing is doubted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.asking import opened  # noqa: E402
+from benchmarks.planted_numbers import FINE  # noqa: E402
+from benchmarks.questions import STORE, load_questions  # noqa: E402
+from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
+from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS  # noqa: E402
+from chatbot.answer.citing.statements import Checked, check_statements  # noqa: E402
+from chatbot.records import Prompt  # noqa: E402
+from ingestion.language.numbers import find_figures  # noqa: E402
+from ingestion.language.sentences import sentence_spans  # noqa: E402
+
+__all__ = ["Shown", "judged", "report"]
+
+_WORD = re.compile(r"[^\W\d_]{4,}|[0-9](?:[0-9,.]*[0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer as the product shows it. doubts: (offset in the shown text, what is doubted, why). computed: (result, whether it was recognised)."""
+
+    row: Mapping[str, Any]
+    checked: Checked
+    doubts: tuple[tuple[int, str, str], ...]
+    computed: tuple[tuple[str, bool], ...]
+
+    @property
+    def caught(self) -> bool:
+        """Whether something is doubted where the planted error stands."""
+        return any(start <= at < end for start, end in self._planted() for at, *_ in self.doubts)
+
+    @property
+    def verified(self) -> bool:
+        """Whether a sentence with the planted error looks as if it was found."""
+        marks = zip(_marks(self.checked.text), self.checked.citations, strict=False)
+        sound = [at for at, citation in marks if citation.verified]
+        return not self.caught and any(start <= at < end for start, end in self._planted() for at in sound)
+
+    def _planted(self) -> list[tuple[int, int]]:
+        text, words = self.checked.text, set(map(str.casefold, _WORD.findall(self.row["planted"]["what"])))
+        return [(start, end) for start, end in sentence_spans(text) if words & set(map(str.casefold, _WORD.findall(text[start:end])))]
+
+
+def _marks(text: str) -> list[int]:
+    """Where the citations stand in a shown text, in order."""
+    return [mark.start() + 1 + found.start() for mark in KEYS_IN_BRACKETS.finditer(text) for found in re.finditer(r"S[0-9]", mark[0])]
+
+
+def judged(row: Mapping[str, Any], prompt: Prompt, text: str) -> Shown:
+    """The answer of a row, checked. text: with whole keys."""
+    checked = check_statements(text, prompt)
+    places = _marks(checked.text)
+    doubts = [(at, citation.key, citation.reason or "") for at, citation in zip(places, checked.citations, strict=False) if not citation.verified]
+    figures = find_figures(KEYS_IN_BRACKETS.sub(lambda mark: " " * len(mark[0]), checked.text))
+    same = len(figures) == len(checked.numbers)
+    for at, check in enumerate(checked.numbers):
+        if check.status not in FINE:
+            doubts.append((figures[at].start if same else 0, check.text, f"{check.status}: {check.reason}"))
+    for one in checked.statements:
+        if one.status == "unsupported":
+            doubts.append((max(0, checked.text.find(one.text)), one.text, "no page supports it"))
+    pages = [hit.page_text for hit in prompt.sources.values()]
+    results = [check for check in checked.numbers if not any(is_printed_in(check.text, page) for page in pages)]
+    computed = tuple((check.text, check.status == "derived") for check in results)
+    return Shown(row, checked, tuple(doubts), computed)
+
+
+def report(shown: Sequence[Shown]) -> str:
+    """The tables: right answers by set, planted ones by kind."""
+    rows = []
+    right = [one for one in shown if one.row["right"]]
+    for kind in [*sorted({one.row["set"] for one in right}), "all"]:
+        some = [one for one in right if kind in ("all", one.row["set"])]
+        citations = [one for answer in some for one in answer.checked.citations]
+        figures = [one for answer in some for one in answer.checked.numbers]
+        computed = [known for answer in some for _, known in answer.computed]
+        rows.append(
+            (
+                kind,
+                len(some),
+                _share(not one.doubts for one in some),
+                _share(not one.verified for one in citations),
+                _share(one.status not in FINE for one in figures),
+                sum(one.status == "contradicted" for one in figures),
+                _share(computed),
+                sum(one.status == "unsupported" for answer in some for one in answer.checked.statements),
+            )
+        )
+    heads = ("right answers", "n", "without a doubt", "citations doubted", "figures doubted", "contradicted", "computed recognised", "unsupported")
+    planted = [one for one in shown if not one.row["right"]]
+    errors = [(one.row["id"], one.row["planted"]["kind"], _said(one)) for one in planted]
+    caught, verified = sum(one.caught for one in planted), sum(one.verified for one in planted)
+    return "\n\n".join(
+        [
+            markdown_table(heads, rows),
+            markdown_table(("planted", "kind", ""), errors),
+            f"caught {caught} of {len(planted)}, shown as verified {verified}",
+        ]
+    )
+
+
+def _said(one: Shown) -> str:
+    return "caught" if one.caught else "VERIFIED" if one.verified else "not caught"
+
+
+def _share(of: Iterator[bool] | Sequence[bool]) -> str:
+    some = list(of)
+    return f"{sum(some)} of {len(some)} ({sum(some) / len(some):.2f})" if some else "–"
+
+
+def main() -> int:
+    """Check and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
+    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="the folder of the PDFs of each, in the same order")
+    parser.add_argument("--answers", type=Path, nargs="+", required=True)
+    parser.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
+    parser.add_argument("--show", action="store_true", help="print each doubt with its reason")
+    given = parser.parse_args()
+    rows = [json.loads(line) for path in given.answers for line in path.read_text("utf-8").splitlines()]
+    shown: list[Shown] = []
+    for path, folder in zip(given.questions, given.documents, strict=True):
+        with opened(load_questions(path, folder), given.store) as chatbot:
+            for row in rows:
+                if laid_out := prompt_of(row, chatbot):
+                    shown.append(judged(row, *laid_out))
+    for one in shown if given.show else ():
+        print(f"\n{one.row['id']}: {one.row['question']}\n{one.checked.text}", *(f"  ! {what[:90]} – {why}" for _, what, why in one.doubts), sep="\n")
+    print(report(shown))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
