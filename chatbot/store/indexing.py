@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -37,6 +38,8 @@ class Indexes:
     def __init__(self, catalog: Catalog, folder: Path, embedder: Embedder) -> None:
         """folder: the store's; the indexes stand in keywords/ and vectors/. Raises StoreError where they cannot be written."""
         self._catalog, self._folder, self._embedder = catalog, folder, embedder
+        for name in ("keywords", "vectors"):
+            shutil.rmtree(self._discarded(name), ignore_errors=True)
         try:
             self.keywords = KeywordIndex(folder / "keywords")
         except IndexDamagedError as error:
@@ -273,7 +276,15 @@ class Indexes:
     def _discard(self, name: str, error: StoreError | None) -> None:
         if error is not None:
             log.warning("The index %s is made anew from the catalogue: %s", name, error.message)
-        shutil.rmtree(self._folder / name, ignore_errors=True)
+        discarded = self._discarded(name)
+        shutil.rmtree(discarded, ignore_errors=True)
+        with suppress(OSError):
+            (self._folder / name).rename(discarded)  # at once, for a process that is stopped while it deletes would leave half an index
+        for folder in (self._folder / name, discarded):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _discarded(self, name: str) -> Path:
+        return self._folder / f"{name}.discarded"
 
     def _open_vectors(self) -> ChromaIndex:
         return ChromaIndex(self._folder / "vectors", fingerprint=self._embedder.fingerprint, dimension=self._embedder.dimension)

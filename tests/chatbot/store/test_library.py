@@ -1,5 +1,6 @@
 """The library: what is added is found, replaced as a whole, removed at once; failures cost the others nothing."""
 
+import logging
 import os
 import re
 import shutil
@@ -384,6 +385,37 @@ def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_pa
     assert library.indexes.keywords.frequency("xylozygomorph") == 0 and not library.indexes.keywords.has_deleted()
     assert library.indexes.keywords.count() == library.indexes.vectors.count() == 81
     assert library.indexes.differences() == []
+
+
+def test_an_index_that_is_stopped_while_it_is_deleted_is_no_half_index(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling."])))
+
+    class Stopped(BaseException):
+        """As by a kill: nothing after it runs."""
+
+    deleted = shutil.rmtree
+
+    def half(folder: Path, *, ignore_errors: bool) -> None:
+        if folder.exists():
+            for file in folder.iterdir():
+                if file.name != "meta.json":
+                    file.unlink()
+            raise Stopped
+        deleted(folder, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr("chatbot.store.indexing.shutil.rmtree", half)
+    with pytest.raises(Stopped):
+        library.indexes._new_keywords(None)
+    monkeypatch.undo()
+    library.close()
+    with caplog.at_level(logging.WARNING):
+        again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
+        again.resume()
+    assert caplog.messages == [] and [path.name for path in again.folder.glob("*.discarded")] == []
+    assert again.indexes.differences() == [] and again.indexes.keywords.count() == 1
+    again.close()
 
 
 def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
