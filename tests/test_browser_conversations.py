@@ -304,6 +304,7 @@ def test_earlier_exchanges_come_above_and_what_one_reads_stays_where_it_is(brows
         third = page.locator("[data-exchange='3']")
         page.locator("[class*=st-key-how-3] summary").click()
         page.get_by_role("button", name="Show 2 earlier").scroll_into_view_if_needed()
+        settled(page)
         # Noted in the click itself: the page may still be on its way to the end when a test looks.
         page.evaluate(
             """document.addEventListener('click', () => { window.stood = document.querySelector('[data-exchange="3"]').getBoundingClientRect().top },
