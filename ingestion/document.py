@@ -81,7 +81,7 @@ class Circumstances:
     phase "reading" or "ocr". cancelled: asked a few times a second. images: pages read from their images before, by number;
     keep: called with each further one, from any thread. ocr_pages: the only pages that are read from their images, None for all that need it.
     before_images: gets what there is before the first image is read, where more than FEW_IMAGES have to be.
-    images_later: what there is before the first image is all."""
+    images_later: what there is before the first image is all. awaited: someone waits for it, so that it goes before all other reading."""
 
     password: str | None = None
     processes: int = 2
@@ -92,6 +92,7 @@ class Circumstances:
     ocr_pages: frozenset[int] | None = None
     before_images: Callable[[Reading], None] = _not_awaited
     images_later: bool = False
+    awaited: bool = False
 
 
 CALM = Circumstances()
@@ -265,7 +266,7 @@ class _Document:
         try:
             reader = self._free.pop()
         except IndexError:
-            reader = Reader(self._path, password=self._how.password, cancelled=self._how.cancelled)
+            reader = Reader(self._path, password=self._how.password, cancelled=self._how.cancelled, awaited=self._how.awaited)
         try:
             yield reader
         except (ReaderDiedError, CancelledError):

@@ -28,6 +28,7 @@ from typing import Any
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.records import DocumentInfo, Page, Rect
 from ingestion.wire import page_from, page_to, write_message
+from ingestion.workers import AWAITED
 
 __all__ = ["LOOK_SECONDS", "Reader"]
 
@@ -51,8 +52,9 @@ def _never() -> bool:
 class Reader:
     """One reading process holding one open PDF. Start-up 0.15 s. Calls from several threads take turns."""
 
-    def __init__(self, path: Path, *, password: str | None = None, cancelled: Callable[[], bool] = _never) -> None:
-        """cancelled: asked while waiting; true ends the process. Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
+    def __init__(self, path: Path, *, password: str | None = None, cancelled: Callable[[], bool] = _never, awaited: bool = False) -> None:
+        """cancelled: asked while waiting; true ends the process. awaited: someone does, so that it steps back behind nobody.
+        Raises DocumentError, EncryptedError, CancelledError or ReaderDiedError."""
         self._lock = threading.Lock()
         self._cancelled = cancelled
         # What tesseract leaves behind when it is killed goes with this folder.
@@ -60,7 +62,7 @@ class Reader:
         try:
             self._folder = _temporary_folder()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "ingestion.workers"],
+                [sys.executable, "-m", "ingestion.workers", *([AWAITED] if awaited else [])],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

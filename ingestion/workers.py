@@ -21,12 +21,14 @@ from ingestion.records import Page, Rect
 from ingestion.text_quality import needs_reading_again
 from ingestion.wire import box_to, page_from, page_to, write_message
 
-__all__ = ["answer", "main"]
+__all__ = ["AWAITED", "answer", "main"]
 
 # Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader may pass 1.5 GB.
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
 NICENESS = 10
+# Given to a process that someone waits for.
+AWAITED = "--awaited"
 # Of a page's image, which goes through a pipe first: half the size of none at all, in a third of the time of zlib's own choice.
 PNG_LEVEL = 2
 
@@ -34,8 +36,8 @@ PNG_LEVEL = 2
 def _limit() -> None:
     import resource
 
-    # Whoever asks a question meanwhile goes first.
-    os.nice(NICENESS)
+    if AWAITED not in sys.argv:  # whoever asks a question meanwhile goes first
+        os.nice(NICENESS)
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

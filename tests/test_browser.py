@@ -470,6 +470,7 @@ def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -
         begin_adding(documents, budget)
         expect(documents.get_by_text(re.compile("can be asked already"))).to_be_visible(timeout=30_000)
         chat = open_page(browser, server.url)
+        chat.set_default_timeout(60_000)  # its tables are read first
         answer = ask(chat, "What was total revenue in 2024?")
         expect(answer).to_contain_text("1,585", timeout=30_000)
         expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 120 pages"))).to_be_visible(timeout=60_000)

@@ -13,8 +13,8 @@ from ingestion.document import TABLES
 
 __all__ = ["LACKING", "complete_tables", "without_tables"]
 
-# Seconds between two looks at how far it is.
-LOOK_SECONDS = 0.1
+# Seconds between two looks at how far it is: each is drawn, which takes a core from the reading, and draws a Stop button anew that is being pressed.
+LOOK_SECONDS = 0.5
 # Said of a document none of whose pages is used, because its tables are not read and could not be.
 LACKING = "Nothing is said from {}: its tables are not read yet, and could not be read now. {}"
 

@@ -198,7 +198,7 @@ class Adding:
         def stops() -> bool:
             return cancelled() or self._catalog.version(version) is None
 
-        how = replace(self._circumstances(stored.sha256, processes, told, stops), images_later=not images)
+        how = replace(self._circumstances(stored.sha256, processes, told, stops), images_later=not images, awaited=not images)
         if stored.lacks == TABLES:
             how = replace(how, before_images=keep)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import ChainMap, deque
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ __all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "make_vectors"]
 # Chunks embedded between two commits: about half a second of work, which is what a crash can cost; the first batches are smaller, so that what is done
 # with them begins early.
 FIRST_BATCH, EMBED_BATCH = 16, 64
+# Texts embedded between two looks at whether somebody waits for something else; fewer would leave a core idle at each.
+UNINTERRUPTED = 32
 # Chunks that are made early at once: the next batch waits for the last of them.
 EARLY_BATCH = 4
 # Batches that may have been made and not written: one waits, one is made, one is written.
@@ -86,12 +88,15 @@ class EarlyVectors:
                 made.update(_embedded(self._embedder, _windows(self._embedder, lacking)))
 
 
-def make_vectors(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors) -> Generator[Made, None, None]:
+def make_vectors(
+    catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors, pause: Callable[[], None]
+) -> Generator[Made, None, None]:
     """The vectors that these versions lack, in batches by ordinal. While one batch is used, the next is made.
 
-    A chunk that is equal to one that has vectors gets those. Closing it waits for what is being made. Raises ModelError, StoreError.
+    A chunk that is equal to one that has vectors gets those. pause: called between texts, from another thread; it may wait. Closing it waits for what is
+    being made. Raises ModelError, StoreError.
     """
-    return _ahead(_vectors(embedder, _ahead(_texts(catalog, embedder, versions, early))))
+    return _ahead(_vectors(embedder, pause, _ahead(_texts(catalog, embedder, versions, early))))
 
 
 def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], early: EarlyVectors) -> Generator[_Texts, None, None]:
@@ -109,14 +114,17 @@ def _texts(catalog: Catalog, embedder: Embedder, versions: Iterable[Version], ea
             yield _Texts(version, list(zip(ordinals, keys, strict=True)), windows, kept, last)
 
 
-def _vectors(embedder: Embedder, batches: Generator[_Texts, None, None]) -> Generator[Made, None, None]:
+def _vectors(embedder: Embedder, pause: Callable[[], None], batches: Generator[_Texts, None, None]) -> Generator[Made, None, None]:
     # What was made and may not be written yet.
     before: deque[dict[bytes, bytes]] = deque(maxlen=BATCHES_AHEAD)
     with closing(batches):
         for batch in batches:
             made = ChainMap(*before)
             missing = {key: windows for key, windows in batch.windows.items() if key not in made}
-            new = _embedded(embedder, missing)
+            new = dict[bytes, bytes]()
+            for keys in (list(missing)[at : at + UNINTERRUPTED] for at in range(0, len(missing), UNINTERRUPTED)):
+                pause()
+                new |= _embedded(embedder, {key: missing[key] for key in keys})
             before.append(new)
             known = ChainMap(new, batch.kept, made)
             yield Made(batch.version, [(ordinal, key, known[key]) for ordinal, key in batch.chunks], batch.last)

@@ -7,8 +7,8 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Container, Sequence, Set
-from contextlib import closing
+from collections.abc import Callable, Container, Iterator, Sequence, Set
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -79,6 +79,7 @@ class Library:
         self._settings, self.embedder, self._erasing = settings, embedder, erasing
         self._changing = threading.RLock()
         self._completing, self._in_completion = threading.Condition(), set[int]()
+        self._awaited = 0  # completions that a question waits for
         self._watching: Callable[[], None] | None = None
         self._lock = StoreLock(settings.store / "store.lock")
         self.reserve = Reserve(settings.store)
@@ -256,7 +257,7 @@ class Library:
         waiting, at_once = list[int](), 1  # Chroma is opened while most are still to be made
         version = versions[0]
         try:
-            with closing(make_vectors(self.catalog, self.embedder, versions, self._early)) as batches:
+            with closing(make_vectors(self.catalog, self.embedder, versions, self._early, partial(self._let_pass, cancelled))) as batches:
                 for made in batches:
                     if cancelled():
                         return False
@@ -275,6 +276,12 @@ class Library:
         finally:
             self._index_vectors(version.id, waiting)
         return bool({version.id for version in versions} & {version.id for version in self.without_vectors()})
+
+    def _let_pass(self, cancelled: Callable[[], bool]) -> None:
+        """Wait while tables are read that a question waits for: beside the making of vectors they take several times as long."""
+        with self._completing:
+            while self._awaited and not cancelled():
+                self._completing.wait(LOOK_SECONDS)
 
     def _index_vectors(self, version: int, ordinals: list[int]) -> None:
         """Chroma takes them faster many at a time, and holds all threads of the interpreter up meanwhile; ordinals: emptied."""
@@ -300,28 +307,48 @@ class Library:
         progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
         cancelled: Callable[[], bool] = _never,
     ) -> None:
-        """Read what a version lacks, see Adding.complete; what is read by another thread is waited for. Chunks that have other contexts now, or are new,
-        lack vectors after."""
+        """Read what a version lacks, see Adding.complete; what is read by another thread is waited for. images: False where a question waits, to which all
+        making of vectors gives way. Chunks that have other contexts now, or are new, lack vectors after."""
+        with self._way_given() if not images else nullcontext():
+            if not self._begins(version, cancelled, tables_only=not images):
+                return
+            stored = self.catalog.version(version)
+            try:
+                how = partial(self.adding.complete, version, images=images, processes=self._settings.threads)
+                how(progress=progress, cancelled=cancelled, changed=self._forget)
+            finally:
+                with self._completing:
+                    self._in_completion.discard(version)
+                    self._completing.notify_all()
+                if self._watching is not None:
+                    self._watching()
+        if self._watching is None and stored is not None and stored.state == "ready":  # nobody else makes it so again
+            self.resume_vectors(only={version}, cancelled=cancelled)
+
+    @contextmanager
+    def _way_given(self) -> Iterator[None]:
+        """Other work waits meanwhile, see _let_pass."""
+        with self._completing:
+            self._awaited += 1
+        try:
+            yield
+        finally:
+            with self._completing:
+                self._awaited -= 1
+                self._completing.notify_all()
+
+    def _begins(self, version: int, cancelled: Callable[[], bool], *, tables_only: bool) -> bool:
+        """Whether this thread is to complete a version, for which it waits where another is at it; False where that one has read its tables meanwhile, and
+        nothing else is wanted."""
         with self._completing:
             while version in self._in_completion:
                 if cancelled():
                     raise CancelledError("Cancelled.")
-                if not images and (there := self.catalog.version(version)) and there.lacks != TABLES:
-                    return
+                if tables_only and (there := self.catalog.version(version)) and there.lacks != TABLES:
+                    return False
                 self._completing.wait(LOOK_SECONDS)
             self._in_completion.add(version)
-        stored = self.catalog.version(version)
-        try:
-            how = partial(self.adding.complete, version, images=images, processes=self._settings.threads)
-            how(progress=progress, cancelled=cancelled, changed=self._forget)
-        finally:
-            with self._completing:
-                self._in_completion.discard(version)
-                self._completing.notify_all()
-            if self._watching is not None:
-                self._watching()
-        if self._watching is None and stored is not None and stored.state == "ready":  # nobody else makes it so again
-            self.resume_vectors(only={version}, cancelled=cancelled)
+        return True
 
     def watch(self, changed: Callable[[], None] | None) -> None:
         """changed: called from now on when a version was read further, by whomever, and may want other vectors; None: nobody looks after that."""

@@ -58,12 +58,37 @@ def test_the_next_vectors_are_made_while_the_first_are_not_used_yet(tmp_path: Pa
     embedder = Watched()
     library = opened(tmp_path / "home", embedder)
     read_now(library, [Upload(make_pdf(tmp_path / "Long.pdf", different(2 * EMBED_BATCH + 5)))])
-    batches = make_vectors(library.catalog, embedder, library.without_vectors(), EarlyVectors(library.catalog, embedder))
+    batches = make_vectors(library.catalog, embedder, library.without_vectors(), EarlyVectors(library.catalog, embedder), lambda: None)
     first = next(batches)
     assert embedder.second.wait(10)
     rest = list(batches)
     assert [made.last for made in (first, *rest)] == [False] * (len(rest)) + [True]
     assert [ordinal for made in (first, *rest) for ordinal, *_ in made.rows] == list(range(2 * EMBED_BATCH + 5))
+    library.close()
+
+
+def test_no_vectors_are_made_while_a_question_waits_for_tables(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    library = opened(tmp_path / "home", embedder)
+    read_now(library, [Upload(make_pdf(tmp_path / "Long.pdf", different(EMBED_BATCH)))])
+    version = library.without_vectors()[0].id
+    before, asked, answered = embedder.calls, threading.Event(), threading.Event()
+
+    def waits(phase: str, done: int, total: int) -> None:
+        asked.set()
+        answered.wait(10)
+
+    question = threading.Thread(target=lambda: library.complete(version, images=False, progress=waits))
+    question.start()
+    assert asked.wait(10)
+    vectors = threading.Thread(target=library.resume_vectors)
+    vectors.start()
+    vectors.join(0.5)
+    assert embedder.calls == before
+    answered.set()
+    question.join(10)
+    vectors.join(10)
+    assert embedder.calls > before and not library.without_vectors()
     library.close()
 
 
