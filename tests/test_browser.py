@@ -464,7 +464,7 @@ def make_budget(folder: Path, pages: int) -> Path:
 
 
 def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -> None:
-    budget = make_budget(tmp_path, 120)
+    budget = make_budget(tmp_path, 30)
     with Server(tmp_path / "home") as server:
         documents = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(documents, budget)
@@ -473,7 +473,7 @@ def test_a_budget_is_asked_while_it_is_added(browser: Browser, tmp_path: Path) -
         chat.set_default_timeout(60_000)  # its tables are read first
         answer = ask(chat, "What was total revenue in 2024?")
         expect(answer).to_contain_text("1,585", timeout=30_000)
-        expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 120 pages"))).to_be_visible(timeout=60_000)
+        expect(documents.get_by_text(re.compile(r"✓ Budget.pdf: added, 30 pages"))).to_be_visible(timeout=60_000)
         again = ask(chat, "What was total revenue in 2024?")
         expect(again).to_contain_text("1,585", timeout=30_000)
         documents.context.close()
