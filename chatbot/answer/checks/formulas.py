@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ingestion.language.numbers import Figure
 
-__all__ = ["Formula", "find_formulas", "is_constant"]
+__all__ = ["Formula", "amount_of", "comes_to", "find_formulas", "is_constant"]
 
 _CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})  # averages, quarters, days, percent: no page states them
 _LONGEST_GAP = 80  # characters between two operands, their names included
@@ -109,8 +109,8 @@ def _opening(text: str, start: int, tokens: list[_Token]) -> int:
 
 def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, result: Figure) -> bool:
     """Whether the arithmetic comes to the result: in full amounts, or in the numbers as shown where all have one scale."""
-    full = _evaluate(tokens, {index: _amount(figures[index]) for index in operands})
-    if _close(full, result, _amount(result)):
+    full = _evaluate(tokens, {index: amount_of(figures[index]) for index in operands})
+    if comes_to(full, result):
         return True
     scales = {figures[index].scale for index in operands}
     if len(scales) > 1 or (result.scale not in (*scales, 1.0) and scales != {1.0}):
@@ -119,7 +119,12 @@ def _holds(tokens: list[_Token], figures: Sequence[Figure], operands: range, res
     return _close(shown, result, result.value) or (result.percent == "percent" and _close(100 * shown, result, result.value))
 
 
-def _amount(figure: Figure) -> float:
+def comes_to(computed: float, result: Figure) -> bool:
+    """Whether a plain number is a figure within the digits that it shows."""
+    return _close(computed, result, amount_of(result))
+
+
+def amount_of(figure: Figure) -> float:
     """The figure as a plain number: percentages and points as fractions of one."""
     factor = (0.01 if figure.percent else 1.0) * (0.01 if figure.unit == "basis points" else 1.0)
     return figure.value * figure.scale * factor

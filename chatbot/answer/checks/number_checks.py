@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import find_formulas, is_constant
+from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, period_beside, periods_in
@@ -40,6 +41,7 @@ _OF_THE_OTHER = re.compile(
     r"\b(?:from|than|against|versus|vs\.?)\s(?:about\s)?(?P<other>[^\s\d]{0,4}\d[\d.,]{0,15})(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s(?:(?:the|fiscal|year|end|of)\s){0,3}\Z",
     re.IGNORECASE,
 )
+FINE = frozenset({"supported", "derived"})
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
 
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
@@ -69,13 +71,16 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     figures, questioned = find_figures(text), find_figures(prompt.question)
     spoken = Spoken(text, figures, prompt.question)
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
-    claims, checks, places = [], [], []
+    claims, checks, places, scopes = [], [], [], []
     for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
+        scopes.append(scope)
         claims.append(spoken.claim(index, scope))
         checks.append(_check(claims[-1], scope.keys, views, questioned))
         places.append([views[key] for key in scope.keys or views])
-    return tuple(_with_formulas(text, claims, checks, places))
+    for _ in range(2):  # a change may be shown before what it is a share of
+        checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
+    return tuple(checks)
 
 
 # ---------------------------------------------------------------- one figure against the pages
@@ -336,6 +341,18 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
                 checked[index] = _derived(checked[index], formula.text)
     for index, figure in enumerate(figures):
         if written := next((written for result, written in results if same_value(figure, result, rounding=True)), None):
+            checked[index] = _derived(checked[index], written)
+    return checked
+
+
+def _with_reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], checks: Sequence[NumberCheck]) -> list[NumberCheck]:
+    """The checks with figures that come from others of their sentence or list, and those that repeat them."""
+    checked = list(checks)
+    sound = {index: check.status in FINE for index, check in enumerate(checked)}
+    results = dict(reckoned(text, figures, scopes, sound))
+    for index, figure in enumerate(figures):
+        same = (written for other, written in results.items() if same_value(figure, figures[other]))
+        if written := results.get(index) or next(same, ""):
             checked[index] = _derived(checked[index], written)
     return checked
 

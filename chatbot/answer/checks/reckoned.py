@@ -1,0 +1,95 @@
+"""Knows what a figure comes to from others of its sentence or list where no arithmetic is written, "64.1 %: 9,045.7 of 14,105.8"; knows no pages."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from chatbot.answer.checks.claims import Scope
+from chatbot.answer.checks.formulas import amount_of, comes_to
+from ingestion.language.numbers import Figure, units_agree
+from ingestion.language.opposites import MOVES
+
+__all__ = ["reckoned"]
+
+# Figures that are added up; more are a table of their own, of which some add up to anything.
+MOST_ADDED = 8
+# Digits that a result must show: one digit is what many figures come to.
+FEWEST_DIGITS = 2
+_ADDED = re.compile(r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all)\b", re.IGNORECASE)
+_COMPARED = re.compile(
+    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater|difference|differs?|gap|than|above|below|reduced)\b",
+    re.IGNORECASE,
+)
+_DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
+# The figure behind these words is what another is compared with, and what a change is a share of.
+_BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+BASE_REACH = 80  # characters before a figure in which such words speak of it
+
+
+def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], sound: Mapping[int, bool]) -> Iterator[tuple[int, str]]:
+    """(position, arithmetic) of each figure that comes from others: as the difference, the ratio or the change of two neighbours of its sentence, or,
+    where it is called a total, as the sum of those before it in its paragraph.
+
+    figures: of the text, in order. sound: position -> whether it stands on a page cited for it, or comes from such ones: only these are reckoned with.
+    """
+    for at, result in enumerate(figures):
+        if sound[at] or sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
+            continue
+        scope = scopes[at]
+        said = text[scope.start : scope.end]
+        operands = [other for other in range(len(figures)) if other != at and sound[other] and scope.start <= figures[other].start < scope.end]
+        written = next((found for pair in _neighbours(figures, operands) for found in _of_two(text, said, result, pair)), "")
+        if not written and _ADDED.search(said):
+            written = _sum(text, figures, at, [other for other in range(len(figures)) if sound[other]])
+        if written:
+            yield at, f"{written} = {result.text}"
+
+
+def _neighbours(figures: Sequence[Figure], operands: Sequence[int]) -> Iterator[tuple[Figure, Figure]]:
+    """Each two that follow one another among those of one unit and kind."""
+    kinds: list[list[Figure]] = []
+    for figure in (figures[at] for at in operands):
+        alike = next((some for some in kinds if _alike(some[0], figure)), None)
+        kinds.append([figure]) if alike is None else alike.append(figure)
+    return (pair for some in kinds for pair in pairwise(some))
+
+
+def _alike(one: Figure, other: Figure) -> bool:
+    return one.percent == other.percent and units_agree(one, other)
+
+
+def _of_two(text: str, said: str, result: Figure, pair: tuple[Figure, Figure]) -> Iterator[str]:
+    """The arithmetic of two figures that comes to the result, in the words of the sentence."""
+    first, second = pair
+    larger, smaller = sorted(pair, key=amount_of, reverse=True)
+    share = result.percent == "percent" and first.percent is None
+    if _COMPARED.search(said):
+        points = first.percent == "percent" and result.percent is not None
+        if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
+            yield f"{larger.text} - {smaller.text}"
+        for base, other in ((first, second), (second, first)) if share else ():
+            if _is_base(text, base) >= _is_base(text, other) and amount_of(base):
+                change = (amount_of(other) - amount_of(base)) / amount_of(base)
+                if comes_to(abs(change), result) or comes_to(change, result):
+                    yield f"({other.text} - {base.text}) / {base.text}"
+    number = result.percent is None and result.unit in (None, "x") and result.decimals > 0
+    divided = (share or number) and _DIVIDED.search(text, first.end, second.start) is not None and amount_of(second) != 0
+    if divided and comes_to(amount_of(first) / amount_of(second), result):
+        yield f"{first.text} / {second.text}"
+
+
+def _is_base(text: str, figure: Figure) -> bool:
+    return _BASE.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
+
+
+def _sum(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
+    """The last figures before one in its paragraph that add up to it; "" where none do."""
+    start = text.rfind("\n\n", 0, figures[at].start) + 1
+    before = [figures[other] for other in sound[: bisect_left(sound, at)] if figures[other].start >= start and _alike(figures[other], figures[at])]
+    for count in range(2, min(len(before), MOST_ADDED) + 1):
+        if comes_to(sum(map(amount_of, before[-count:])), figures[at]):
+            return " + ".join(figure.text for figure in before[-count:])
+    return ""

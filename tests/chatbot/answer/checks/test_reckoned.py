@@ -1,0 +1,64 @@
+"""Figures that come from others of their sentence or list, without written arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.answer.citing.citations import check_answer
+from chatbot.records import Hit, Prompt
+
+PAGE = (
+    "Rents were $9,045.7 million in 2022.\nFranchise revenues were $14,105.8 million in 2022.\n"
+    "The margin was 38.5% in 2017. The margin was 39.1% in 2016.\n"
+    "Inventories were $13,224 million in 2022. Inventories were $10,776 million in 2021.\n"
+    "Domestic debt is $37.3 million. External debt is $16.7 million."
+)
+
+
+def statuses(answer: str) -> dict[str, str]:
+    hit = Hit("Paper.pdf", 1, 1, None, None, "text", None, "1:0", text=PAGE, page_text=PAGE)
+    _, _, numbers = check_answer(answer, Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a"))
+    return {number.text: number.status for number in numbers}
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ("In 2022 rents were 64.1% of franchise revenues: $9,045.7 million out of $14,105.8 million [S1-7f3a].", "64.1%"),
+        ("The margin fell to 38.5% in 2017 from 39.1% in 2016, a drop of 0.6 percentage points [S1-7f3a].", "0.6 percentage points"),
+        ("The margin fell to 38.5% in 2017 from 39.1% in 2016, 60 basis points [S1-7f3a].", "60 basis points"),
+        ("Inventories grew by 22.7% from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "22.7%"),
+        ("Inventories grew by $2,448 million from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "$2,448 million"),
+        ("- Domestic debt: $37.3 million [S1-7f3a]\n- External debt: $16.7 million [S1-7f3a]\n- Together: $54.0 million [S1-7f3a]", "$54.0 million"),
+    ],
+)
+def test_what_neighbours_come_to_is_derived(answer: str, result: str) -> None:
+    assert statuses(answer)[result] == "derived"
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ("In 2022 rents were 65.1% of franchise revenues: $9,045.7 million out of $14,105.8 million [S1-7f3a].", "65.1%"),
+        # The change as a share of where it ended.
+        ("Inventories grew by 18.5% from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "18.5%"),
+        # An operand that no page has.
+        ("Inventories grew by $2,348 million from $10,876 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "$2,348 million"),
+        # Nothing says that it is a total.
+        (
+            "- Domestic debt: $37.3 million [S1-7f3a]\n- External debt: $16.7 million [S1-7f3a]\n- Foreign aid: $54.0 million [S1-7f3a]",
+            "$54.0 million",
+        ),
+        # Nothing is compared.
+        ("Inventories were $2,448 million, $10,776 million in 2021 and $13,224 million in 2022 [S1-7f3a].", "$2,448 million"),
+    ],
+)
+def test_what_they_do_not_come_to_is_not(answer: str, result: str) -> None:
+    assert statuses(answer)[result] not in {"derived", "supported"}
+
+
+def test_a_repeated_result_is_derived_and_reckoned_with() -> None:
+    answer = (
+        "Together they are $54.0 million: $37.3 million and $16.7 million, in total $54.0 million [S1-7f3a]. That is $54.0 million in all [S1-7f3a]."
+    )
+    assert set(statuses(answer).values()) <= {"derived", "supported"}
