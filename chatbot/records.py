@@ -187,7 +187,9 @@ class Citation:
     """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as written.
 
     document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
-    verified: the key is known and the quote stands on that page. start, end: the quote's offsets in the page text, -1 if not found.
+    verified: the key is known, and what is said at it stands on that page. basis: how it does: "located" (in the quote's words), "figures" (its
+    figures in their row, column and period, and the words of each clause in one place) or "clauses" (these words alone).
+    start, end: the quote's offsets in the page text, -1 if not found.
     reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
     the page where the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that addresses its reader
     as a machine, or what its page or document is called does.
@@ -205,6 +207,7 @@ class Citation:
     reason: str | None = None
     confidence: float | None = None
     instructs: bool = False
+    basis: str = "located"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page_label", label_line(self.page_label))

@@ -35,6 +35,8 @@ _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "pur
     r"|amorti[sz]|acqui|treasury stock|provision",
     re.IGNORECASE,
 )
+# "4.1% below the baseline".
+_BELOW = re.compile(r"\W{0,3}(?:below|under|down|smaller|short of)\b", re.IGNORECASE)
 # "provided by (used in)", "income (loss)", "(gain) loss": a label for both directions says nothing of the sign.
 _TWO_WAY = re.compile(
     r"\((?:gains?|incomes?|increases?|benefits?|profits?|surplus)\)\s{1,3}[a-z]{1,20}|\([^()0-9]{1,40}\)|(?:/|\bor )(?:loss(?:es)?|deficits?|decreases?)\b",
@@ -117,7 +119,15 @@ class Spoken:
         nearby = (*sentence.nearby(index), self._everything)
         rounded, outflow = self._rounded(figure, scope), self._outflow(figure, scope)
         mention = Mention(
-            nearby, periods, own, run, place, period_beside(self._text, figure), tuple(sentence.periods), _head_before(self._text, figure)
+            nearby,
+            periods,
+            own,
+            run,
+            place,
+            period_beside(self._text, figure),
+            tuple(sentence.periods),
+            _head_before(self._text, figure),
+            sentence.figures,
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
@@ -142,6 +152,8 @@ class Spoken:
 
     def _outflow(self, figure: Figure, scope: Scope) -> bool:
         around = self._text[max(scope.start, figure.start - SENSE_REACH) : min(scope.end, figure.end + SENSE_REACH)]
+        if figure.value > 0 and _BELOW.match(self._text, figure.end):
+            return True
         return figure.value > 0 and _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
 
 
@@ -158,6 +170,7 @@ class _Sentence:
         self._source, self._scope = text, scope
         self._first, self._last = bisect_left(starts, scope.start), bisect_left(starts, scope.end)
         self._figures = figures
+        self.figures = frozenset(re.sub("[^0-9]", "", figure.text) for figure in figures[self._first : self._last])
         self._by_order = _RESPECTIVELY.search(text, scope.start, scope.end) is not None
         self._all = label_words(text[scope.start : scope.end])
         found = find_periods(text[scope.start : scope.end])

@@ -30,6 +30,8 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+_CLOSING = re.compile(r"\)")
+_BEHIND_RESULT = re.compile(r"[\s*_]{0,4}\(\s?")
 _Token = float | str  # a float is the position of an operand among the figures of the text
 
 
@@ -58,6 +60,21 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
             start = figures[first].start - _opening(text, figures[first].start, tokens)
             written = " ".join(text[start : figures[last + 1].end].split())
             yield Formula(written, tuple(range(first, last + 1)), last + 1, not {"*", "/"}.intersection(tokens))
+    yield from _bracketed(text, figures, ends)
+
+
+def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Iterator[Formula]:
+    """Arithmetic in brackets behind its result: "178.0 (198.6 / 1.116)"."""
+    for closing in _CLOSING.finditer(text):
+        last = bisect_right(ends, closing.start()) - 1
+        if last < 2:
+            continue
+        first, tokens = _left_side(text, figures, last, closing.start())
+        result = first - 1
+        opens = result >= 0 and first < last and _BEHIND_RESULT.fullmatch(text, figures[result].end, figures[first].start)
+        if opens and _holds(tokens, figures, range(first, last + 1), figures[result]):
+            written = " ".join(text[figures[first].start : figures[last].end].split())
+            yield Formula(f"{written} = {figures[result].text}", tuple(range(first, last + 1)), result, not {"*", "/"}.intersection(tokens))
 
 
 def is_constant(figure: Figure) -> bool:

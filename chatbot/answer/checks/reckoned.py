@@ -26,6 +26,10 @@ _COMPARED = re.compile(
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
 # The figure behind these words is what another is compared with, and what a change is a share of.
 _BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+# Figures before a share, or a factor, among which is what it is of.
+SHARES_REACH = 6
+_OPENS = re.compile(r"[\s,]{0,2}\(\s?(?:or |about |i\.e\.,? )?")
+_OPERATED = re.compile(r"[/÷×*]")
 BASE_REACH = 80  # characters before a figure in which such words speak of it
 
 
@@ -42,6 +46,7 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
         said = text[scope.start : scope.end]
         operands = [other for other in range(len(figures)) if other != at and sound[other] and scope.start <= figures[other].start < scope.end]
         written = next((found for pair in _neighbours(figures, operands) for found in _of_two(text, said, result, pair)), "")
+        written = written or _share(text, figures, at, sound) or _factor(text, figures, at, sound)
         if not written and _ADDED.search(said):
             written = _sum(text, figures, at, [other for other in range(len(figures)) if sound[other]])
         if written:
@@ -79,6 +84,27 @@ def _of_two(text: str, said: str, result: Figure, pair: tuple[Figure, Figure]) -
     divided = (share or number) and _DIVIDED.search(text, first.end, second.start) is not None and amount_of(second) != 0
     if divided and comes_to(amount_of(first) / amount_of(second), result):
         yield f"{first.text} / {second.text}"
+
+
+def _share(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+    """What a percentage in brackets is of: the figure before it as a share of one of those that stand before that, "of the 5.5 million, 3.3 (60%)"."""
+    result = figures[at]
+    if at < 2 or result.percent != "percent" or not sound[at - 1] or not _OPENS.fullmatch(text, figures[at - 1].end, result.start):
+        return ""
+    part, start = figures[at - 1], text.rfind("\n\n", 0, result.start) + 1
+    wholes = [figures[other] for other in range(max(0, at - 1 - SHARES_REACH), at - 1) if sound[other] and figures[other].start >= start]
+    of = (whole for whole in reversed(wholes) if _alike(whole, part) and amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result))
+    return next((f"{part.text} / {whole.text}" for whole in of), "")
+
+
+def _factor(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+    """The growth that a factor stands for: the 1.116 in "198.6 / 1.116" for 11.6 percent."""
+    result = figures[at]
+    if not result.bare or result.unit or result.decimals < FEWEST_DIGITS or not _OPERATED.search(text, max(0, result.start - 3), result.end + 3):
+        return ""
+    rates = (figures[other] for other in range(at - 1, max(-1, at - 1 - SHARES_REACH), -1) if sound[other] and figures[other].percent == "percent")
+    of = ((rate, sign) for rate in rates for sign in (1, -1) if comes_to(1 + sign * amount_of(rate), result))
+    return next((f"1 {'+' if sign > 0 else '-'} {rate.text}" for rate, sign in of), "")
 
 
 def _is_base(text: str, figure: Figure) -> bool:

@@ -132,9 +132,17 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
         return column in fitting and named_apart and (fits <= 0 or fitting[column] > 0)
 
     named = _best_named(view, mention, view.columns, (place.column, rival))
-    if named is None or named == place.column:
+    if named is None or named == place.column or _is_of_the_other(view, mention, place, named):
         return ""
     return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, named)}"
+
+
+def _is_of_the_other(view: TableView, mention: Mention, place: Place, named: int) -> bool:
+    """Whether the other column is named for its own figure, which the sentence has too: "was 5, compared with a budget of 6"."""
+    if view.digits(place.row, named).lstrip("-") not in mention.figures or len(mention.nearby) < 2:
+        return False
+    own, other = (len(view.columns[column].words & mention.nearby[0]) for column in (place.column, named))
+    return own >= other
 
 
 def _read_out(head: str) -> str:

@@ -26,8 +26,8 @@ _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
     "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
 )
 _DENIALS = frozenset(
-    """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable fail fails failed
-    lack lacks lacked absence""".split()
+    """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable
+    fail fails failed failing failure lack lacks lacked absence""".split()
 )
 
 

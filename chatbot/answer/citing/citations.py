@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
+from chatbot.answer.checks.number_checks import FINE, Scope, check_numbers, figures_stating
 from chatbot.answer.citing.altered import alteration
+from chatbot.answer.citing.clauses import clauses_of, has_clause
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
-from chatbot.evidence.page import page_of
+from chatbot.evidence.page import Page, page_of
+from chatbot.evidence.sentences import Stems, stems_of
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     TELLING_WORDS,
@@ -33,6 +35,10 @@ UNKNOWN_KEY = "no such source was given"
 PARAPHRASED = "no passage of the page says it in these words"
 NOT_LOCATED = "no passage of the page could be located"
 FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
+# Of a statement that has none of the page's wording, and may be right.
+FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE})
+# Share of the words of a line that leads a list in that its page must have.
+LEAST_LED_IN = 0.4
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
@@ -60,8 +66,9 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
     """
     marks = _marks(text, prompt)
     answer = _Answer(text, marks, prompt, sorted(uncited))
-    citations = [citation for mark in marks for citation in answer.citations(mark)]
-    return _shown(text, marks), tuple(citations), check_numbers(answer.blanked, answer.scope, prompt)
+    numbers = check_numbers(answer.blanked, answer.scope, prompt)
+    found = [(mark, citation) for mark in marks for citation in answer.citations(mark)]
+    return _shown(text, marks), tuple(answer.confirmed(found, numbers)), numbers
 
 
 def with_short_keys(text: str, prompt: Prompt) -> str:
@@ -120,6 +127,61 @@ class _Answer:
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written, key in mark.keys:
             yield self._citation(mark, key) if key else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
+
+    def confirmed(self, found: Sequence[tuple[_Mark, Citation]], numbers: Sequence[NumberCheck]) -> Iterator[Citation]:
+        """The citations: one whose words stand nowhere in a row counts where its figures are right and each of its clauses has its words in one place
+        of a page that is cited with it."""
+        figures = find_figures(self.blanked)
+        fine = [(figure.start, check.status) for figure, check in zip(figures, numbers, strict=True)]
+        for mark, citation in found:
+            if citation.reason not in FREELY_PUT or not self._stands(mark, fine):
+                yield citation
+                continue
+            hit = self.prompt.sources[next(key for _, key in mark.keys if _short(key) == citation.key)]
+            start, end = self._statement(mark)
+            place = self._place(start, end, page_of(hit))
+            basis = "figures" if any(start <= at < end for at, _ in fine) else "clauses"
+            quote = hit.page_text[slice(*place)]
+            yield replace(citation, quote=quote, verified=True, start=place[0], end=place[1], reason=None, basis=basis)
+
+    def _stands(self, mark: _Mark, fine: Sequence[tuple[int, str]]) -> bool:
+        """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""
+        hits = [self.prompt.sources[key] for beside in self._together(mark) for _, key in beside.keys if key]
+        pages = [page_of(hit).stems for hit in hits]
+        start, end = self._statement(mark)
+        if self._has(start, end, pages, fine):
+            return True
+        index = bisect_right(self.starts, mark.start) - 1
+        if not self._said(index).endswith(":"):
+            return False
+        behind = self.leads[bisect_right(self.leads, index) :][:1]
+        items = [self._bounds(at) for at in range(index + 1, behind[0] if behind else len(self.starts))]
+        led = stems_of(self.blanked[start:end])
+        known = any(len(led & page.all) >= LEAST_LED_IN * len(led) for page in pages)
+        return known and bool(items) and all(self._has(*item, pages, fine) for item in items if not self._marks_within(*item))
+
+    def _has(self, start: int, end: int, pages: Sequence[Stems], fine: Sequence[tuple[int, str]]) -> bool:
+        said = self.blanked[start:end]
+        mark = SAFE_ITEM.match(said)
+        clauses = clauses_of(said[mark.end() :] if mark else said)
+        statuses = {status for at, status in fine if start <= at < end}
+        if statuses - FINE or not (statuses or clauses):
+            return False
+        if "derived" in statuses:  # what is worked out is put in words that no page has
+            words = frozenset[str]().union(*(clause.words for clause in clauses))
+            return len(words & frozenset().union(*(page.all for page in pages))) >= LEAST_LED_IN * len(words)
+        return all(any(has_clause(clause, page) for page in pages) for clause in clauses)
+
+    def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:
+        """The line of the first of a statement's figures on a page, else its sentence with most of the words."""
+        said = self.blanked[start:end]
+        if stated := next((places[0] for figure in find_figures(said) if (places := figures_stating(figure, view))), None):
+            first, last = view.text.rfind("\n", 0, stated.start) + 1, view.text.find("\n", stated.end)
+            line = view.text[first : last if last >= 0 else len(view.text)]
+            return first + len(line) - len(line.lstrip()), first + len(line.rstrip())
+        words = stems_of(said)
+        shared = [len(words & sentence) for sentence in view.stems.sentences]
+        return view.sentence_spans[shared.index(max(shared))] if shared else (-1, -1)
 
     def scope(self, position: int) -> Scope:
         """The sentence around a position and the keys cited for what stands there: the next in the sentence, else any of it, else nearby."""

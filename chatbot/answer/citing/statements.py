@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from chatbot.answer.citing.citations import check_answer, with_short_keys
+from chatbot.answer.citing.clauses import BETWEEN_CLAUSES, PAST, VERB, clauses_of, has_clause
 from chatbot.answer.citing.keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.evidence.page import page_of
-from chatbot.evidence.sentences import NEAR, Stems, stems_of
-from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words, tells
+from chatbot.evidence.sentences import NEAR, stems_of
+from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words
 from chatbot.records import Citation, NumberCheck, Prompt, Statement
 from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
@@ -30,10 +31,6 @@ FEWEST_TELLING = 2
 FEWEST_UNSPACED = 4
 # Share of a sentence's words that must stand near the passage located for it, lest four words in a row that any page of the kind has pass for all of it.
 LEAST_NEAR = 0.4
-# ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
-LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
-# Telling words of a clause without a verb that is one of a list.
-MOST_LISTED = 2
 # Pages on which one sentence is looked up with all checks.
 MOST_LOOKED_AT = 4
 # ... and anywhere on the page that its list or paragraph is cited for.
@@ -55,16 +52,6 @@ _ABSENT = re.compile(
     r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!\bthat\b)[^,;:])*",
     re.I,
 )
-_BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)\s|\s[–—]\s", re.I)
-# Words that only join a sentence or a clause to another.
-_JOINING = frozenset(
-    "however overall instead thus hence therefore moreover furthermore also notably contrast addition namely respectively plus meanwhile".split()
-)
-# Verbs that make a sentence of a few words.
-_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
-# A past form and what was done to whom: "abolished the debt anchor".
-_PAST = re.compile(r"\b[a-z]{2,}ed (?:the|a|an|its|their|all|his|her)\b", re.I)
-_BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
 _ASKS = re.compile(r"\b(?:what|which|who|whom|whose|how|why|when|where|whether)\b", re.I)
 # What a line that leads a list in ends with or says of the list.
 _LEADING = re.compile(
@@ -74,6 +61,12 @@ _LEADING = re.compile(
 )
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+# What is said of the excerpts as a whole, and not of what they speak of: "the excerpts show revenue but no rates".
+_LACKING = re.compile(
+    r"\b(?:the|these|this|those|any of the) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?|materials?)\b[^.;]{0,200}"
+    r"\b(?:not|no|none|nothing|never|neither|without|cannot)\b",
+    re.I,
+)
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
@@ -236,7 +229,7 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or (_LACKING.search(said) and not find_figures(said)):
         return False
     return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
 
@@ -245,7 +238,7 @@ def _is_question(said: str) -> bool:
     """Whether a sentence asks: "Wrong: the minister was bribed?" has its verb behind what it speaks of, and does not."""
     if not said.endswith(("?", "？")):
         return False
-    verb = _VERB.search(said)
+    verb = VERB.search(said)
     return verb is None or bool(_ASKS.search(said[: verb.end()])) or telling_words(comparable_words(said[: verb.start()])) == 0
 
 
@@ -261,7 +254,7 @@ def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> boo
     leads = said.rstrip("*_ ").endswith((":", "："))
     if not (leads or _HEADING.match(said)) or find_figures(said) or below is None or below.status == "unsupported":
         return False
-    if any(_is_sentence(part) for part in _BETWEEN_CLAUSES.split(said.rstrip(":：*_ "))):
+    if any(_is_sentence(part) for part in BETWEEN_CLAUSES.split(said.rstrip(":：*_ "))):
         return False
     return len(stems_of(said) - known) <= (MOST_NEW_IN_LEAD if leads else MOST_NEW_IN_HEADING)
 
@@ -270,7 +263,7 @@ def _is_sentence(part: str) -> bool:
     """Whether a part of a heading or lead-in says something of something, with a verb; "The main measures are" and "It took these measures" only lead in."""
     if _LEADING.search(part) or _ASKS.search(part):
         return False
-    verb = _VERB.search(part) or _PAST.search(part)
+    verb = VERB.search(part) or PAST.search(part)
     return verb is not None and telling_words(comparable_words(part[: verb.start()])) > 0 and bool(_LETTER.search(part[verb.end() :]))
 
 
@@ -326,7 +319,7 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
     said, hit = one.text.strip(), prompt.sources[key]
     words = stems_of(_without_item(said))
     page = page_of(hit).stems
-    if len(words & page.all) < LEAST_SHARED * len(words) or not all(_has_clause(clause, page) for clause in _clauses(_without_item(said))):
+    if len(words & page.all) < LEAST_SHARED * len(words) or not all(has_clause(clause, page) for clause in clauses_of(_without_item(said))):
         return None
     if any(number.status in AGAINST for number in check_answer(f"{said} [{key}]", prompt)[2]):
         return None
@@ -348,13 +341,13 @@ def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:
 
     Few pages are looked at in earnest, which costs: those that have its figures' digits, and of them those that have most of its words anywhere.
     """
-    words, clauses = stems_of(said), _clauses(said)
+    words, clauses = stems_of(said), clauses_of(said)
     shares = {key: len(words & page_of(prompt.sources[key]).stems.all) / len(words) if words else 1.0 for key in keys}
     digits = [figure.text for figure in find_figures(said)]
     printed = {key: sum(figure in prompt.sources[key].page_text for figure in digits) for key in keys}
     likely = (key for key in sorted(keys, key=lambda key: (-printed[key], -shares[key])) if shares[key] >= LEAST_NEAR)
     best, found = "", 0.0
-    for key in islice((key for key in likely if all(_has_clause(clause, page_of(prompt.sources[key]).stems) for clause in clauses)), MOST_LOOKED_AT):
+    for key in islice((key for key in likely if all(has_clause(clause, page_of(prompt.sources[key]).stems) for clause in clauses)), MOST_LOOKED_AT):
         share = _share_found(said, words, key, prompt) if shares[key] > found else 0.0
         best, found = (key, share) if share >= LEAST_NEAR and share > found else (best, found)
     return best
@@ -369,52 +362,6 @@ def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> 
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]
     return len(words & stems_of(f"{hit.document} {hit.context} {around}")) / len(words) if words else 1.0
-
-
-# ---------------------------------------------------------------- clause by clause
-
-
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """A part of a sentence with telling words of its own. words: these, stemmed; figures: whether it has any, which are checked for themselves.
-    core: of its words those that no place may lack, what was done or what something is.
-    listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
-
-    words: frozenset[str]
-    figures: bool
-    listed: bool
-    core: frozenset[str]
-
-
-def _clauses(said: str) -> list[_Clause]:
-    parts = [(part, _telling(part)) for part in _BETWEEN_CLAUSES.split(said)]
-    return [
-        _Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not _VERB.search(part), _core(part)) for part, words in parts if words
-    ]
-
-
-def _has_clause(clause: _Clause, page: Stems) -> bool:
-    """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
-    these may be a row's, its head's and its table's."""
-    if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
-        return True
-    if clause.figures:
-        return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
-    if clause.listed:
-        return any(clause.words <= place for place in page.around)
-    return any(clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
-
-
-def _core(part: str) -> frozenset[str]:
-    """The past form that says what was done, "abolished the anchor", and the one word behind "is" that says what something is, "is insolvent"."""
-    done = _PAST.search(part)
-    being = _BEING.search(part)
-    return _telling(" ".join([done[0] if done else "", being[1] if being else ""]))
-
-
-def _telling(text: str) -> frozenset[str]:
-    """The terms of a text that are no figures and no words that go with any figure."""
-    return stems_of(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
 
 
 def _without_item(said: str) -> str:

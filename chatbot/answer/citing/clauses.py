@@ -1,0 +1,70 @@
+"""Knows a sentence's clauses and whether a page has the words of each in one place: what was done, and of what; knows no keys and no figures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from chatbot.evidence.sentences import Stems, stems_of
+from chatbot.evidence.words import comparable_words, tells
+from ingestion.language.numbers import find_figures
+
+__all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "Clause", "clauses_of", "has_clause"]
+
+# ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
+LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
+# Telling words of a clause without a verb that is one of a list.
+MOST_LISTED = 2
+BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)\s|\s[–—]\s", re.I)
+# Words that only join a sentence or a clause to another.
+_JOINING = frozenset(
+    "however overall instead thus hence therefore moreover furthermore also notably contrast addition namely respectively plus meanwhile".split()
+)
+# Verbs that make a sentence of a few words.
+VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
+# A past form and what was done to whom: "abolished the debt anchor".
+PAST = re.compile(r"\b[a-z]{2,}ed (?:the|a|an|its|their|all|his|her)\b", re.I)
+_BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence with telling words of its own. words: these, stemmed; figures: whether it has any, which are checked for themselves.
+    core: of its words those that no place may lack, what was done or what something is.
+    listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
+
+    words: frozenset[str]
+    figures: bool
+    listed: bool
+    core: frozenset[str]
+
+
+def clauses_of(said: str) -> list[Clause]:
+    parts = [(part, _telling(part)) for part in BETWEEN_CLAUSES.split(said)]
+    return [
+        Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not VERB.search(part), _core(part)) for part, words in parts if words
+    ]
+
+
+def has_clause(clause: Clause, page: Stems) -> bool:
+    """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
+    these may be a row's, its head's and its table's."""
+    if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
+        return True
+    if clause.figures:
+        return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
+    if clause.listed:
+        return any(clause.words <= place for place in page.around)
+    return any(clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
+
+
+def _core(part: str) -> frozenset[str]:
+    """The past form that says what was done, "abolished the anchor", and the one word behind "is" that says what something is, "is insolvent"."""
+    done = PAST.search(part)
+    being = _BEING.search(part)
+    return _telling(" ".join([done[0] if done else "", being[1] if being else ""]))
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The terms of a text that are no figures and no words that go with any figure."""
+    return stems_of(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
