@@ -12,7 +12,7 @@ from chatbot.answer.checks.formulas import amount_of, comes_to
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 
-__all__ = ["reckoned"]
+__all__ = ["REPORTED", "reckoned"]
 
 # Figures that are added up; more are a table of their own, of which some add up to anything.
 MOST_ADDED = 8
@@ -24,6 +24,8 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
+# Words in which a result is told, and which no page need have.
+REPORTED = re.compile("|".join(one.pattern for one in (_ADDED, _COMPARED)), re.IGNORECASE)
 # The figure behind these words is what another is compared with, and what a change is a share of.
 _BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
 # Figures before a share, or a factor, among which is what it is of.

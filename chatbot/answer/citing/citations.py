@@ -6,8 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from chatbot.answer.checks.number_checks import FINE, Scope, check_numbers, figures_stating
+from chatbot.answer.checks.reckoned import REPORTED
 from chatbot.answer.citing.altered import alteration
 from chatbot.answer.citing.clauses import clauses_of, has_clause
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
@@ -17,6 +19,7 @@ from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.sentences import Stems, stems_of
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
+    STOP_WORDS,
     TELLING_WORDS,
     comparable_words,
     telling_words,
@@ -39,12 +42,18 @@ FIGURE_ALONE = "only a figure or date of it was found on the page, not what it s
 FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE})
 # Share of the words of a line that leads a list in that its page must have.
 LEAST_LED_IN = 0.4
+UNKNOWN_NAME = "none of the pages given names “{}”"
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
+
+
+# Words with a capital letter one behind the other: a name, or the head of an item.
+_NAME = re.compile(r"\b[A-Z][a-z]+(?:(?: of| and| for| the| on|,)? (?:[A-Z][a-z]+))+")
+_NAME_WORD = re.compile(r"[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +143,9 @@ class _Answer:
         figures = find_figures(self.blanked)
         fine = [(figure.start, check.status) for figure, check in zip(figures, numbers, strict=True)]
         for mark, citation in found:
-            if citation.reason not in FREELY_PUT or not self._stands(mark, fine):
+            if citation.verified and (name := self._unknown_name(*self._statement(mark))):
+                citation = replace(citation, verified=False, reason=UNKNOWN_NAME.format(name))
+            if citation.reason not in FREELY_PUT or not self._stands(mark, fine) or self._unknown_name(*self._statement(mark)):
                 yield citation
                 continue
             hit = self.prompt.sources[next(key for _, key in mark.keys if _short(key) == citation.key)]
@@ -143,6 +154,25 @@ class _Answer:
             basis = "figures" if any(start <= at < end for at, _ in fine) else "clauses"
             quote = hit.page_text[slice(*place)]
             yield replace(citation, quote=quote, verified=True, start=place[0], end=place[1], reason=None, basis=basis)
+
+    def _unknown_name(self, start: int, end: int) -> str:
+        """A name of several words that a statement has and no page, question or exchange of the prompt: of one of its words; "" where there is none."""
+        for found in _NAME.finditer(self.blanked, start, end):
+            words = [word for word in _NAME_WORD.findall(found[0]) if word.casefold() not in STOP_WORDS]
+            initials = "".join(word[0] for word in words)
+            if len(words) > 1 and initials not in self._known_text and any(word.casefold() not in self._known_words for word in words):
+                return " ".join(found[0].split())
+        return ""
+
+    @cached_property
+    def _known_text(self) -> str:
+        pages = (f"{hit.document} {hit.context} {hit.page_text}" for hit in self.prompt.sources.values())
+        said = (f"{one.user} {one.assistant}" for one in self.prompt.exchanges)
+        return " ".join([self.prompt.question, *pages, *said])
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"[^\W\d_]+", self._known_text.casefold()))
 
     def _stands(self, mark: _Mark, fine: Sequence[tuple[int, str]]) -> bool:
         """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""
@@ -168,7 +198,7 @@ class _Answer:
         if statuses - FINE or not (statuses or clauses):
             return False
         if "derived" in statuses:  # what is worked out is put in words that no page has
-            words = frozenset[str]().union(*(clause.words for clause in clauses))
+            words = frozenset[str]().union(*(clause.words for clause in clauses_of(REPORTED.sub(" ", said))))
             return len(words & frozenset().union(*(page.all for page in pages))) >= LEAST_LED_IN * len(words)
         return all(any(has_clause(clause, page) for page in pages) for clause in clauses)
 
