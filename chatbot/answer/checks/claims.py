@@ -35,6 +35,8 @@ _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "pur
     r"|amorti[sz]|acqui|treasury stock|provision",
     re.IGNORECASE,
 )
+# "5 million of rents out of 9".
+_BEHIND = re.compile(r"\s(?:of|in|for)\s((?:(?!out of)[^,;.()\d]){1,60}?)(?=\s(?:out of|from|and|to|over|on)\b|[,;.()\d]|\Z)")
 # "4.1% below the baseline".
 _BELOW = re.compile(r"\W{0,3}(?:below|under|down|smaller|short of)\b", re.IGNORECASE)
 # "provided by (used in)", "income (loss)", "(gain) loss": a label for both directions says nothing of the sign.
@@ -128,6 +130,7 @@ class Spoken:
             tuple(sentence.periods),
             _head_before(self._text, figure),
             sentence.figures,
+            label_words(behind[1]) if (behind := _BEHIND.match(self._text, figure.end, scope.end)) else frozenset(),
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)

@@ -24,6 +24,7 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
+_AVERAGED = re.compile(r"\b(?:average|averages|averaged|averaging|mean)\b", re.IGNORECASE)
 # Words in which a result is told, and which no page need have.
 REPORTED = re.compile("|".join(one.pattern for one in (_ADDED, _COMPARED)), re.IGNORECASE)
 # The figure behind these words is what another is compared with, and what a change is a share of.
@@ -49,6 +50,8 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
         operands = [other for other in range(len(figures)) if other != at and sound[other] and scope.start <= figures[other].start < scope.end]
         written = next((found for pair in _neighbours(figures, operands) for found in _of_two(text, said, result, pair)), "")
         written = written or _share(text, figures, at, sound) or _factor(text, figures, at, sound)
+        if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
+            written = _mean(text, figures, at, sound)
         if not written and _ADDED.search(said):
             written = _sum(text, figures, at, [other for other in range(len(figures)) if sound[other]])
         if written:
@@ -97,6 +100,16 @@ def _share(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bo
     wholes = [figures[other] for other in range(max(0, at - 1 - SHARES_REACH), at - 1) if sound[other] and figures[other].start >= start]
     of = (whole for whole in reversed(wholes) if _alike(whole, part) and amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result))
     return next((f"{part.text} / {whole.text}" for whole in of), "")
+
+
+def _mean(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+    """The last figures before one in its paragraph whose mean it is."""
+    start = text.rfind("\n\n", 0, figures[at].start) + 1
+    before = [figures[other] for other in range(at) if sound[other] and figures[other].start >= start and _alike(figures[other], figures[at])]
+    for count in range(2, min(len(before), MOST_ADDED) + 1):
+        if comes_to(sum(map(amount_of, before[-count:])) / count, figures[at]):
+            return f"({' + '.join(figure.text for figure in before[-count:])}) / {count}"
+    return ""
 
 
 def _factor(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:

@@ -70,8 +70,10 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
         # A word of the row, its section or what is said above the table is enough.
         touched = not mention.nearby or (mine.words | mine.beside | view.around) & mention.nearby[-1]
         return "" if touched else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
-    if named == place.row:
+    if named == place.row or mine.words <= mention.behind:
         return ""
+    if view.digits(named, place.column).lstrip("-") in mention.figures and len(mention.nearby) > 1 and mine.words <= mention.nearby[-2]:
+        return ""  # both rows are read out
     return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {view.text(named, place.column)}"
 
 

@@ -23,7 +23,7 @@ _JOINING = frozenset(
 # Verbs that make a sentence of a few words.
 VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
 # A past form and what was done to whom: "abolished the debt anchor".
-PAST = re.compile(r"\b[a-z]{2,}ed (?:the|a|an|its|their|all|his|her)\b", re.I)
+PAST = re.compile(r"\b[a-z]{2,}ed (?:(?:the|a|an|its|their|all|his|her)\b|(?-i:[A-Z])\w+)", re.I)
 _BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
 
 

@@ -11,12 +11,14 @@ from itertools import islice
 from chatbot.answer.citing.citations import check_answer, with_short_keys
 from chatbot.answer.citing.clauses import BETWEEN_CLAUSES, PAST, VERB, clauses_of, has_clause
 from chatbot.answer.citing.keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citing.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.sentences import NEAR, stems_of
 from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words
 from chatbot.records import Citation, NumberCheck, Prompt, Statement
 from ingestion.language.items import SAFE_ITEM
-from ingestion.language.numbers import find_figures
+from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["MODEL_TEXT", "Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
@@ -63,10 +65,12 @@ _LEADING = re.compile(
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 # What is said of the excerpts as a whole, and not of what they speak of: "the excerpts show revenue but no rates".
 _LACKING = re.compile(
+    r"\A\W*(?:but|though|and) (?:not|no|without)\b|\b(?:do|does) not appear in the (?:excerpts?|documents?|sources?|pages?)\b|"
     r"\b(?:the|these|this|those|any of the) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?|materials?)\b[^.;]{0,200}"
     r"\b(?:not|no|none|nothing|never|neither|without|cannot)\b",
     re.I,
 )
+_YEAR = re.compile(YEAR)
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
@@ -107,6 +111,7 @@ def check_statements(text: str, prompt: Prompt) -> Checked:
     worked out from figures which stand there rests on what is cited near it. All else is "unsupported", and the keys of its neighbours do not count for
     its figures.
     """
+    text = plain_arithmetic(text)
     sentences = _judged(text, prompt)
     pieces: list[str] = []
     uncited: list[tuple[int, int]] = []
@@ -229,9 +234,14 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or (_LACKING.search(said) and not find_figures(said)):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or (_LACKING.search(said) and not _amounts(said)):
         return False
     return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
+
+
+def _amounts(said: str) -> list[Figure]:
+    """Its figures but for years."""
+    return [figure for figure in find_figures(said) if not _YEAR.fullmatch(figure.text)]
 
 
 def _is_question(said: str) -> bool:
