@@ -59,7 +59,8 @@ class Mention:
     nearby: label words around it, widening: its clause, its sentence, the answer with the question. periods: those it may be of.
     own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
     beside: the one period, if any, that the sentence ties to it: period_beside. named: all that the sentence names.
-    figures: the digits of all figures of its sentence. behind: label words that follow it, "5 million of rents". head: what a cell is read out under, "2023" of "(2024: 5; 2023: 4)", whitespace collapsed; "" where none is.
+    figures: the digits of all figures of its sentence. behind: label words that follow it, "5 million of rents".
+    head: what a cell is read out under, "2023" of "(2024: 5; 2023: 4)", whitespace collapsed; "" where none is.
     """
 
     nearby: tuple[frozenset[str], ...]

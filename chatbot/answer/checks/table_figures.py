@@ -72,8 +72,6 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
         return "" if touched else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row or mine.words <= mention.behind:
         return ""
-    if view.digits(named, place.column).lstrip("-") in mention.figures and len(mention.nearby) > 1 and mine.words <= mention.nearby[-2]:
-        return ""  # both rows are read out
     return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {view.text(named, place.column)}"
 
 

@@ -11,7 +11,7 @@ from chatbot.evidence.words import STOP_WORDS, Words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import OPPOSITES
 
-__all__ = ["alteration"]
+__all__ = ["DENIALS", "alteration"]
 
 # Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak of something else in a few of its words.
 FEWEST_EQUAL = 3
@@ -25,7 +25,7 @@ MOST_ADDED = 3
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
     "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
 )
-_DENIALS = frozenset(
+DENIALS = frozenset(
     """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable
     fail fails failed failing failure lack lacks lacked absence""".split()
 )
@@ -61,7 +61,7 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
         if own and others and own != others:
             return f"the page says “{' '.join(others)}” where the answer says “{' '.join(own)}”"
         denials += _denial(mine, its)
-        if said.texts[b] not in _DENIALS:  # "may not" is "must not"
+        if said.texts[b] not in DENIALS:  # "may not" is "must not"
             opposites += _opposition(mine, its)
     # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only after".
     return "" if len(denials) == len(opposites) else (denials or opposites)[0]
@@ -69,7 +69,7 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
 
 def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:
     """What one of two runs of words that stand in the same place denies, and the other does not."""
-    denied, denies = ([word for word in words if word in _DENIALS] for words in (said, there))
+    denied, denies = ([word for word in words if word in DENIALS] for words in (said, there))
     if len(denied) % 2 == len(denies) % 2:
         return []
     return [f"the answer has “{denied[0]}”, the page does not" if len(denied) % 2 else f"the page has “{denies[0]}”, the answer does not"]

@@ -10,13 +10,13 @@ from functools import cached_property
 
 from chatbot.answer.checks.number_checks import FINE, Scope, check_numbers, figures_stating
 from chatbot.answer.checks.reckoned import REPORTED
-from chatbot.answer.citing.altered import alteration
+from chatbot.answer.citing.altered import DENIALS, alteration
 from chatbot.answer.citing.clauses import clauses_of, has_clause
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.evidence.page import Page, page_of
-from chatbot.evidence.sentences import Stems, stems_of
+from chatbot.evidence.sentences import stems_of
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
@@ -40,8 +40,9 @@ NOT_LOCATED = "no passage of the page could be located"
 FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
 # Of a statement that has none of the page's wording, and may be right.
 FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE})
-# Share of the words of a line that leads a list in that its page must have.
-LEAST_LED_IN = 0.4
+# Share of the words of a line that leads a list in that its page must have, and of a statement that each of the pages cited together for it must.
+LEAST_LED_IN = LEAST_OF_EACH = 0.4
+OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
 NOTHING_STATED = "no statement stands at this key"
 
@@ -53,6 +54,7 @@ _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 
 # Words with a capital letter one behind the other: a name, or the head of an item.
 _NAME = re.compile(r"\b[A-Z][a-z]+(?:(?: of| and| for| the| on|,)? (?:[A-Z][a-z]+))+")
+_COLON = re.compile(r":\s")
 _NAME_WORD = re.compile(r"[A-Za-z]+")
 
 
@@ -145,12 +147,16 @@ class _Answer:
         for mark, citation in found:
             if citation.verified and (name := self._unknown_name(*self._statement(mark))):
                 citation = replace(citation, verified=False, reason=UNKNOWN_NAME.format(name))
-            if citation.reason not in FREELY_PUT or not self._stands(mark, fine) or self._unknown_name(*self._statement(mark)):
+            start, end = self._statement(mark)
+            if citation.reason not in FREELY_PUT or not self._stands(mark, fine) or self._unknown_name(start, end):
                 yield citation
                 continue
             hit = self.prompt.sources[next(key for _, key in mark.keys if _short(key) == citation.key)]
-            start, end = self._statement(mark)
-            place = self._place(start, end, page_of(hit))
+            words = stems_of(self.blanked[start:end])
+            if len(words & page_of(hit).stems.all) < LEAST_OF_EACH * len(words):
+                yield citation
+                continue
+            place = (citation.start, citation.end) if citation.quote else self._place(start, end, page_of(hit))
             basis = "figures" if any(start <= at < end for at, _ in fine) else "clauses"
             quote = hit.page_text[slice(*place)]
             yield replace(citation, quote=quote, verified=True, start=place[0], end=place[1], reason=None, basis=basis)
@@ -177,9 +183,9 @@ class _Answer:
     def _stands(self, mark: _Mark, fine: Sequence[tuple[int, str]]) -> bool:
         """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""
         hits = [self.prompt.sources[key] for beside in self._together(mark) for _, key in beside.keys if key]
-        pages = [page_of(hit).stems for hit in hits]
+        views = [page_of(hit) for hit in hits]
         start, end = self._statement(mark)
-        if self._has(start, end, pages, fine):
+        if self._has(start, end, views, fine):
             return True
         index = bisect_right(self.starts, mark.start) - 1
         if not self._said(index).endswith(":"):
@@ -187,20 +193,24 @@ class _Answer:
         behind = self.leads[bisect_right(self.leads, index) :][:1]
         items = [self._bounds(at) for at in range(index + 1, behind[0] if behind else len(self.starts))]
         led = stems_of(self.blanked[start:end])
-        known = any(len(led & page.all) >= LEAST_LED_IN * len(led) for page in pages)
-        return known and bool(items) and all(self._has(*item, pages, fine) for item in items if not self._marks_within(*item))
+        known = any(len(led & view.stems.all) >= LEAST_LED_IN * len(led) for view in views)
+        return known and bool(items) and all(self._has(*item, views, fine) for item in items if not self._marks_within(*item))
 
-    def _has(self, start: int, end: int, pages: Sequence[Stems], fine: Sequence[tuple[int, str]]) -> bool:
+    def _has(self, start: int, end: int, views: Sequence[Page], fine: Sequence[tuple[int, str]]) -> bool:
         said = self.blanked[start:end]
         mark = SAFE_ITEM.match(said)
-        clauses = clauses_of(said[mark.end() :] if mark else said)
+        said = said[mark.end() :] if mark else said
+        clauses = [clause for part in _COLON.split(said) for clause in clauses_of(part)]
+        denied = DENIALS.intersection(comparable_words(said).texts)
+        if denied and all(DENIALS.isdisjoint(view.words.texts) for view in views):
+            return False
         statuses = {status for at, status in fine if start <= at < end}
         if statuses - FINE or not (statuses or clauses):
             return False
         if "derived" in statuses:  # what is worked out is put in words that no page has
             words = frozenset[str]().union(*(clause.words for clause in clauses_of(REPORTED.sub(" ", said))))
-            return len(words & frozenset().union(*(page.all for page in pages))) >= LEAST_LED_IN * len(words)
-        return all(any(has_clause(clause, page) for page in pages) for clause in clauses)
+            return len(words & frozenset().union(*(view.stems.all for view in views))) >= LEAST_LED_IN * len(words)
+        return all(any(has_clause(clause, view.stems, of_row=False) for view in views) for clause in clauses)
 
     def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:
         """The line of the first of a statement's figures on a page, else its sentence with most of the words."""
@@ -251,7 +261,7 @@ class _Answer:
             quote = view.text[slice(*span)]
             found = comparable_words(quote)
             tells = telling_words(found) > 0 or len(found.texts) >= MIN_QUOTE_WORDS  # so many figures stand nowhere in this order by chance
-            return span, "" if tells and not known else FIGURE_ALONE, quote
+            return span, "" if tells and not known else OTHER_HEAD, quote
         return None
 
     def _statement(self, mark: _Mark) -> tuple[int, int]:

@@ -13,6 +13,8 @@ __all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "Clause", "clauses_of", "has_claus
 
 # ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
 LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
+# ... where nothing but these words says that it is this figure's place.
+LEAST_WITH_FIGURE_ALONE = 0.5
 # Telling words of a clause without a verb that is one of a list.
 MOST_LISTED = 2
 BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)\s|\s[–—]\s", re.I)
@@ -46,13 +48,14 @@ def clauses_of(said: str) -> list[Clause]:
     ]
 
 
-def has_clause(clause: Clause, page: Stems) -> bool:
+def has_clause(clause: Clause, page: Stems, *, of_row: bool = True) -> bool:
     """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
-    these may be a row's, its head's and its table's."""
-    if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
+    these may be a row's, its head's and its table's. of_row: whether few of these words are enough."""
+    if clause.figures and len(clause.words) == 1 and of_row:  # "up 35%", "down from 142 million a year earlier"
         return True
     if clause.figures:
-        return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
+        least = LEAST_WITH_FIGURE if of_row else LEAST_WITH_FIGURE_ALONE
+        return any(len(clause.words & place) >= least * len(clause.words) for place in page.around)
     if clause.listed:
         return any(clause.words <= place for place in page.around)
     return any(clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
