@@ -90,9 +90,13 @@ def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck
 def citation_text(citation: Citation) -> str:
     """Where a citation leads and whether it stands there, in one line."""
     where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
-    return (
-        f"{where}: ✓ located on the page" if citation.verified else f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
-    )
+    if not citation.verified:
+        return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
+    found = {
+        "figures": "✓ its figures stand on the page, with the words of each clause",
+        "clauses": "✓ put in other words; those of each clause stand there",
+    }
+    return f"{where}: {found.get(citation.basis, '✓ located on the page')}"
 
 
 def figure_text(check: NumberCheck) -> str:

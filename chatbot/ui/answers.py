@@ -121,8 +121,9 @@ def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key
 
 def _verdict(group: Sequence[Passage]) -> str:
     doubtful = sum(not passage.citation.verified for passage in group)
-    if not doubtful:
-        return "**✓ verified**"
+    if not doubtful:  # of several the least sure
+        verdicts = [passage.citation.verdict for passage in group]
+        return f"**{next((one for one in verdicts if one != verdicts[0]), verdicts[0])}**"
     return "**⚠ not verified**" if len(group) == 1 else f"**⚠ {doubtful} of {len(group)} not verified**"
 
 

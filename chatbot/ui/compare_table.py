@@ -166,7 +166,7 @@ def _shown_citations(entry: Entry) -> list[Citation]:
 
 def _citation_button(citation: Citation, key: str) -> None:
     where = page_text(PageRef(citation.document or "", citation.page or 1, citation.page_label))
-    label = f"{plain_markdown(where)} **{'✓ verified' if citation.verified else '⚠ not verified'}**"
+    label = f"{plain_markdown(where)} **{citation.verdict}**"
     told = plain_markdown(f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
     opened = OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, start=citation.start)
     if st.button(label, key=key, help=told, disabled=citation.version is None, wrap=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from chatbot.answer.checks.claims import Scope
@@ -94,6 +95,8 @@ def _of_two(text: str, said: str, result: Figure, pair: tuple[Figure, Figure]) -
 def _share(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
     """What a percentage in brackets is of: the figure before it as a share of one of those that stand before that, "of the 5.5 million, 3.3 (60%)"."""
     result = figures[at]
+    if result.text.startswith("("):  # the brackets of an aside are no minus
+        result = replace(result, value=abs(result.value), start=result.start + 1)
     if at < 2 or result.percent != "percent" or not sound[at - 1] or not _OPENS.fullmatch(text, figures[at - 1].end, result.start):
         return ""
     part, start = figures[at - 1], text.rfind("\n\n", 0, result.start) + 1

@@ -39,6 +39,24 @@ def test_what_neighbours_come_to_is_derived(answer: str, result: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "result"),
     [
+        (
+            "Franchise revenues were $14,105.8 million in 2022 [S1-7f3a]. Of these, rents were $9,045.7 million (64.1%) [S1-7f3a].",
+            "(64.1%)",
+        ),
+        (
+            "The margin was 38.5% in 2017 [S1-7f3a]. Rents were $9,045.7 million in 2022, or $6,531.2 million ($9,045.7 million / 1.385) [S1-7f3a].",
+            "$6,531.2 million",
+        ),
+        ("Inventories were $13,224 million in 2022 and $10,776 million in 2021, on average $12,000 million [S1-7f3a].", "$12,000 million"),
+    ],
+)
+def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str) -> None:
+    assert statuses(answer)[result] == "derived"
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
         ("In 2022 rents were 65.1% of franchise revenues: $9,045.7 million out of $14,105.8 million [S1-7f3a].", "65.1%"),
         # The change as a share of where it ended.
         ("Inventories grew by 18.5% from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "18.5%"),

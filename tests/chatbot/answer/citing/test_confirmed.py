@@ -1,0 +1,69 @@
+"""Statements in a model's own words: those whose figures and clauses stand on the page count, and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.answer.citing.statements import check_statements
+from chatbot.records import Citation, Hit, Prompt
+
+PAGE = """Kaluba District
+Each constituency will receive K36.1 million in 2025 from the allocation of K30.6 million in 2024.
+The objectives of the budget are:
+attain real growth of 6.6 percent;
+reduce the fiscal deficit to 3.1 percent.
+The council appointed an independent auditor to examine the accounts of all water boards.
+The undertaking does not include a monetary penalty.
+"""
+OTHER = "The weather was mild in spring, and farmers sowed maize early."
+
+
+def citations(answer: str) -> tuple[Citation, ...]:
+    hits = [
+        Hit("Budget.pdf", 1, number, None, None, "text", None, f"1:{number}", text=page, page_text=page) for number, page in ((1, PAGE), (2, OTHER))
+    ]
+    sources = {f"S{rank}-7f3a": hit for rank, hit in enumerate(hits, 1)}
+    return check_statements(answer, Prompt("What does a constituency get?", "q", sources, (), (), (), "7f3a")).citations
+
+
+@pytest.mark.parametrize(
+    ("answer", "basis"),
+    [
+        ("Constituencies get K36.1 million for 2025, after K30.6 million for 2024 [S1-7f3a].", "figures"),
+        ("Accounts of water boards are examined by an auditor whom the council appointed [S1-7f3a].", "clauses"),
+        ("The council appointed an independent auditor to examine the accounts [S1-7f3a].", "located"),
+    ],
+)
+def test_what_stands_there_in_other_words_counts_for_what_it_is(answer: str, basis: str) -> None:
+    (citation,) = citations(answer)
+    assert (citation.verified, citation.basis, citation.reason) == (True, basis, None)
+    assert citation.quote and PAGE[citation.start : citation.end] == citation.quote
+
+
+def test_a_line_that_leads_a_list_in_stands_with_its_items() -> None:
+    said = "The budget has these objectives [S1-7f3a]:\n\n- Real growth of 6.6 percent\n- A fiscal deficit of 3.1 percent\n"
+    assert [citation.verified for citation in citations(said)] == [True]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Constituencies get K63.1 million for 2025, after K30.6 million for 2024 [S1-7f3a].",
+        "The minister dismissed an independent auditor over the accounts of the mines [S1-7f3a].",
+        "A monetary penalty was agreed upon by the council for 2025 [S1-7f3a].",
+        "In 2025 a constituency receives K36.1 million, against an allocation of K30.6 million in 2024 [S2-7f3a].",
+    ],
+)
+def test_what_does_not_stand_there_stays_doubted(answer: str) -> None:
+    assert [citation.verified for citation in citations(answer)] == [False]
+
+
+def test_a_page_beside_another_counts_only_with_words_of_its_own() -> None:
+    first, second = citations("Constituencies get K36.1 million for 2025, after K30.6 million for 2024 [S1-7f3a][S2-7f3a].")
+    assert (first.verified, second.verified) == (True, False)
+
+
+def test_a_name_that_no_page_has_is_doubted() -> None:
+    (citation,) = citations("The council appointed an independent auditor to examine the accounts of the Lusaka Transit Commission [S1-7f3a].")
+    assert (citation.verified, citation.reason) == (False, "none of the pages given names “Lusaka Transit Commission”")
+    assert citations("The council appointed an independent auditor to examine the accounts of Kaluba District [S1-7f3a].")[0].verified
