@@ -350,8 +350,11 @@ def _with_reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]
     checked = list(checks)
     sound = {index: check.status in FINE for index, check in enumerate(checked)}
     results = dict(reckoned(text, figures, scopes, sound))
+    alike: dict[str, list[int]] = {}
+    for other in results:
+        alike.setdefault(digits_of(figures[other]), []).append(other)
     for index, figure in enumerate(figures):
-        same = (written for other, written in results.items() if same_value(figure, figures[other]))
+        same = (results[other] for other in alike.get(digits_of(figure), ())[:MOST_PLACES] if same_value(figure, figures[other]))
         if written := results.get(index) or next(same, ""):
             checked[index] = _derived(checked[index], written)
     return checked

@@ -17,6 +17,8 @@ __all__ = ["REPORTED", "reckoned"]
 
 # Figures that are added up; more are a table of their own, of which some add up to anything.
 MOST_ADDED = 8
+# Figures of a paragraph that are looked at for one.
+FIGURES_REACH = 40
 # Digits that a result must show: one digit is what many figures come to.
 FEWEST_DIGITS = 2
 _ADDED = re.compile(r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all)\b", re.IGNORECASE)
@@ -43,18 +45,22 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
 
     figures: of the text, in order. sound: position -> whether it stands on a page cited for it, or comes from such ones: only these are reckoned with.
     """
+    starts = [figure.start for figure in figures]
     for at, result in enumerate(figures):
         if sound[at] or sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
             continue
         scope = scopes[at]
         said = text[scope.start : scope.end]
-        operands = [other for other in range(len(figures)) if other != at and sound[other] and scope.start <= figures[other].start < scope.end]
+        inside = range(bisect_left(starts, scope.start), bisect_left(starts, scope.end))
+        operands = [other for other in inside if other != at and sound[other]]
+        begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
+        before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
         written = next((found for pair in _neighbours(figures, operands) for found in _of_two(text, said, result, pair)), "")
         written = written or _share(text, figures, at, sound) or _factor(text, figures, at, sound)
         if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
-            written = _mean(text, figures, at, sound)
+            written = _mean(figures, at, before)
         if not written and _ADDED.search(said):
-            written = _sum(text, figures, at, [other for other in range(len(figures)) if sound[other]])
+            written = _sum(figures, at, before)
         if written:
             yield at, f"{written} = {result.text}"
 
@@ -105,10 +111,9 @@ def _share(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bo
     return next((f"{part.text} / {whole.text}" for whole in of), "")
 
 
-def _mean(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
-    """The last figures before one in its paragraph whose mean it is."""
-    start = text.rfind("\n\n", 0, figures[at].start) + 1
-    before = [figures[other] for other in range(at) if sound[other] and figures[other].start >= start and _alike(figures[other], figures[at])]
+def _mean(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
+    """The last of these figures whose mean it is."""
+    before = [figures[other] for other in sound if _alike(figures[other], figures[at])]
     for count in range(2, min(len(before), MOST_ADDED) + 1):
         if comes_to(sum(map(amount_of, before[-count:])) / count, figures[at]):
             return f"({' + '.join(figure.text for figure in before[-count:])}) / {count}"
@@ -129,10 +134,9 @@ def _is_base(text: str, figure: Figure) -> bool:
     return _BASE.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
 
 
-def _sum(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
-    """The last figures before one in its paragraph that add up to it; "" where none do."""
-    start = text.rfind("\n\n", 0, figures[at].start) + 1
-    before = [figures[other] for other in sound[: bisect_left(sound, at)] if figures[other].start >= start and _alike(figures[other], figures[at])]
+def _sum(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
+    """The last of these figures that add up to it; "" where none do."""
+    before = [figures[other] for other in sound if _alike(figures[other], figures[at])]
     for count in range(2, min(len(before), MOST_ADDED) + 1):
         if comes_to(sum(map(amount_of, before[-count:])), figures[at]):
             return " + ".join(figure.text for figure in before[-count:])

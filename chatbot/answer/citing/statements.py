@@ -63,11 +63,10 @@ _LEADING = re.compile(
 )
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
-# What is said of the excerpts as a whole, and not of what they speak of: "the excerpts show revenue but no rates".
+# Where the whole sentence says only that: "the excerpts do not state a rate".
 _LACKING = re.compile(
-    r"\A\W*(?:but|though|and) (?:not|no|without)\b|\b(?:do|does) not appear in the (?:excerpts?|documents?|sources?|pages?)\b|"
-    r"\b(?:the|these|this|those|any of the) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?|materials?)\b[^.;]{0,200}"
-    r"\b(?:not|no|none|nothing|never|neither|without|cannot)\b",
+    rf"\W*(?:(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?) {_ABSENT.pattern}|"
+    r"(?:(?!\bthat\b)[^,;:.])* (?:do|does) not appear in (?:the|these) (?:excerpts?|documents?|sources?|pages?|passages?))\W*",
     re.I,
 )
 _YEAR = re.compile(YEAR)
@@ -234,7 +233,7 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or (_LACKING.search(said) and not _amounts(said)):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or (_LACKING.fullmatch(said) and not _amounts(said)):
         return False
     return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
 

@@ -67,3 +67,19 @@ def test_a_name_that_no_page_has_is_doubted() -> None:
     (citation,) = citations("The council appointed an independent auditor to examine the accounts of the Lusaka Transit Commission [S1-7f3a].")
     assert (citation.verified, citation.reason) == (False, "none of the pages given names “Lusaka Transit Commission”")
     assert citations("The council appointed an independent auditor to examine the accounts of Kaluba District [S1-7f3a].")[0].verified
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ("The excerpts do not state any rate of tax for 2025.", False),
+        ("EBay's margin does not appear in the excerpts.", False),
+        ("The documents show that the minister has not paid any tax.", True),
+        ("The excerpts do not state that the minister took bribes, but he fled.", True),
+        ("The documents do not name the minister who bribed 5,000 voters.", True),
+    ],
+)
+def test_what_only_says_that_something_is_missing_states_nothing(said: str, stated: bool) -> None:
+    hit = Hit("Budget.pdf", 1, 1, None, None, "text", None, "1:1", text=PAGE, page_text=PAGE)
+    statements = check_statements(said, Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a")).statements
+    assert [one.status for one in statements] == (["unsupported"] if stated else [])
