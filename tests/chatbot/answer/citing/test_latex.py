@@ -23,6 +23,7 @@ def test_arithmetic_is_written_plainly(written: str, plain: str) -> None:
     assert plain_arithmetic(written) == plain
 
 
+@pytest.mark.alone
 def test_it_takes_no_more_than_the_length() -> None:
     began = time.perf_counter()
     plain_arithmetic(r"\frac{" * 20_000)
