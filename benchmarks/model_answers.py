@@ -24,13 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.asking import opened  # noqa: E402
-from benchmarks.planted_numbers import FINE  # noqa: E402
 from benchmarks.questions import STORE, load_questions  # noqa: E402
 from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS  # noqa: E402
 from chatbot.answer.citing.statements import Checked, check_statements  # noqa: E402
-from chatbot.records import Prompt  # noqa: E402
+from chatbot.records import FINE, Prompt  # noqa: E402
 from ingestion.language.numbers import find_figures  # noqa: E402
 from ingestion.language.sentences import sentence_spans  # noqa: E402
 

@@ -23,13 +23,12 @@ from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.number_statements import KINDS, Statement, statements_of_sentences, statements_of_tables  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citing.citations import check_answer  # noqa: E402
-from chatbot.records import Hit, NumberCheck, Prompt  # noqa: E402
+from chatbot.records import FINE, Hit, NumberCheck, Prompt  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.records import Page  # noqa: E402
 
-__all__ = ["FINE", "Judged", "judged", "paths_of", "plant_errors", "prompt_of", "report", "statements_of"]
+__all__ = ["Judged", "judged", "paths_of", "plant_errors", "prompt_of", "report", "statements_of"]
 
-FINE = ("supported", "derived")
 OTHER_PAGES = 2
 TRUE = "none"
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADDED",
+    "BASES",
+    "FINE",
     "NOT_FOUND",
     "Answer",
     "Citation",
@@ -182,6 +184,11 @@ class Prompt:
     earlier: tuple[tuple[str, str], ...] = ()
 
 
+# How a verified citation stands on its page, the surest first -> what is said of it.
+VERDICTS = {"located": "✓ verified", "figures": "✓ figures confirmed", "clauses": "✓ put otherwise"}
+BASES = tuple(VERDICTS)
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as written.
@@ -215,8 +222,11 @@ class Citation:
     @property
     def verdict(self) -> str:
         """What was checked of it, in two words, wherever it is shown."""
-        found = {"figures": "✓ figures confirmed", "clauses": "✓ put otherwise"}.get(self.basis, "✓ verified")
-        return found if self.verified else "⚠ not verified"
+        return VERDICTS[self.basis] if self.verified else "⚠ not verified"
+
+
+# Of a NumberCheck: what leaves no doubt.
+FINE = frozenset({"supported", "derived"})
 
 
 @dataclass(frozen=True, slots=True)

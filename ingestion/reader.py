@@ -27,8 +27,7 @@ from typing import Any
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.records import DocumentInfo, Page, Rect
-from ingestion.wire import page_from, page_to, write_message
-from ingestion.workers import AWAITED
+from ingestion.wire import AWAITED, page_from, page_to, write_message
 
 __all__ = ["LOOK_SECONDS", "Reader"]
 

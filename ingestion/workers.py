@@ -19,16 +19,14 @@ from ingestion.errors import DocumentError
 from ingestion.formats import open_document
 from ingestion.records import Page, Rect
 from ingestion.text_quality import needs_reading_again
-from ingestion.wire import box_to, page_from, page_to, write_message
+from ingestion.wire import AWAITED, box_to, page_from, page_to, write_message
 
-__all__ = ["AWAITED", "answer", "main"]
+__all__ = ["answer", "main"]
 
 # Address space of a reading process: a 40-megapixel raster, its greyscale copy and tesseract fit; no reader may pass 1.5 GB.
 MEMORY_LIMIT = 1_500 * 2**20
 LARGEST_TEMPORARY_FILE = 500 * 2**20
 NICENESS = 10
-# Given to a process that someone waits for.
-AWAITED = "--awaited"
 # Of a page's image, which goes through a pipe first: half the size of none at all, in a third of the time of zlib's own choice.
 PNG_LEVEL = 2
 

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from chatbot.comparing.changes import FINE, Change, change_between, changes, series, unit_text
+from chatbot.comparing.changes import Change, change_between, changes, series, unit_text
 from chatbot.comparing.records import Comparison, Entry, Nearest, Place, Quantity, question_in, year_written
 from chatbot.comparing.table import csv_bytes, entry_line, entry_text
 
 __all__ = [
-    "FINE",
     "Change",
     "Comparison",
     "Entry",

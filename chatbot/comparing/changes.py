@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.comparing.records import Comparison, Entry, Place, Quantity
+from chatbot.records import FINE
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import find_figures
 from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["FINE", "Change", "change_between", "changes", "series", "unit_text"]
+__all__ = ["Change", "change_between", "changes", "series", "unit_text"]
 
-# Verdicts on a figure under which one may reckon with it.
-FINE = frozenset({"supported", "derived"})
 # What a bare amount must reach to be taken for one without a scale, beside amounts in thousands or millions.
 LEAST_WHOLE = 1e6
 # Of a change that is worked out over different scales.

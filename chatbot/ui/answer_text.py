@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.records import Citation, NumberCheck, PageRef, Statement
+from chatbot.records import FINE, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.unseen import visible
 
-__all__ = ["FIGURES", "FINE", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
+__all__ = ["FIGURES", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # What a cell of figures holds, in brackets, with a currency or a per cent, or a dash for none.
@@ -27,7 +27,6 @@ FIGURES = {
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
 }
-FINE = frozenset({"supported", "derived"})
 # Characters of what is said of a figure.
 LONGEST_TIP = 300
 # Words in the last columns of a row of figures: "Yes", "not met".

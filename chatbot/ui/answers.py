@@ -9,10 +9,10 @@ import streamlit as st
 from chatbot.asking.answering import HAD_SAID
 from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.memory.layers import beside
-from chatbot.records import Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
+from chatbot.records import BASES, FINE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel
 from chatbot.ui.account import draw_account
-from chatbot.ui.answer_text import FIGURES, FINE, Passage, answer_html, passages_of, press_key, shown_figures
+from chatbot.ui.answer_text import FIGURES, Passage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.asking import Given
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.panel import OpenPage
@@ -122,8 +122,7 @@ def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key
 def _verdict(group: Sequence[Passage]) -> str:
     doubtful = sum(not passage.citation.verified for passage in group)
     if not doubtful:  # of several the least sure
-        verdicts = [passage.citation.verdict for passage in group]
-        return f"**{next((one for one in verdicts if one != verdicts[0]), verdicts[0])}**"
+        return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict}**"
     return "**⚠ not verified**" if len(group) == 1 else f"**⚠ {doubtful} of {len(group)} not verified**"
 
 

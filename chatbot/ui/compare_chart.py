@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from chatbot.comparing import FINE, Comparison, Entry, Place, series
+from chatbot.comparing import Comparison, Entry, Place, series
+from chatbot.records import FINE
 from chatbot.ui.text import quiet_html, short
 from ingestion.language.periods import find_periods
 from ingestion.unseen import visible

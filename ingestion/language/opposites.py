@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["HOLDINGS", "MOVES", "OPPOSITES"]
+__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -36,4 +36,9 @@ OPPOSITES = (
     (_words("accept accepts accepted allow allows allowed permit permitted"), _words("refuse refuses refused reject rejected forbidden")),
     (_words("include includes included including"), _words("exclude excludes excluded excluding")),
     (_words("tightening tighten tightened"), _words("easing ease eased loosening loosened")),
+)
+# Words that deny what stands with them, in the spelling of comparable words.
+DENIALS = _words(
+    """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable
+    fail fails failed failing failure lack lacks lacked absence"""
 )

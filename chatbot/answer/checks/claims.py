@@ -154,10 +154,10 @@ class Spoken:
         return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after))
 
     def _outflow(self, figure: Figure, scope: Scope) -> bool:
+        if figure.value <= 0 or _BELOW.match(self._text, figure.end):
+            return figure.value > 0
         around = self._text[max(scope.start, figure.start - SENSE_REACH) : min(scope.end, figure.end + SENSE_REACH)]
-        if figure.value > 0 and _BELOW.match(self._text, figure.end):
-            return True
-        return figure.value > 0 and _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
+        return _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
 
 
 def _head_before(text: str, figure: Figure) -> str:

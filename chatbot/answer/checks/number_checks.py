@@ -16,7 +16,7 @@ from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.words import common_end, comparable_words
-from chatbot.records import NumberCheck, Prompt
+from chatbot.records import FINE, NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.periods import Period
 from ingestion.language.scales import SCALE_NAMES
@@ -41,7 +41,6 @@ _OF_THE_OTHER = re.compile(
     r"\b(?:from|than|against|versus|vs\.?)\s(?:about\s)?(?P<other>[^\s\d]{0,4}\d[\d.,]{0,15})(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s(?:(?:the|fiscal|year|end|of)\s){0,3}\Z",
     re.IGNORECASE,
 )
-FINE = frozenset({"supported", "derived"})
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
 
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None

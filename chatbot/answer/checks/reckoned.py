@@ -56,7 +56,7 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
         written = next((found for pair in _neighbours(figures, operands) for found in _of_two(text, said, result, pair)), "")
-        written = written or _share(text, figures, at, sound) or _factor(text, figures, at, sound)
+        written = written or _share(text, figures, at, before) or _factor(text, figures, at, before)
         if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
             written = _mean(figures, at, before)
         if not written and _ADDED.search(said):
@@ -98,15 +98,14 @@ def _of_two(text: str, said: str, result: Figure, pair: tuple[Figure, Figure]) -
         yield f"{first.text} / {second.text}"
 
 
-def _share(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+def _share(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
     """What a percentage in brackets is of: the figure before it as a share of one of those that stand before that, "of the 5.5 million, 3.3 (60%)"."""
     result = figures[at]
     if result.text.startswith("("):  # the brackets of an aside are no minus
         result = replace(result, value=abs(result.value), start=result.start + 1)
-    if at < 2 or result.percent != "percent" or not sound[at - 1] or not _OPENS.fullmatch(text, figures[at - 1].end, result.start):
+    if result.percent != "percent" or sound[-1:] != [at - 1] or not _OPENS.fullmatch(text, figures[at - 1].end, result.start):
         return ""
-    part, start = figures[at - 1], text.rfind("\n\n", 0, result.start) + 1
-    wholes = [figures[other] for other in range(max(0, at - 1 - SHARES_REACH), at - 1) if sound[other] and figures[other].start >= start]
+    part, wholes = figures[at - 1], [figures[other] for other in sound[-1 - SHARES_REACH : -1]]
     of = (whole for whole in reversed(wholes) if _alike(whole, part) and amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result))
     return next((f"{part.text} / {whole.text}" for whole in of), "")
 
@@ -120,12 +119,12 @@ def _mean(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
     return ""
 
 
-def _factor(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+def _factor(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
     """The growth that a factor stands for: the 1.116 in "198.6 / 1.116" for 11.6 percent."""
     result = figures[at]
     if not result.bare or result.unit or result.decimals < FEWEST_DIGITS or not _OPERATED.search(text, max(0, result.start - 3), result.end + 3):
         return ""
-    rates = (figures[other] for other in range(at - 1, max(-1, at - 1 - SHARES_REACH), -1) if sound[other] and figures[other].percent == "percent")
+    rates = (figures[other] for other in reversed(sound[-SHARES_REACH:]) if figures[other].percent == "percent")
     of = ((rate, sign) for rate in rates for sign in (1, -1) if comes_to(1 + sign * amount_of(rate), result))
     return next((f"1 {'+' if sign > 0 else '-'} {rate.text}" for rate, sign in of), "")
 

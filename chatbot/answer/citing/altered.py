@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 
 from chatbot.evidence.words import STOP_WORDS, Words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
-from ingestion.language.opposites import OPPOSITES
+from ingestion.language.opposites import DENIALS, OPPOSITES
 
-__all__ = ["DENIALS", "alteration"]
+__all__ = ["alteration"]
 
 # Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak of something else in a few of its words.
 FEWEST_EQUAL = 3
@@ -24,10 +24,6 @@ MOST_ADDED = 3
 
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
     "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
-)
-DENIALS = frozenset(
-    """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable
-    fail fails failed failing failure lack lacks lacked absence""".split()
 )
 
 

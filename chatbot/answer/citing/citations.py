@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from chatbot.answer.checks.number_checks import FINE, Scope, check_numbers, figures_stating
+from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.reckoned import REPORTED
-from chatbot.answer.citing.altered import DENIALS, alteration
-from chatbot.answer.citing.clauses import clauses_of, has_clause
+from chatbot.answer.citing.altered import alteration
+from chatbot.answer.citing.clauses import clauses_of, says_clause
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
@@ -24,7 +24,7 @@ from chatbot.evidence.words import (
     comparable_words,
     telling_words,
 )
-from chatbot.records import Citation, Hit, NumberCheck, Prompt
+from chatbot.records import FINE, Citation, Hit, NumberCheck, Prompt
 from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
@@ -50,11 +50,8 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
-
-
 # Words with a capital letter one behind the other: a name, or the head of an item.
 _NAME = re.compile(r"\b[A-Z][a-z]+(?:(?: of| and| for| the| on|,)? (?:[A-Z][a-z]+))+")
-_COLON = re.compile(r":\s")
 _NAME_WORD = re.compile(r"[A-Za-z]+")
 
 
@@ -78,8 +75,8 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
     marks = _marks(text, prompt)
     answer = _Answer(text, marks, prompt, sorted(uncited))
     numbers = check_numbers(answer.blanked, answer.scope, prompt)
-    found = [(mark, citation) for mark in marks for citation in answer.citations(mark)]
-    return _shown(text, marks), tuple(answer.confirmed(found, numbers)), numbers
+    answer.figures = [(figure.start, check.status) for figure, check in zip(find_figures(answer.blanked), numbers, strict=True)]
+    return _shown(text, marks), tuple(citation for mark in marks for citation in answer.citations(mark)), numbers
 
 
 def with_short_keys(text: str, prompt: Prompt) -> str:
@@ -128,6 +125,8 @@ class _Answer:
     def __init__(self, text: str, marks: list[_Mark], prompt: Prompt, uncited: Sequence[tuple[int, int]]) -> None:
         """uncited: stretches in order, whose figures no key is cited for."""
         self.prompt, self.marks, self.uncited = prompt, marks, uncited
+        # Start and verdict of each figure, which citations need to have.
+        self.figures: Sequence[tuple[int, str]] = ()
         self.mark_starts = [mark.start for mark in marks]
         self.blanked = _with_marks(text, marks, lambda mark: " " * (mark.end - mark.start))
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
@@ -138,90 +137,6 @@ class _Answer:
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written, key in mark.keys:
             yield self._citation(mark, key) if key else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
-
-    def confirmed(self, found: Sequence[tuple[_Mark, Citation]], numbers: Sequence[NumberCheck]) -> Iterator[Citation]:
-        """The citations: one whose words stand nowhere in a row counts where its figures are right and each of its clauses has its words in one place
-        of a page that is cited with it."""
-        figures = find_figures(self.blanked)
-        fine = [(figure.start, check.status) for figure, check in zip(figures, numbers, strict=True)]
-        for mark, citation in found:
-            if citation.verified and (name := self._unknown_name(*self._statement(mark))):
-                citation = replace(citation, verified=False, reason=UNKNOWN_NAME.format(name))
-            start, end = self._statement(mark)
-            if citation.reason not in FREELY_PUT or not self._stands(mark, fine) or self._unknown_name(start, end):
-                yield citation
-                continue
-            hit = self.prompt.sources[next(key for _, key in mark.keys if _short(key) == citation.key)]
-            words = stems_of(self.blanked[start:end])
-            if len(words & page_of(hit).stems.all) < LEAST_OF_EACH * len(words):
-                yield citation
-                continue
-            place = (citation.start, citation.end) if citation.quote else self._place(start, end, page_of(hit))
-            basis = "figures" if any(start <= at < end for at, _ in fine) else "clauses"
-            quote = hit.page_text[slice(*place)]
-            yield replace(citation, quote=quote, verified=True, start=place[0], end=place[1], reason=None, basis=basis)
-
-    def _unknown_name(self, start: int, end: int) -> str:
-        """A name of several words that a statement has and no page, question or exchange of the prompt: of one of its words; "" where there is none."""
-        for found in _NAME.finditer(self.blanked, start, end):
-            words = [word for word in _NAME_WORD.findall(found[0]) if word.casefold() not in STOP_WORDS]
-            initials = "".join(word[0] for word in words)
-            if len(words) > 1 and initials not in self._known_text and any(word.casefold() not in self._known_words for word in words):
-                return " ".join(found[0].split())
-        return ""
-
-    @cached_property
-    def _known_text(self) -> str:
-        pages = (f"{hit.document} {hit.context} {hit.page_text}" for hit in self.prompt.sources.values())
-        said = (f"{one.user} {one.assistant}" for one in self.prompt.exchanges)
-        return " ".join([self.prompt.question, *pages, *said])
-
-    @cached_property
-    def _known_words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"[^\W\d_]+", self._known_text.casefold()))
-
-    def _stands(self, mark: _Mark, fine: Sequence[tuple[int, str]]) -> bool:
-        """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""
-        hits = [self.prompt.sources[key] for beside in self._together(mark) for _, key in beside.keys if key]
-        views = [page_of(hit) for hit in hits]
-        start, end = self._statement(mark)
-        if self._has(start, end, views, fine):
-            return True
-        index = bisect_right(self.starts, mark.start) - 1
-        if not self._said(index).endswith(":"):
-            return False
-        behind = self.leads[bisect_right(self.leads, index) :][:1]
-        items = [self._bounds(at) for at in range(index + 1, behind[0] if behind else len(self.starts))]
-        led = stems_of(self.blanked[start:end])
-        known = any(len(led & view.stems.all) >= LEAST_LED_IN * len(led) for view in views)
-        return known and bool(items) and all(self._has(*item, views, fine) for item in items if not self._marks_within(*item))
-
-    def _has(self, start: int, end: int, views: Sequence[Page], fine: Sequence[tuple[int, str]]) -> bool:
-        said = self.blanked[start:end]
-        mark = SAFE_ITEM.match(said)
-        said = said[mark.end() :] if mark else said
-        clauses = [clause for part in _COLON.split(said) for clause in clauses_of(part)]
-        denied = DENIALS.intersection(comparable_words(said).texts)
-        if denied and all(DENIALS.isdisjoint(view.words.texts) for view in views):
-            return False
-        statuses = {status for at, status in fine if start <= at < end}
-        if statuses - FINE or not (statuses or clauses):
-            return False
-        if "derived" in statuses:  # what is worked out is put in words that no page has
-            words = frozenset[str]().union(*(clause.words for clause in clauses_of(REPORTED.sub(" ", said))))
-            return len(words & frozenset().union(*(view.stems.all for view in views))) >= LEAST_LED_IN * len(words)
-        return all(any(has_clause(clause, view.stems, of_row=False) for view in views) for clause in clauses)
-
-    def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:
-        """The line of the first of a statement's figures on a page, else its sentence with most of the words."""
-        said = self.blanked[start:end]
-        if stated := next((places[0] for figure in find_figures(said) if (places := figures_stating(figure, view))), None):
-            first, last = view.text.rfind("\n", 0, stated.start) + 1, view.text.find("\n", stated.end)
-            line = view.text[first : last if last >= 0 else len(view.text)]
-            return first + len(line) - len(line.lstrip()), first + len(line.rstrip())
-        words = stems_of(said)
-        shared = [len(words & sentence) for sentence in view.stems.sentences]
-        return view.sentence_spans[shared.index(max(shared))] if shared else (-1, -1)
 
     def scope(self, position: int) -> Scope:
         """The sentence around a position and the keys cited for what stands there: the next in the sentence, else any of it, else nearby."""
@@ -240,12 +155,87 @@ class _Answer:
         (first, last), reason, quote = self._copied(mark, hit) or self._passage(*self._statement(mark), hit)
         if reason and not quote and (paragraph := self._paragraph(mark)):
             (first, last), reason, quote = self._passage(*paragraph, hit)
+        basis = "located"
+        if name := self._unknown_name(*self._statement(mark)):
+            reason = reason or UNKNOWN_NAME.format(name)
+        elif reason in FREELY_PUT:
+            (first, last), found = self._confirmed(mark, hit, (first, last))
+            reason, quote, basis = ("", hit.page_text[first:last], found) if found else (reason, quote, basis)
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
         instructs = instructs_by_name(hit) or any(
             (start < last and first < end) or repeats_order(said, hit.page_text[start:end]) for start, end in hit.instructions
         )
-        return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs)
+        return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs, basis)
+
+    def _confirmed(self, mark: _Mark, hit: Hit, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
+        """Place and basis of a statement whose words stand nowhere in a row, at: nor in more than a part; "" for the basis where it is not confirmed.
+
+        It is where its figures are right, and each of its clauses has its words in one place of a page that is cited with this one."""
+        start, end = self._statement(mark)
+        words, view = stems_of(self.blanked[start:end]), page_of(hit)
+        if len(words & view.stems.all) < LEAST_OF_EACH * len(words) or not self._stands(mark, start, end):
+            return at, ""
+        basis = "figures" if any(start <= figure < end for figure, _ in self.figures) else "clauses"
+        return (at if at[0] >= 0 else self._place(start, end, view)), basis
+
+    def _unknown_name(self, start: int, end: int) -> str:
+        """A name of several words of which no page, question or exchange of the prompt has one; "" where there is none."""
+        for found in _NAME.finditer(self.blanked, start, end):
+            words = [word for word in _NAME_WORD.findall(found[0]) if word.casefold() not in STOP_WORDS]
+            initials = "".join(word[0] for word in words)
+            if len(words) > 1 and initials not in self._known_text and any(word.casefold() not in self._known_words for word in words):
+                return " ".join(found[0].split())
+        return ""
+
+    @cached_property
+    def _known_text(self) -> str:
+        pages = (f"{hit.document} {hit.context} {hit.page_text}" for hit in self.prompt.sources.values())
+        said = (f"{one.user} {one.assistant}" for one in self.prompt.exchanges)
+        return " ".join([self.prompt.question, *pages, *said])
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"[^\W\d_]+", self._known_text.casefold()))
+
+    def _stands(self, mark: _Mark, start: int, end: int) -> bool:
+        """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""
+        hits = [self.prompt.sources[key] for beside in self._together(mark) for _, key in beside.keys if key]
+        views = [page_of(hit) for hit in hits]
+        if self._has(start, end, views):
+            return True
+        index = bisect_right(self.starts, mark.start) - 1
+        if not self._said(index).endswith(":"):
+            return False
+        behind = self.leads[bisect_right(self.leads, index) :][:1]
+        items = [self._bounds(at) for at in range(index + 1, behind[0] if behind else len(self.starts))]
+        led = stems_of(self.blanked[start:end])
+        known = any(len(led & view.stems.all) >= LEAST_LED_IN * len(led) for view in views)
+        return known and bool(items) and all(self._has(*item, views) for item in items if not self._marks_within(*item))
+
+    def _has(self, start: int, end: int, views: Sequence[Page]) -> bool:
+        said = self.blanked[start:end]
+        mark = SAFE_ITEM.match(said)
+        said = said[mark.end() :] if mark else said
+        clauses = clauses_of(said)
+        statuses = {status for at, status in self.figures if start <= at < end}
+        if statuses - FINE or not (statuses or clauses):
+            return False
+        if "derived" in statuses:  # what is worked out is put in words that no page has
+            words = frozenset[str]().union(*(clause.words for clause in clauses_of(REPORTED.sub(" ", said))))
+            return len(words & frozenset().union(*(view.stems.all for view in views))) >= LEAST_LED_IN * len(words)
+        return all(any(says_clause(clause, view) for view in views) for clause in clauses)
+
+    def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:
+        """The line of the first of a statement's figures on a page, else its sentence with most of the words."""
+        said = self.blanked[start:end]
+        if stated := next((places[0] for figure in find_figures(said) if (places := figures_stating(figure, view))), None):
+            first, last = view.text.rfind("\n", 0, stated.start) + 1, view.text.find("\n", stated.end)
+            line = view.text[first : last if last >= 0 else len(view.text)]
+            return first + len(line) - len(line.lstrip()), first + len(line.rstrip())
+        words = stems_of(said)
+        shared = [len(words & sentence) for sentence in view.stems.sentences]
+        return view.sentence_spans[shared.index(max(shared))] if shared else (-1, -1)
 
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
         """As _passage, where all that the paragraph says since the key before is copied from the page: a sentence, a list with its items, a row behind

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from chatbot.evidence.page import Page
 from chatbot.evidence.sentences import Stems, stems_of
 from chatbot.evidence.words import comparable_words, tells
 from ingestion.language.numbers import find_figures
+from ingestion.language.opposites import DENIALS, OPPOSITES
 
-__all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "Clause", "clauses_of", "has_clause"]
+__all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "clauses_of", "has_clause", "says_clause"]
 
-# ... of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
+# Share of the words of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
 LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
 # ... where nothing but these words says that it is this figure's place.
 LEAST_WITH_FIGURE_ALONE = 0.5
 # Telling words of a clause without a verb that is one of a list.
 MOST_LISTED = 2
 BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)\s|\s[–—]\s", re.I)
+_PARTS = re.compile(rf"{BETWEEN_CLAUSES.pattern}|:\s", re.I)
 # Words that only join a sentence or a clause to another.
 _JOINING = frozenset(
     "however overall instead thus hence therefore moreover furthermore also notably contrast addition namely respectively plus meanwhile".split()
@@ -33,32 +36,60 @@ _BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
 class Clause:
     """A part of a sentence with telling words of its own. words: these, stemmed; figures: whether it has any, which are checked for themselves.
     core: of its words those that no place may lack, what was done or what something is.
-    listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
+    said: all of them, as they are compared. listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
 
     words: frozenset[str]
     figures: bool
     listed: bool
     core: frozenset[str]
+    said: frozenset[str]
 
 
 def clauses_of(said: str) -> list[Clause]:
-    parts = [(part, _telling(part)) for part in BETWEEN_CLAUSES.split(said)]
-    return [
-        Clause(words, bool(find_figures(part)), len(words) <= MOST_LISTED and not VERB.search(part), _core(part)) for part, words in parts if words
-    ]
+    """The parts of a sentence that say something, in order."""
+    found = []
+    for part in _PARTS.split(said):
+        if words := _telling(part):
+            listed = len(words) <= MOST_LISTED and not VERB.search(part)
+            found.append(Clause(words, bool(find_figures(part)), listed, _core(part), frozenset(comparable_words(part).texts)))
+    return found
 
 
-def has_clause(clause: Clause, page: Stems, *, of_row: bool = True) -> bool:
+def has_clause(clause: Clause, page: Stems) -> bool:
     """Whether one place of the page has enough of a clause's words: a sentence of it, or what stands around one for a figure with its words, for
-    these may be a row's, its head's and its table's. of_row: whether few of these words are enough."""
-    if clause.figures and len(clause.words) == 1 and of_row:  # "up 35%", "down from 142 million a year earlier"
+    these may be a row's, its head's and its table's."""
+    if clause.figures and len(clause.words) == 1:  # "up 35%", "down from 142 million a year earlier"
         return True
     if clause.figures:
-        least = LEAST_WITH_FIGURE if of_row else LEAST_WITH_FIGURE_ALONE
-        return any(len(clause.words & place) >= least * len(clause.words) for place in page.around)
+        return any(len(clause.words & place) >= LEAST_WITH_FIGURE * len(clause.words) for place in page.around)
     if clause.listed:
         return any(clause.words <= place for place in page.around)
-    return any(clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words) for place in page.sentences)
+    return any(_has_words(clause, place) for place in page.sentences)
+
+
+def says_clause(clause: Clause, page: Page) -> bool:
+    """As has_clause, where nothing but the clause's words says what the page does: more of them beside a figure, and in a sentence none that turns the
+    sense."""
+    if (clause.figures or clause.listed) and clause.said & DENIALS and DENIALS.isdisjoint(page.words.texts):
+        return False
+    if clause.figures:
+        return any(len(clause.words & place) >= LEAST_WITH_FIGURE_ALONE * len(clause.words) for place in page.stems.around)
+    if clause.listed:
+        return has_clause(clause, page.stems)
+    places = (span for span, place in zip(page.sentence_spans, page.stems.sentences, strict=True) if _has_words(clause, place))
+    return any(_in_one_sense(clause.said, frozenset(comparable_words(page.text[slice(*span)]).texts)) for span in places)
+
+
+def _has_words(clause: Clause, place: frozenset[str]) -> bool:
+    return clause.core <= place and len(clause.words & place) >= LEAST_OF_CLAUSE * len(clause.words)
+
+
+def _in_one_sense(said: frozenset[str], there: frozenset[str]) -> bool:
+    """Whether neither of two sets of words denies what the other does not, or has only the opposite of a word of the other."""
+    if bool(said & DENIALS) != bool(there & DENIALS):
+        return False
+    both = (pair for one, other in OPPOSITES for pair in ((one, other), (other, one)))
+    return not any(said & mine and there & its and not said & its and not there & mine for mine, its in both)
 
 
 def _core(part: str) -> frozenset[str]:

@@ -15,9 +15,9 @@ from chatbot.answer.citing.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.sentences import NEAR, stems_of
 from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words
-from chatbot.records import Citation, NumberCheck, Prompt, Statement
+from chatbot.records import FINE, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.items import SAFE_ITEM
-from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.numbers import find_figures
 from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
 
@@ -26,7 +26,6 @@ __all__ = ["MODEL_TEXT", "Checked", "check_behind", "check_quoted", "check_state
 # What stands between the documents' own words and a model's text of which nothing was found.
 MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 
-FINE = frozenset({"supported", "derived"})
 # Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
 FEWEST_TELLING = 2
 # ... nor do fewer letters of a script without blanks: "是的。".
@@ -63,10 +62,11 @@ _LEADING = re.compile(
 )
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
-# Where the whole sentence says only that: "the excerpts do not state a rate".
+_EXCERPTS = r"(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?)"
+# Where the whole sentence says only that: "the excerpts do not state a rate", "… show revenue but no rate".
 _LACKING = re.compile(
-    rf"\W*(?:(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?) {_ABSENT.pattern}|"
-    r"(?:(?!\bthat\b)[^,;:.])* (?:do|does) not appear in (?:the|these) (?:excerpts?|documents?|sources?|pages?|passages?))\W*",
+    rf"\W*(?:{_EXCERPTS} {_ABSENT.pattern}|(?:(?!\bthat\b)[^,;:.])* (?:do|does) not appear in {_EXCERPTS}|"
+    rf"{_EXCERPTS} (?:contain|state|give|show|include|report|mention|say)s? (?P<has>(?:(?!\bthat\b)[^;:.])*),? but (?:no|not|nothing)\b(?:(?!\bthat\b)[^;:.])*)\W*",
     re.I,
 )
 _YEAR = re.compile(YEAR)
@@ -182,7 +182,7 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
         one, below = sentences[at], judged[-1] if judged else None
         if one.keys:
             one = replace(one, status="cited", rests_on=one.keys[0])
-        elif _states(one.text) and not _is_table_head(sentences, at) and not _announces(one.text, below, given):
+        elif _states(one.text) and not (_is_table_head(sentences, at) or _announces(one.text, below, given) or _lacks(one.text, given)):
             one = _shared(one, prompt, around.governing(at)) or _looked_up(one, prompt, around.keys(at), checks[at])
         judged.append(one)
     return judged[::-1]
@@ -233,14 +233,15 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or (_LACKING.fullmatch(said) and not _amounts(said)):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said):
         return False
     return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
 
 
-def _amounts(said: str) -> list[Figure]:
-    """Its figures but for years."""
-    return [figure for figure in find_figures(said) if not _YEAR.fullmatch(figure.text)]
+def _lacks(text: str, known: frozenset[str]) -> bool:
+    """Whether a sentence only says what the excerpts do not have, and of what they have nothing that is new. known: words of the question and the pages."""
+    found = _LACKING.fullmatch(text.strip())
+    return found is not None and stems_of(found["has"] or "") <= known and all(_YEAR.fullmatch(figure.text) for figure in find_figures(text))
 
 
 def _is_question(said: str) -> bool:

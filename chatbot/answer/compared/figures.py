@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.compared.words import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
 from chatbot.answer.tables.cells import stated_unit, states_percent
-from chatbot.comparing import FINE, Quantity
-from chatbot.records import Answer, Citation, Hit, NumberCheck
+from chatbot.comparing import Quantity
+from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import Figure, find_figures, governing_mark, passage_scale, scale_marks, stated_mark
 
