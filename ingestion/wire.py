@@ -15,7 +15,7 @@ from ingestion.unseen import one_line
 __all__ = ["AWAITED", "box_to", "page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
 
 # Given to a reading process that someone waits for.
-AWAITED = "--awaited"
+AWAITED = "awaited"
 # Digits after the point: a hundred-thousandth of a page is finer than a pixel at 1,000 dpi.
 DIGITS = 5
 # Characters of a caption, a head, a label; the introduction of a table may be a whole sentence.

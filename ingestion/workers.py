@@ -10,12 +10,14 @@ import json
 import os
 import struct
 import sys
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError
+from ingestion.forkserver import serve
 from ingestion.formats import open_document
 from ingestion.records import Page, Rect
 from ingestion.text_quality import needs_reading_again
@@ -31,10 +33,10 @@ NICENESS = 10
 PNG_LEVEL = 2
 
 
-def _limit() -> None:
+def _limit(*, awaited: bool) -> None:
     import resource
 
-    if AWAITED not in sys.argv:  # whoever asks a question meanwhile goes first
+    if not awaited:  # whoever asks a question meanwhile goes first
         os.nice(NICENESS)
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
@@ -126,12 +128,17 @@ def answer(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     return _ANSWERS[request["op"]](file, request)
 
 
-def main() -> None:
+def _work(words: Sequence[str]) -> None:
     """Serve one parent until its pipe closes. Whatever libraries print goes nowhere, so that it cannot garble the answers."""
-    _limit()
+    _limit(awaited=AWAITED in words)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _serve(sys.stdin.buffer, answers)
+
+
+def main() -> None:
+    """Fork a reading process whenever one is asked for."""
+    serve(_work)
 
 
 if __name__ == "__main__":

@@ -206,11 +206,11 @@ def test_the_command_line_loads_nothing_heavy_first() -> None:
 
 
 def environment_reads(path: Path) -> Iterator[int]:
-    """Lines that read the process's environment; os.environ[x] = y and os.environ.setdefault(x, y) only write."""
+    """Lines that read the process's environment; os.environ[x] = y and os.environ.setdefault(x, y) and the like only write."""
     written: set[int] = set()
     for node in ast.walk(tree(path)):  # parents come before their parts
         match node:
-            case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="setdefault"):
+            case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="setdefault" | "clear" | "update"):
                 written.add(id(value))
             case ast.Attribute(value=ast.Name("os"), attr="environ" | "environb" | "getenv") if id(node) not in written:
                 yield node.lineno

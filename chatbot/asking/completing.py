@@ -35,6 +35,7 @@ def complete_tables(library: Library, version: int, document: str, stop: Callabl
     with ThreadPoolExecutor(1) as thread:
         reading = thread.submit(library.complete, version, images=False, progress=progress, cancelled=lambda: left.is_set() or stop())
         try:
+            yield stage[0]
             while not wait([reading], LOOK_SECONDS).done:
                 yield stage[0]
             reading.result()

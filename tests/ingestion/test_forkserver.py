@@ -1,0 +1,113 @@
+"""Reading processes are forked from one that is ready: fresh each, killed as a group, and from another where that one has died."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from ingestion import forkserver
+from ingestion.errors import ReaderDiedError
+from ingestion.reader import Reader
+from ingestion.workers import MEMORY_LIMIT, NICENESS
+from tests.pdfs import make_pdf, make_scan
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return make_pdf(tmp_path / "a.pdf", ["The deficit ceiling is 3.0 per cent of output."])
+
+
+@pytest.fixture
+def server(path: Path) -> Iterator[int]:
+    """The process that forks."""
+    with Reader(path):
+        yield forkserver._servers[-1].process.pid
+
+
+def until(true: Callable[[], object]) -> bool:
+    end = time.monotonic() + 10
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(true())
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs, rather than waiting for note to be taken of its end."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_each_reader_is_a_process_of_its_own_under_limits(path: Path, server: int) -> None:
+    with Reader(path) as first, Reader(path, awaited=True) as second:
+        assert len({first._process.pid, second._process.pid, server}) == 3
+        for reader, niceness in ((first, NICENESS), (second, 0)):
+            pid = reader._process.pid
+            assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) == server
+            assert resource.prlimit(pid, resource.RLIMIT_AS)[0] == MEMORY_LIMIT
+            assert os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, server) == niceness
+    assert not is_there(first._process.pid) and not Path(f"/proc/{second._process.pid}").exists()
+
+
+def test_nothing_of_one_document_is_open_in_the_reader_of_another(tmp_path: Path, path: Path) -> None:
+    other = make_pdf(tmp_path / "b.pdf", ["Debt"])
+    with Reader(path) as first, Reader(other) as second:
+        for reader in (first, second):
+            files = {os.path.realpath(name) for name in Path(f"/proc/{reader._process.pid}/fd").iterdir()}
+            pipes = {name for name in files if "pipe:" in name}
+            assert len(pipes) == 2  # its own: requests, and answers twice
+            assert not any("socket:" in name for name in files)
+        assert first.text(1)[0].text != second.text(1)[0].text
+
+
+def test_where_the_process_that_forks_has_died_another_is_started(path: Path, server: int) -> None:
+    with Reader(path) as lost:
+        os.kill(server, signal.SIGKILL)
+        assert until(lambda: not is_there(lost._process.pid))  # it is killed too
+        with pytest.raises(ReaderDiedError, match="Page 1"):
+            lost.text(1)
+        with Reader(path) as reader:
+            assert "3.0 per cent" in reader.text(1)[0].text
+        assert forkserver._servers[-1].process.pid != server
+
+
+def test_closing_kills_what_the_reader_has_started(tmp_path: Path) -> None:
+    def children(pid: int) -> list[str]:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if is_there(pid) else []
+
+    reader = Reader(make_scan(tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))]))
+    pid = reader._process.pid
+
+    def read() -> None:
+        with pytest.raises(ReaderDiedError):
+            reader.ocr(1)
+
+    reading = Thread(target=read)
+    reading.start()
+    assert until(lambda: children(pid))
+    (tesseract,) = children(pid)
+    reader._process.kill()
+    reading.join()
+    assert until(lambda: not is_there(int(tesseract)))
+    reader.close()
+    reader.close()
+
+
+def test_where_no_process_can_be_had_it_is_said(path: Path, server: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: object, request: object, pipes: object = ()) -> int:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    before = len(os.listdir("/proc/self/fd"))
+    with monkeypatch.context() as patch:
+        patch.setattr(forkserver._Server, "ask", refused)
+        with pytest.raises(Exception, match="No reading process can be started: Resource temporarily unavailable"):
+            Reader(path)
+    assert len(os.listdir("/proc/self/fd")) == before
