@@ -51,7 +51,7 @@ def evaluation(root: Path, samples: Path, tmp_path_factory: pytest.TempPathFacto
         alone = {name: search for name, search in ablations().items() if name in ALONE}
         ranks = measure(chatbot, questions, {PEER: search_nearest_chunks, WHOLE: search_everything, **alone})
         texts = page_texts(chatbot)
-        absent, others = make_absent(questions.questions, texts), other_documents(questions, texts, most=100, seed=1)
+        absent, others = make_absent(questions.questions, texts), other_documents(questions, texts, most=36, seed=1)
         asked = ask_all(chatbot, questions, absent, others)
         asked["as asked"] = [
             Asked(question, question.names, answer_to(chatbot, question, question.names)) for question in only_answerable(questions.questions)
@@ -103,4 +103,4 @@ def test_enough_is_asked_that_cannot_be_answered(evaluation: Evaluation) -> None
     counts = {group: len(some) for group, some in evaluation.asked.items()}
     assert counts["absent, as written"] == 8
     assert sum(count for group, count in counts.items() if group.endswith(", made")) >= 20
-    assert counts["another document's question"] >= 60
+    assert counts["another document's question"] >= 30
