@@ -19,7 +19,7 @@ from tests.pdfs import make_pdf
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(chromium() is None, reason="there is no Chromium on PATH (apt-get install chromium)")]
 
 AXE = ROOT / ".venv" / "axe-core" / "axe.min.js"
-# Pictures of all that is judged, and the reports.
+# Pictures of what has a fault, and the reports.
 ARTEFACTS = ROOT / ".artefacts"
 RULES = [
     "The deficit ceiling is three per cent of output.\nThe debt anchor is 60 per cent of output.",
@@ -63,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class Judge:
-    """Collects what axe-core finds in each state of the pages, and a picture of each."""
+    """Collects what axe-core finds in each state of the pages."""
 
     def __init__(self, page: Page, name: str) -> None:
         self._page, self._name = page, name
@@ -78,12 +78,14 @@ class Judge:
             settled(self._page)
             self._page.wait_for_timeout(300)
             self._page.wait_for_function(UNFADED)
-            self._page.screenshot(path=ARTEFACTS / f"{self._name}, {state}, {theme}.png")
             self._page.evaluate(f"if (!window.axe) {{ {self._source} }}")
+            before = len(self.found)
             for one in self._page.evaluate(JUDGE, rules):
                 known = any(one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count() for rule, of, _ in KNOWN)
                 if not known:
                     self.found.append({"state": f"{state}, {theme}", **one})
+            if len(self.found) > before:
+                self._page.screenshot(path=ARTEFACTS / f"{self._name}, {state}, {theme}.png")
 
     def report(self) -> None:
         """Write down what was found, which must be nothing."""

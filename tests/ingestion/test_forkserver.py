@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -16,7 +15,7 @@ from ingestion import forkserver
 from ingestion.errors import ReaderDiedError
 from ingestion.reader import Reader
 from ingestion.workers import MEMORY_LIMIT, NICENESS
-from tests.pdfs import make_pdf, make_scan
+from tests.pdfs import make_pdf
 
 
 @pytest.fixture
@@ -79,26 +78,15 @@ def test_where_the_process_that_forks_has_died_another_is_started(path: Path, se
         assert forkserver._servers[-1].process.pid != server
 
 
-def test_closing_kills_what_the_reader_has_started(tmp_path: Path) -> None:
-    def children(pid: int) -> list[str]:
-        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if is_there(pid) else []
-
-    reader = Reader(make_scan(tmp_path / "scan.pdf", ["\n".join(f"Line {n} of a long scanned page" for n in range(50))]))
+def test_closing_kills_the_group_and_may_be_done_again(path: Path) -> None:
+    reader = Reader(path)
     pid = reader._process.pid
-
-    def read() -> None:
-        with pytest.raises(ReaderDiedError):
-            reader.ocr(1)
-
-    reading = Thread(target=read)
-    reading.start()
-    assert until(lambda: children(pid))
-    (tesseract,) = children(pid)
+    assert os.getpgid(pid) == pid, "what it starts is of its group"
     reader._process.kill()
-    reading.join()
-    assert until(lambda: not is_there(int(tesseract)))
+    assert until(lambda: not is_there(pid))
     reader.close()
     reader.close()
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_where_no_process_can_be_had_it_is_said(path: Path, server: int, monkeypatch: pytest.MonkeyPatch) -> None:
