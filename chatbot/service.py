@@ -108,7 +108,7 @@ class Chatbot:
         self.lending = Lending(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
-        self._asker = Asker(self.library, self.finder, self.answering, self.lending, self.models, settings.context_tokens)
+        self._asker = Asker(self.library, self.finder, self.answering, self.lending, self.models, settings.context_tokens, settings.prompt_pages)
 
     def close(self) -> None:
         """Give the store free."""

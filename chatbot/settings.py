@@ -40,6 +40,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_ANSWER_TIMEOUT": ("answer_timeout", "Seconds a chat model's whole answer may take."),
     "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
+    "FINPOLICY_PROMPT_PAGES": (
+        "prompt_pages",
+        "Pages that a chat model is given, 4 or more; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
+    ),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
     "FINPOLICY_RERANK": (
         "rerank",
@@ -105,6 +109,7 @@ class Settings:
     first_word_timeout: float = 0.0
     answer_timeout: float = 600.0
     context_tokens: int = 12_000
+    prompt_pages: int = 0
     answer_tokens: int = 1_000
     rerank: bool = False
     rewrite: bool = False

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.citing.named_pages import uncited_pages
+from chatbot.answer.citing.refused import is_refusal
 from chatbot.answer.citing.statements import MODEL_TEXT, Checked, check_behind, check_quoted, check_statements, with_whole_keys
-from chatbot.answer.prompt import NOT_THERE
+from chatbot.answer.citing.written import read_citations
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
@@ -56,7 +57,8 @@ class Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one.
-    avoid: the text of an answer that was rated not helpful, "" for none. in_part: not all of the documents is read yet."""
+    avoid: the text of an answer that was rated not helpful, "" for none. in_part: not all of the documents is read yet. sent: the prompt of a chat model,
+    whose first sources are those of `prompt`."""
 
     prompt: Prompt
     understanding: Understanding
@@ -66,6 +68,7 @@ class Asked:
     reason: str | None = None
     avoid: str = ""
     in_part: bool = False
+    sent: Prompt | None = None
 
 
 class Answering:
@@ -199,7 +202,7 @@ class Answering:
 
     def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
-        prompt = asked.prompt
+        prompt = asked.sent or asked.prompt
         said: list[str] = []
         reply = model.stream(prompt.messages, max_tokens=self._answer_tokens, stop=stop)
         try:
@@ -207,7 +210,7 @@ class Answering:
                 said.append(piece)
                 yield Token(piece)
         except ModelError as error:
-            partial = f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', ''.join(said)).strip()} …”" if said else ""
+            partial = f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', read_citations(''.join(said), prompt)).strip()} …”" if said else ""
             yield Notice(error.message + partial, error.hint)
             fallback = yield from self._own_words(asked)
             return replace(fallback, error=str(error), sent_to=(model.name, model.host))
@@ -217,22 +220,24 @@ class Answering:
             reason = "You stopped the answer." if reply.finish == "stopped" else "The answer reached its token limit and lacks its end."
             yield Notice(reason, "" if reply.finish == "stopped" else "Raise FINPOLICY_ANSWER_TOKENS.")
         yield Stage("checking")
-        text = "".join(said).replace(MODEL_TEXT, "")  # a line of ours, which parts its text from the documents' own words
-        if NOT_THERE.casefold() in text.casefold()[: 4 * len(NOT_THERE)]:
-            return replace(self._refusal(asked, "not_in_excerpts"), text=text, model=model.name, sent_to=(model.name, model.host))
-        answer = self.checked(prompt, text, model.name)
+        text = read_citations("".join(said).replace(MODEL_TEXT, ""), prompt)  # MODEL_TEXT parts a model's text from the documents' own words
+        answer = replace(self.checked(prompt, text, model.name), sent_to=(model.name, model.host))
+        if is_refusal(text) and not any(one.status == "cited_by_check" for one in answer.statements):
+            return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
         if answer.statements and all(one.status == "unsupported" for one in answer.statements):
             yield Notice(NOTHING_FOUND)
             answer = yield from self._behind_own_words(asked, answer, text)
-        return replace(answer, sent_to=(model.name, model.host))
+        return answer
 
     def _behind_own_words(self, asked: Asked, answer: Answer, text: str) -> Generator[Event, None, Answer]:
         """What is said without a model, and after it the text of one of which nothing was found. answer: that text, checked; text: as it was written."""
         own = yield from self._own_words(asked)
+        prompt = asked.sent or asked.prompt
         if own.answered:
-            found = check_behind(with_whole_keys(own.text, asked.prompt), text, asked.prompt)
-            return self._as_answer(asked.prompt, found, answer.model)
-        return replace(own, text=f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}", model=answer.model, statements=answer.statements)
+            found = check_behind(with_whole_keys(own.text, asked.prompt), text, prompt)
+            return replace(self._as_answer(prompt, found, answer.model), sent_to=answer.sent_to)
+        said = _said_by_model(answer)
+        return replace(own, **{**said, "text": f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}"})
 
     def _refusal(self, asked: Asked, reason: str) -> Answer:
         prompt = asked.prompt
@@ -260,6 +265,11 @@ class Answering:
         except KeyError:  # erased meanwhile
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
+
+
+def _said_by_model(answer: Answer) -> dict[str, Any]:
+    """What of a chat model's answer stands where it is taken for a refusal, which is checked as any answer is."""
+    return {name: getattr(answer, name) for name in ("text", "citations", "numbers", "statements", "prompt", "model", "sent_to")}
 
 
 def _pages_unchecked(answer: Answer) -> tuple[str, ...]:

@@ -30,11 +30,14 @@ __all__ = ["PAGES_IN_PROMPT", "Asker"]
 
 # Pages that reach the prompt: of the development questions, the page that answers is among the first three for .91 and among four for .94.
 PAGES_IN_PROMPT = 4
+# Of a chat model's context for each page that it is given: most take half of that, and notes and exchanges come beside them.
+TOKENS_PER_PAGE = 1_600
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Joins what answers a question. context_tokens: of the prompt. Safe from several threads."""
+    """Joins what answers a question. context_tokens: of the prompt; pages: that a chat model is given, 0 for as many as have room there. Safe from several
+    threads."""
 
     library: Library
     finder: Finder
@@ -42,6 +45,7 @@ class Asker:
     lending: Lending
     models: ChatModels
     context_tokens: int
+    pages: int = 0
 
     def events(self, ask: Ask, stop: Callable[[], bool]) -> Generator[Event, None, None]:
         """Stages, tokens and notices as they come, and the Answer last, without `notices` and `timings`. The first comes once it is sure that the
@@ -84,8 +88,11 @@ class Asker:
             yield coming
         asked = replace(asked, in_part=bool(coming or unread))
         model = self.models.answering(ask.owner) if hits else None
-        if model is not None and asked.reason:
-            asked = replace(asked, prompt=build_prompt(replace(request, doubt=self.answering.doubt(asked))))
+        if model is not None:
+            hits = self._for_model(wanted, hits)
+            doubt, today = self.answering.doubt(asked), time.strftime("%Y-%m-%d")
+            told = replace(request, hits=hits, doubt=doubt, worked_out=asked.computed, today=today)
+            asked = replace(asked, sent=build_prompt(told))
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
@@ -99,6 +106,12 @@ class Asker:
             index=index,
             seconds=round(time.perf_counter() - started, 3),
         )
+
+    def _for_model(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+        """The pages that a chat model is given, those first that answer without one: as many as its context has room for, none that lacks its tables."""
+        more = self.finder.beside(query, hits, self.pages or max(PAGES_IN_PROMPT, self.context_tokens // TOKENS_PER_PAGE))
+        lacking = without_tables(self.library, more)
+        return [hit for hit in more if hit in hits or hit.version not in lacking]
 
     def _completing(self, hits: Sequence[Hit], unread: set[int], stop: Callable[[], bool]) -> Generator[Event, None, bool]:
         """Whether tables were read that these pages lacked, so that the search is to be made again. unread: gets the versions whose tables could not be."""

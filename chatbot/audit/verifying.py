@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
+from chatbot.answer.citing.refused import is_refusal
 from chatbot.audit.checking import Checked, check_again
 from chatbot.audit.finding import Found, find_documents, is_digest
 from chatbot.audit.leaves import Read, draw, looks_alike, places
@@ -213,10 +214,11 @@ def _close(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> 
 
 
 def _checks(record: Record, opened: Gathered) -> Iterator[Finding]:
-    if not record.answered:
-        yield Finding(
-            "refusal", *((CONFIRMED, "it quotes nothing and states nothing") if not (record.quotes or record.checks) else (DIFFERS, "it cites"))
-        )
+    if not record.answered and not (record.quotes or record.checks):
+        yield Finding("refusal", CONFIRMED, "it quotes nothing and states nothing")
+        return
+    if not record.answered and not is_refusal(record.answer):
+        yield Finding("refusal", DIFFERS, "it cites")
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
     try:

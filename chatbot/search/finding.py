@@ -18,6 +18,7 @@ from chatbot.search.refusal import concerns
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import rerank
 from chatbot.search.retrieval import Query, Retriever
+from chatbot.search.routing import years_of
 from chatbot.store.library import Library
 from ingestion.language.measures import Measure
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -32,6 +33,8 @@ __all__ = ["Find", "Finder"]
 
 # Operands of a ratio that are searched for, and pages that all of them together may bring.
 MOST_OPERANDS, MOST_PAGES = 4, 5
+# Pages of each side of a comparison that a chat model is given beside those that answer alone, and of all that it is given.
+PAGES_PER_SIDE, MOST_BESIDE = 2, 16
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
 
@@ -136,6 +139,26 @@ class Finder:
         hits = self._retriever.search(replace(query, names=tuple(names) or query.names, k=k))
         return [hit for hit in hits if concerns(query.understanding, hit, whose)]
 
+    def beside(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
+        """The pages of an answer, first, and up to `count` in all: the best of each document, company or year that the question names beside another, then
+        those that come next. query.understanding: of its question."""
+        assert query.understanding is not None
+        named = [hit for names in self._sides(query) for hit in self.more(query, names, PAGES_PER_SIDE)]
+        found = _once([*hits, *named])
+        most = max(min(max(count, len(found)), MOST_BESIDE), len(hits))
+        return _once([*found, *self.more(query, (), count)])[:most]
+
+    def _sides(self, query: Query) -> list[tuple[str, ...]]:
+        """The documents of each side that a question puts beside another; [] where it has one side alone."""
+        assert query.understanding is not None
+        scope, years = self._library.scope(query.names), set(query.understanding.years)
+        groups = [versions for versions in named_documents(self._library, query.understanding, query.names).values() if versions]
+        if len(groups) == 1 and len(years) > 1:  # one body, in several years
+            of_years = [version for version in groups[0] if years.intersection(years_of(scope[version], self._library.facts(version)))]
+            groups = [frozenset({version}) for version in of_years]
+        sides = list(dict.fromkeys(tuple(sorted(scope[version] for version in versions)) for versions in groups))
+        return sides if len(sides) > 1 else []
+
     def _with_operands(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
         """The best pages; of a measure also the statement that it is read from, and of a ratio or a difference the best page for each operand,
         for these stand in different statements."""
@@ -168,6 +191,14 @@ class Finder:
             return []
         deeper = self._retriever.search(replace(query, names=(hits[0].document,), k=STATEMENT_DEPTH))
         return list({kind: hit for hit in reversed(deeper) for kind in lacking.intersection(hit.kinds)}.values())
+
+
+def _once(hits: Sequence[Hit]) -> list[Hit]:
+    """Each page once, as it came first."""
+    found: dict[tuple[int, int], Hit] = {}
+    for hit in hits:
+        found.setdefault((hit.version, hit.page), hit)
+    return list(found.values())
 
 
 def _in_part(error: ModelError) -> Notice:

@@ -35,8 +35,8 @@ def ask(chatbot: Chatbot, question: str = QUESTION, **given: object) -> tuple[An
 
 
 def key_of(messages: Sequence[tuple[str, str]]) -> str:
-    """The key of the first excerpt of a prompt."""
-    found = re.search(r"^\[(S1-[0-9a-f]+)\]", messages[1][1], re.M)
+    """The number of the first source of a prompt."""
+    found = re.search(r"^\[(1)\] ", messages[-1][1], re.M)
     assert found
     return found[1]
 

@@ -130,7 +130,7 @@ def forged(file: AuditFile, record: Record, images: dict[str, bytes] | None = No
 
 
 def says(messages: Sequence[tuple[str, str]]) -> list[str]:
-    key = re.findall(r"^\[(S1-[0-9a-f]+)\]", messages[1][1], re.M)[0]
+    key = re.findall(r"^\[(1)\] ", messages[-1][1], re.M)[0]
     texts = [
         f"The deficit ceiling is 3.0 per cent of output in every year [{key}]. A breach costs 45 million [{key}, S9-abcd].",
         f'\n\nIt is "reported to Parliament within 30 days" [{key}] [S1]. The sum is 3.0 + 30 = 33 (see {key}).',
@@ -160,7 +160,7 @@ def test_an_answer_of_a_model_is_confirmed_with_all_that_is_doubtful_in_it(make:
     assert wrong(file, tmp_path) == []
     record = file.record
     assert record.sent is not None and (record.sent.model, record.sent.host) == ("scripted", "this process")
-    assert [role for role, _ in record.sent.messages] == ["system", "user"] and "deficit ceiling" in record.sent.messages[1][1]
+    assert [role for role, _ in record.sent.messages] == ["system", "user", "assistant", "user"] and "deficit ceiling" in record.sent.messages[-1][1]
     assert {quote.leaf for quote in record.quotes} == {0, None}
     assert {check.status for check in record.checks} >= {"supported", "unsupported"}
     assert any(check.status == "derived" and check.operands for check in record.checks)

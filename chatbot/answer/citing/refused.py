@@ -1,0 +1,43 @@
+"""Knows a chat model's refusal by how it begins, in its own words or in those it was told; judges no answer."""
+
+from __future__ import annotations
+
+import re
+
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.answer.prompt import NOT_THERE
+
+__all__ = ["is_refusal"]
+
+# How far into a reply the words that it was told may come: behind "Answer:" or a heading.
+_NEAR_BEGINNING = 40
+_SOURCES = (
+    r"(?:the|these|your|any of the) (?:provided |given |available |supplied |above )?"
+    r"(?:excerpts?|documents?|sources?|pages?|passages?|context|texts?)(?: (?:provided|given|above|supplied))?"
+)
+_LACK = (
+    r"(?:do(?:es)? not|don['’]t|doesn['’]t|did not) (?:\w+ )?"
+    r"(?:contain|state|give|show|include|report|mention|say|provide|specify|cover|have|answer|discuss|address)"
+)
+_NONE = (
+    r"(?:there (?:is|are) no|(?:i|we) (?:can ?not|can['’]t|could not|couldn['’]t|(?:am|are|was) unable to|do not|don['’]t|did not|didn['’]t) "
+    r"(?:find|answer|see|have|determine|locate|provide))"
+)
+_ASKED_FOR = r"(?:information|data|figures?|details?|answer|mention|excerpts?|documents?|sources?|pages?|context|question)"
+# "I'm sorry, but the excerpts do not contain …", "Based on these sources, I cannot answer …", "The requested information is not available".
+_POLITE = re.compile(
+    rf"\W*(?:(?:i['’]?m|i am) (?:very )?(?:sorry|afraid)(?: that)?|sorry|unfortunately|apologies|regrettably)?\W*(?:but )?"
+    rf"(?:(?:based on|according to|from|in|looking at) {_SOURCES}\W{{0,3}})?"
+    rf"(?:{_SOURCES} {_LACK}|{_NONE}\b[^.!?\n]*\b{_ASKED_FOR}|"
+    rf"(?:the |this )?(?:requested |required |relevant )?{_ASKED_FOR}[^.!?\n]{{0,80}}\b(?:is|are|was|can|could)(?: ?not|n['’]t)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a reply begins with the words for what is not there, or says so politely and nothing else: a second sentence that cites makes it an answer."""
+    said = text.strip()
+    if NOT_THERE.casefold() in said.casefold()[: len(NOT_THERE) + _NEAR_BEGINNING]:
+        return True
+    found = _POLITE.match(said)
+    return found is not None and not KEYS_IN_BRACKETS.search(said)
