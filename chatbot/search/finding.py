@@ -18,7 +18,7 @@ from chatbot.search.refusal import concerns
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import rerank
 from chatbot.search.retrieval import Query, Retriever
-from chatbot.search.routing import years_of
+from chatbot.search.routing import document_parts, named_share, years_of
 from chatbot.store.library import Library
 from ingestion.language.measures import Measure
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -33,8 +33,10 @@ __all__ = ["Find", "Finder"]
 
 # Operands of a ratio that are searched for, and pages that all of them together may bring.
 MOST_OPERANDS, MOST_PAGES = 4, 5
-# Pages of each side of a comparison that a chat model is given beside those that answer alone, and of all that it is given.
-PAGES_PER_SIDE, MOST_BESIDE = 2, 16
+# The share of a document's name from which on a question names it, and sides of a comparison at most.
+NAMED, MOST_SIDES = 0.5, 6
+# Pages of all sides of a comparison that a chat model is given beside those that answer alone, of each side at least, and of all that it is given at most.
+PAGES_OF_SIDES, LEAST_OF_SIDE, MOST_BESIDE = 12, 2, 16
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
 
@@ -140,23 +142,24 @@ class Finder:
         return [hit for hit in hits if concerns(query.understanding, hit, whose)]
 
     def beside(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
-        """The pages of an answer, first, and up to `count` in all: the best of each document, company or year that the question names beside another, then
-        those that come next. query.understanding: of its question."""
-        assert query.understanding is not None
-        named = [hit for names in self._sides(query) for hit in self.more(query, names, PAGES_PER_SIDE)]
+        """The pages of an answer, first, and up to `count` in all: the best of each document that the question names beside another, then those that come
+        next. query.understanding: of its question."""
+        sides = self._sides(query)
+        named = [
+            hit for name in sides for hit in self._retriever.search(replace(query, names=(name,), k=max(LEAST_OF_SIDE, PAGES_OF_SIDES // len(sides))))
+        ]
         found = _once([*hits, *named])
         most = max(min(max(count, len(found)), MOST_BESIDE), len(hits))
         return _once([*found, *self.more(query, (), count)])[:most]
 
-    def _sides(self, query: Query) -> list[tuple[str, ...]]:
-        """The documents of each side that a question puts beside another; [] where it has one side alone."""
+    def _sides(self, query: Query) -> list[str]:
+        """The documents that a question names, where it names several: those of the years that it asks for where there are such; [] where it names one."""
         assert query.understanding is not None
         scope, years = self._library.scope(query.names), set(query.understanding.years)
-        groups = [versions for versions in named_documents(self._library, query.understanding, query.names).values() if versions]
-        if len(groups) == 1 and len(years) > 1:  # one body, in several years
-            of_years = [version for version in groups[0] if years.intersection(years_of(scope[version], self._library.facts(version)))]
-            groups = [frozenset({version}) for version in of_years]
-        sides = list(dict.fromkeys(tuple(sorted(scope[version] for version in versions)) for versions in groups))
+        shares = {version: named_share(document_parts(name), query.understanding.query) for version, name in scope.items()}
+        named = sorted((-share, scope[version], version) for version, share in shares.items() if share >= NAMED)
+        of_years = [name for _, name, version in named if years.intersection(years_of(name, self._library.facts(version)))]
+        sides = (of_years if len(of_years) > 1 else [name for _, name, _ in named])[:MOST_SIDES]
         return sides if len(sides) > 1 else []
 
     def _with_operands(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:

@@ -44,6 +44,8 @@ def named_share(parts: Sequence[str], question: str) -> float:
     if not parts:
         return 0.0
     said, short, initials = _said(question)
+    if "".join(parts) in said:
+        return 1.0
     letters = sum(len(part) for part in parts)
     share = sum(len(part) for part in parts if part in said or _begins(part, initials)) / max(letters, 1)
     return max(share, BY_INITIALS if len(own := "".join(part[0] for part in parts)) > 1 and own in short else 0.0)
@@ -76,6 +78,8 @@ def _said(question: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]
         for ending in _OF_COUNTRIES
         if written[0].isupper() and _is_of(word, ending)
     }
+    # As files are named: "McDonald's" as "mcdonalds", "PG&E" as "pge".
+    said |= {bare for word in found if (bare := re.sub(r"['’&]", "", word.casefold())) != word.casefold() and len(bare) >= _FEWEST_LETTERS}
     said |= {"".join(words[at : at + size]) for size in (2, 3) for at in range(len(words) - size + 1)}
     # Capitals alone need three letters: "AI" and "US" are words.
     short = {capitals.casefold() for word in found if len(capitals := re.sub(r"[^A-Z]", "", word)) > (1 if capitals != word else 2)}

@@ -82,6 +82,8 @@ def _draw_prompt(house: House) -> None:
     if answer is None or answer.prompt is None:
         st.html(quiet_html("The prompt of this answer is not kept any more."))
         return
+    if answer.model == "extractive":
+        st.html(quiet_html("A chat model would get further pages beside these."))
     st.html("".join(_message_html(role, content) for role, content in answer.prompt.messages))
 
 

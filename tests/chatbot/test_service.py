@@ -130,6 +130,33 @@ def test_a_model_that_finds_nothing_is_a_refusal(make: Make) -> None:
     assert answer.nearest
 
 
+def test_a_refusal_is_checked_like_an_answer(make: Make) -> None:
+    said = "NOT IN THESE DOCUMENTS. The deficit ceiling is 3.0 per cent of output [1], not 4.5 per cent [1]."
+    answer, _ = ask(make(ScriptedModel([said])))
+    assert not answer.answered and answer.reason == "not_in_excerpts" and answer.nearest
+    assert "[S1]" in answer.text and answer.citations[0].document == "Rules.pdf"
+    assert {number.text: number.status for number in answer.numbers}["3.0 per cent"] == "supported"
+
+
+def test_a_polite_refusal_is_one(make: Make) -> None:
+    answer, _ = ask(make(ScriptedModel(["I'm sorry, but the excerpts do not contain the ceiling of 2031."])))
+    assert (answer.answered, answer.reason) == (False, "not_in_excerpts")
+
+
+def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Path) -> None:
+    model = ScriptedModel(["NOT IN THESE DOCUMENTS"])
+    chatbot = make(model)
+    filler = [f"Acme 2023\nRevenue of Acme and of others, chapter {number}." for number in range(12)]
+    acme = make_pdf(tmp_path / "ACME_2023_10K.pdf", [*filler, "Acme\nRevenue of Acme was 120 million crowns in 2023."])
+    mcduck = make_pdf(tmp_path / "MCDUCKS_2023_10K.pdf", ["The company\nRevenue was 90 million crowns in 2023."])
+    list(chatbot.add([Upload(acme), Upload(mcduck)]))
+    answer, _ = ask(chatbot, "Whose revenue was larger in 2023, Acme's or McDuck's?")
+    assert answer.prompt is not None
+    assert {"ACME_2023_10K.pdf", "MCDUCKS_2023_10K.pdf"} <= {hit.document for hit in answer.prompt.sources.values()}
+    assert len(answer.prompt.sources) > 4
+    assert "Revenue was 90 million crowns in 2023." in model.calls[-1][0][-1][1]
+
+
 def test_a_failing_model_is_an_error_beside_an_answer_in_the_documents_words(make: Make) -> None:
     answer, events = ask(make(ScriptedModel(["The deficit", ModelError("the line broke.", hint="Ask again.")])))
     assert "the line broke. It had said: “The deficit …”" in notices(events)

@@ -9,8 +9,7 @@ from chatbot.answer.prompt import NOT_THERE
 
 __all__ = ["is_refusal"]
 
-# How far into a reply the words that it was told may come: behind "Answer:" or a heading.
-_NEAR_BEGINNING = 40
+_AS_TOLD = re.compile(rf"\W*(?:answer\W{{1,6}})?{NOT_THERE}\b", re.IGNORECASE)
 _SOURCES = (
     r"(?:the|these|your|any of the) (?:provided |given |available |supplied |above )?"
     r"(?:excerpts?|documents?|sources?|pages?|passages?|context|texts?)(?: (?:provided|given|above|supplied))?"
@@ -37,7 +36,4 @@ _POLITE = re.compile(
 def is_refusal(text: str) -> bool:
     """Whether a reply begins with the words for what is not there, or says so politely and nothing else: a second sentence that cites makes it an answer."""
     said = text.strip()
-    if NOT_THERE.casefold() in said.casefold()[: len(NOT_THERE) + _NEAR_BEGINNING]:
-        return True
-    found = _POLITE.match(said)
-    return found is not None and not KEYS_IN_BRACKETS.search(said)
+    return bool(_AS_TOLD.match(said) or (_POLITE.match(said) and not KEYS_IN_BRACKETS.search(said)))
