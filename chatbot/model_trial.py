@@ -16,7 +16,7 @@ __all__ = ["Trial", "try_model"]
 # Whoever presses the button is looking at it; a model that is loaded from disk first may take so long.
 MOST_SECONDS = 30.0
 # A word; the rest is for models that think first.
-REPLY_TOKENS = 64
+REPLY_TOKENS = 512
 # Names of models that are offered instead: a dozen can be read, and the one meant is mostly among them.
 MOST_OFFERED, LONGEST_NAME = 12, 80
 MESSAGES = (("user", "Reply with the one word: ready"),)
@@ -43,7 +43,8 @@ def try_model(settings: Settings, stopped: Callable[[], bool] = lambda: False) -
         finally:
             reply.close()
     except SpentError:
-        pass
+        hint = "Set FINPOLICY_REASONING to low, or choose a model that answers at once."
+        return Trial(False, f"{host} answered, but {settings.chat_model} only thought and said nothing within {REPLY_TOKENS} tokens.", hint)
     except EndpointError as error:
         return _explain(error, host, settings)
     except ModelError as error:

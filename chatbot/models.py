@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from chatbot.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
@@ -28,6 +28,8 @@ MOST_TRIES = 3
 FIRST_PAUSE_SECONDS = 0.5
 # How long a pressed stop button may go unnoticed during a pause.
 LONGEST_NAP_SECONDS = 0.1
+# How long the count of tokens, which comes behind the last word, is waited for.
+COUNTED_SECONDS = 1.0
 # Four times what tokens of any language come to on average: more text than this means that the endpoint ignores the limit.
 MOST_CHARACTERS_PER_TOKEN = 16
 
@@ -36,6 +38,8 @@ _THINKS, _THOUGHT = "<think>", "</think>"
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 # OpenAI's newer models know only its new name for the limit, most local servers only the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
+# What an answer does without where an endpoint refuses it: OpenAI's thinking models take no temperature, and few servers know all of them.
+_OPTIONAL = ("temperature", "reasoning_effort", "stream_options")
 _PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE)
 
 
@@ -54,9 +58,14 @@ class Reply(Iterator[str]):
     After an error finish stays "". Closing it, or dropping it, closes the connection.
     """
 
-    def __init__(self, pieces: Generator[str, None, str]) -> None:
-        self._pieces = pieces
+    def __init__(self, pieces: Generator[str, None, str], usage: Mapping[str, int] | None = None) -> None:
+        self._pieces, self._usage = pieces, usage if usage is not None else {}
         self.finish = ""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Of the prompt, as the endpoint counted what it read; 0 where it has not told."""
+        return self._usage.get("prompt_tokens", 0)
 
     def __next__(self) -> str:
         try:
@@ -111,6 +120,11 @@ class OpenAIModel:
         self.host = endpoint_host(settings)
         self._settings = settings
         self._limit_name = _NEW_LIMIT_NAME if self.host == "api.openai.com" else _OLD_LIMIT_NAME
+        self._options: dict[str, object] = {"temperature": settings.temperature, "stream_options": {"include_usage": True}}
+        if settings.reasoning:
+            self._options["reasoning_effort"] = settings.reasoning
+        # Names that were refused: threads that race here only spend one more request.
+        self._refused: set[str] = set()
 
     def stream(
         self,
@@ -128,14 +142,15 @@ class OpenAIModel:
         }
         if schema is not None:
             body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema), "strict": True}}
-        return Reply(self._answer(body, max_tokens, stop))
+        usage: dict[str, int] = {}
+        return Reply(self._answer(body, max_tokens, stop, usage), usage)
 
-    def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool]) -> Generator[str, None, str]:
+    def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]) -> Generator[str, None, str]:
         tries, pause, patience = 0, FIRST_PAUSE_SECONDS, Patience.for_words(self._settings, stop)
         while True:
             tries, said = tries + 1, list[str]()
             try:
-                return (yield from self._attempt(body, max_tokens, patience, said))
+                return (yield from self._attempt(body, max_tokens, patience, said, usage))
             except EndpointError as error:
                 failure = error
             if stop():
@@ -149,8 +164,10 @@ class OpenAIModel:
                 return "stopped"
             pause *= 2
 
-    def _attempt(self, body: dict[str, object], max_tokens: int, patience: Patience, said: list[str]) -> Generator[str, None, str]:
-        """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown."""
+    def _attempt(
+        self, body: dict[str, object], max_tokens: int, patience: Patience, said: list[str], usage: dict[str, int]
+    ) -> Generator[str, None, str]:
+        """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown. usage: gets what was counted."""
         stop = patience.stop
         if stop():
             return "stopped"
@@ -171,8 +188,11 @@ class OpenAIModel:
                     return "stopped"
                 if characters_left < 0:
                     finish = "length"
+                usage.update(_usage(event))
                 if finish:
                     break
+            if finish and characters_left >= 0 and not usage and "stream_options" not in self._refused:
+                usage.update(_counted(events, patience))
         self._check_end(finish, "".join(said))
         return "length" if finish in {"length", "max_tokens"} else "stop"
 
@@ -186,17 +206,22 @@ class OpenAIModel:
             raise explain_failure(error, self._settings, model_setting="FINPOLICY_CHAT_MODEL") from None
 
     def _request(self, client: OpenAI, body: dict[str, object], max_tokens: int) -> Stream[object]:
+        """Asked again without what the endpoint refuses to be told, and from then on; the limit under its other name."""
         from openai import APIStatusError
 
-        name = self._limit_name
-        try:
-            return self._stream(client, body | {name: max_tokens})
-        except APIStatusError as error:
-            if error.status_code not in {400, 422} or name not in error.message or not _PARAMETER_REJECTED.search(error.message):
-                raise
-        # Remembered: threads that race here only spend one more request.
-        self._limit_name = _OLD_LIMIT_NAME if name == _NEW_LIMIT_NAME else _NEW_LIMIT_NAME
-        return self._stream(client, body | {self._limit_name: max_tokens})
+        while True:
+            options = {name: value for name, value in self._options.items() if name not in self._refused}
+            try:
+                return self._stream(client, body | options | {self._limit_name: max_tokens})
+            except APIStatusError as error:
+                if error.status_code not in {400, 422} or not _PARAMETER_REJECTED.search(error.message):
+                    raise
+                refused = next((name for name in (self._limit_name, *options) if name in error.message), None)
+                if refused is None or refused in self._refused:
+                    raise
+                self._refused.add(refused)
+                if refused == self._limit_name:
+                    self._limit_name = _OLD_LIMIT_NAME if refused == _NEW_LIMIT_NAME else _NEW_LIMIT_NAME
 
     def _stream(self, client: OpenAI, body: dict[str, object]) -> Stream[object]:
         stream = _post(client, body)
@@ -264,6 +289,22 @@ def _read(event: object) -> tuple[str, str]:
     # A refusal under a schema comes in a field of its own; it is what the model says.
     text = (delta.get("content") or delta.get("refusal")) if isinstance(delta, dict) else None
     return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
+
+
+def _counted(events: Iterator[object], patience: Patience) -> dict[str, int]:
+    """What was counted, which comes behind the last word; {} from an endpoint that does not tell at once."""
+    patience.heard()
+    patience.between = min(patience.between, COUNTED_SECONDS)
+    with suppress(EndpointError):
+        return next((found for found in map(_usage, events) if found), {})
+    return {}
+
+
+def _usage(event: object) -> dict[str, int]:
+    """What an event says of the tokens of the prompt; {} for nothing."""
+    usage = event.get("usage") if isinstance(event, dict) else None
+    count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return {"prompt_tokens": count} if isinstance(count, int) and count > 0 else {}
 
 
 def _thinks(event: object) -> bool:

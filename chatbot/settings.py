@@ -45,6 +45,11 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "Pages that a chat model is given, 4 or more; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
     ),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
+    "FINPOLICY_TEMPERATURE": ("temperature", "Of a chat model, 0 to 2; left out where the endpoint refuses it."),
+    "FINPOLICY_REASONING": (
+        "reasoning",
+        "How much a model that thinks before it answers is to think: `none`, `minimal`, `low`, `medium` or `high`; unset, as the endpoint does.",
+    ),
     "FINPOLICY_RERANK": (
         "rerank",
         "`1` has the chat model put the first ten pages into order before they are used: one more, short call, which sends it their best passages.",
@@ -85,6 +90,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 SECRET = frozenset({"api_key", "signals_database"})
 # Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute from one word to the next.
 FIRST_WORD_SHARE = 5
+REASONING = ("", "none", "minimal", "low", "medium", "high")
 # Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the pages.
 USER_MODELS = ("", "0", "1")
 
@@ -111,6 +117,8 @@ class Settings:
     context_tokens: int = 12_000
     prompt_pages: int = 0
     answer_tokens: int = 1_000
+    temperature: float = 0.0
+    reasoning: str = ""
     rerank: bool = False
     rewrite: bool = False
     window: int = 10
@@ -183,6 +191,12 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")
     if settings.compression_ratio > 1:
         raise SettingsError(f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.", hint="Set it to a share from 0 to 1.")
+    if settings.temperature > 2:
+        raise SettingsError(f"FINPOLICY_TEMPERATURE is {settings.temperature}.", hint="Set it to a number from 0 to 2.")
+    if settings.reasoning not in REASONING:
+        raise SettingsError(
+            f"FINPOLICY_REASONING is {settings.reasoning!r}.", hint=f"Set it to one of {', '.join(REASONING[1:])}, or leave it unset."
+        )
     if settings.user_models not in USER_MODELS:
         raise SettingsError(f"FINPOLICY_USER_MODELS is {settings.user_models!r}.", hint="Set it to 1 or 0, or leave it unset.")
     for name, share in (("MEMORY_MIN_CONFIDENCE", settings.signals_confidence), ("MEMORY_SIMILARITY_THRESHOLD", settings.signals_threshold)):

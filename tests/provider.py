@@ -26,19 +26,21 @@ Pieces = Sequence[str] | Callable[[Body], Sequence[str]]
 # more comes; malformed: an event that is not JSON; error: an error object as an event.
 Ending = Literal["complete", "cut", "unfinished", "silent", "malformed", "error"]
 
-_KEY = re.compile(r"\[(S\d+-[0-9a-f]+)\]")
+_KEY = re.compile(r"^\[([1-9])\] ", re.MULTILINE)
 FORGED_KEY = "S9-000000"
 
 
 @dataclass(frozen=True)
 class Say:
-    """A streamed answer. pieces: the text of each event, or what makes them from the request. delay: seconds before each piece."""
+    """A streamed answer. pieces: the text of each event, or what makes them from the request. delay: seconds before each piece. prompt_tokens: as it counts
+    them, 0 for not."""
 
     pieces: Pieces
     delay: float = 0.0
     finish: str = "stop"
     ending: Ending = "complete"
     error: str = "the model fell over"
+    prompt_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_event({"error": {"message": say.error, "code": 500}})
         elif say.ending == "complete":
             self._send_event(_chunk({}, say.finish))
-            self._send_event({"choices": [], "usage": {"total_tokens": 7}})
+            self._send_event({"choices": [], "usage": {"total_tokens": 7, "prompt_tokens": say.prompt_tokens}})
             self._send_chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
@@ -254,8 +256,8 @@ def _chunk(delta: Mapping[str, object], finish: str | None = None) -> dict[str, 
 
 
 def first_key(body: Body) -> str:
-    """The first citation key in the prompt, such as S1-7f3a01; the forged one where there is none."""
-    found = _KEY.search("\n".join(str(message["content"]) for message in body["messages"]))
+    """What cites the first source of the prompt; the forged key where there is none."""
+    found = _KEY.search(str(body["messages"][-1]["content"]))
     return found[1] if found else FORGED_KEY
 
 

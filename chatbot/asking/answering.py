@@ -24,13 +24,14 @@ from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
+from chatbot.tokens import count_tokens
 from ingestion.render import confidence_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from chatbot.models import LLM
+    from chatbot.models import LLM, Reply
 
 __all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
@@ -48,6 +49,10 @@ HAD_SAID = " It had said: "
 NO_AVERAGE = "No average is worked out here: the answer quotes what the pages say."
 # What is said where a model's answer is put behind the documents' own words.
 NOTHING_FOUND = "Nothing of the chat model's answer was found in the pages given to it: what can be said without it comes first."
+# The share of a prompt's tokens, by our count, below which an endpoint has cut it: other vocabularies take more tokens for a text, not fewer.
+LEAST_READ = 0.75
+CUT = "The model's endpoint read {read:,} of about {sent:,} tokens of the prompt: its context is too short, and sources were lost."
+CUT_HINT = "Raise its context (with Ollama, OLLAMA_CONTEXT_LENGTH), or lower FINPOLICY_CONTEXT_TOKENS."
 # What is said where a model names pages in its own words.
 PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is numbered is checked."
 
@@ -219,6 +224,8 @@ class Answering:
         if reply.finish != "stop":
             reason = "You stopped the answer." if reply.finish == "stopped" else "The answer reached its token limit and lacks its end."
             yield Notice(reason, "" if reply.finish == "stopped" else "Raise FINPOLICY_ANSWER_TOKENS.")
+        if notice := _was_cut(reply, prompt):
+            yield notice
         yield Stage("checking")
         text = read_citations("".join(said).replace(MODEL_TEXT, ""), prompt)  # MODEL_TEXT parts a model's text from the documents' own words
         answer = replace(self.checked(prompt, text, model.name), sent_to=(model.name, model.host))
@@ -265,6 +272,14 @@ class Answering:
         except KeyError:  # erased meanwhile
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
+
+
+def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:
+    """That an endpoint read far less of the prompt than it was sent, as some do without a word where their context is short."""
+    sent = sum(count_tokens(content) for _, content in prompt.messages)
+    if not 0 < reply.prompt_tokens < LEAST_READ * sent:
+        return None
+    return Notice(CUT.format(read=reply.prompt_tokens, sent=sent), CUT_HINT)
 
 
 def _said_by_model(answer: Answer) -> dict[str, Any]:

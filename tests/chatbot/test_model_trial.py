@@ -28,8 +28,9 @@ def test_one_that_answers_says_how_fast() -> None:
     assert trial.works and trial.text.startswith("HOST answered in 0.") and trial.text.endswith(" s with model m-1.")
 
 
-def test_one_that_only_thought_answered_too() -> None:
-    assert tried(Say([""], finish="length")).works
+def test_one_that_only_thought_has_not_answered() -> None:
+    trial = tried(Say([""], finish="length"))
+    assert not trial.works and "only thought and said nothing" in trial.text and "FINPOLICY_REASONING" in trial.hint
 
 
 def test_a_refused_key_and_a_missing_one_are_told_apart() -> None:

@@ -53,6 +53,54 @@ def read(reply: Reply) -> tuple[str, ModelError]:
     raise AssertionError(f"no error after {said}")
 
 
+# --- what is asked for beside the text -------------------------------------------------------------------------------------------
+
+
+def test_the_same_is_said_each_time_unless_the_settings_say_otherwise() -> None:
+    with Provider(["fine"]) as provider:
+        "".join(ask(model_for(provider)))
+        "".join(ask(model_for(provider, temperature=0.7, reasoning="low")))
+        first, second = (request.body for request in provider.requests)
+    assert first["temperature"] == 0.0 and "reasoning_effort" not in first
+    assert (second["temperature"], second["reasoning_effort"]) == (0.7, "low")
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.", "temperature"),
+        ("Unrecognized request argument supplied: reasoning_effort", "reasoning_effort"),
+        ("body -> stream_options: Extra inputs are not permitted", "stream_options"),
+    ],
+)
+def test_what_an_endpoint_refuses_is_left_out_from_then_on(message: str, name: str) -> None:
+    with Provider([Refuse(400, message), "fine"]) as provider:
+        model = model_for(provider, reasoning="low")
+        assert "".join(ask(model)) == "fine" == "".join(ask(model))
+        assert [name in request.body for request in provider.requests] == [True, False, False]
+
+
+def test_a_refusal_without_end_ends() -> None:
+    with Provider([Refuse(400, "temperature is not supported")]) as provider:
+        assert read(ask(model_for(provider)))[0] == ""
+        assert len(provider.requests) == 2
+
+
+def test_it_tells_how_much_of_the_prompt_was_read() -> None:
+    with Provider([Say(["fine"], prompt_tokens=4_096), "fine"]) as provider:
+        model = model_for(provider)
+        told, untold = ask(model), ask(model)
+        assert told.prompt_tokens == 0
+        assert "".join(told) == "".join(untold) == "fine"
+        assert (told.prompt_tokens, untold.prompt_tokens) == (4_096, 0)
+
+
+@pytest.mark.timed
+def test_one_that_never_tells_is_not_waited_for() -> None:
+    with Provider([Page('data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\n', "text/event-stream")]) as provider:
+        assert "".join(ask(model_for(provider))) == "fine"
+
+
 # --- the contract of LLM --------------------------------------------------------------------------------------------------------
 
 Make = Callable[..., LLM]
@@ -168,6 +216,8 @@ def test_the_request_says_what_is_asked() -> None:
         "model": "test-model",
         "messages": [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": "What was the deficit?"}],
         "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0.0,
         "max_tokens": 77,
         "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}},
     }

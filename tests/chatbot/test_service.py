@@ -138,6 +138,14 @@ def test_a_refusal_is_checked_like_an_answer(make: Make) -> None:
     assert {number.text: number.status for number in answer.numbers}["3.0 per cent"] == "supported"
 
 
+@pytest.mark.parametrize(("read", "is_told"), [(0, False), (10, True), (5_000, False)])
+def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: bool) -> None:
+    with Provider([Say(["The deficit ceiling is 3.0 per cent of output [1]."], prompt_tokens=read)]) as provider:
+        model = OpenAIModel(Settings(chat_model="m", base_url=provider.url, api_key="k"))
+        _, events = ask(make(model))
+    assert any("of the prompt: its context is too short" in notice for notice in notices(events)) is is_told
+
+
 def test_a_polite_refusal_is_one(make: Make) -> None:
     answer, _ = ask(make(ScriptedModel(["I'm sorry, but the excerpts do not contain the ceiling of 2031."])))
     assert (answer.answered, answer.reason) == (False, "not_in_excerpts")

@@ -60,14 +60,14 @@ def test_a_model_is_asked_whatever_the_search_doubts(make: Make, question: str) 
     answer, provider, _ = answered(make, cited(f"{CEILING} KEY."), question=question)
     assert len(provider.requests) == 1
     assert (answer.answered, answer.text) == (True, f"{CEILING} [S1].")
-    prompt = provider.requests[0].body["messages"][1]["content"]
-    assert ("The search doubts that these excerpts answer: " in prompt) == (not without.answered)
-    assert prompt.endswith(f"Question: {question}")
+    prompt = provider.requests[0].body["messages"][-1]["content"]
+    assert ("The search doubts that these sources answer: " in prompt) == (not without.answered)
+    assert f"Question: {question}\n" in prompt
 
 
 def test_the_doubt_is_told_with_its_reason(make: Make) -> None:
     _, provider, _ = answered(make, "NOT IN THESE DOCUMENTS. No.", question="Who won the cup in Brazil?")
-    assert "answer: These documents do not mention Brazil. It may be wrong" in provider.requests[0].body["messages"][1]["content"]
+    assert "answer: These documents do not mention Brazil. It may be wrong" in provider.requests[0].body["messages"][-1]["content"]
 
 
 def test_a_model_that_fails_leaves_the_refusal_of_the_search(make: Make) -> None:

@@ -56,13 +56,13 @@ def test_sixty_exchanges_past_the_threshold_are_shortened_and_an_early_figure_ke
     assert answer.search_query == QUESTION
     assert "3.0 per cent" in answer.text and {(citation.document, citation.page) for citation in answer.citations} == {("Rules.pdf", 1)}
     assert answer.compression is not None and answer.prompt is not None
-    assert "The deficit ceiling is 3.0 per cent of output in every year. (Rules.pdf, p. 1)" in answer.prompt.messages[1][1]
+    assert "The deficit ceiling is 3.0 per cent of output in every year. ⟦Rules.pdf, p. 1⟧" in answer.prompt.messages[-1][1]
     kept = answer.compression
     assert kept.original_tokens == before.token_count > 3 * kept.compressed_tokens
     assert 1 in kept.kept and len(kept.kept) < 55
     said = chatbot.conversations.said(talk, "me")[0]
     assert "".join(said.cited[start:end] for start, end in kept.kept[1][1]).startswith("The deficit ceiling is 3.0 per cent")
-    assert count_tokens(answer.prompt.messages[1][1]) < 12_000
+    assert count_tokens(answer.prompt.messages[-1][1]) < 12_000
     after = chatbot.memory.stats(talk, "me")
     assert (after.compressed, after.compression_count) == (True, 1)
     assert after.compression_history[0]["original_tokens"] == before.token_count
@@ -145,7 +145,7 @@ def test_long_last_exchanges_share_their_part_of_the_prompt(make: Make) -> None:
     assert count_tokens(fitted[1].assistant) < 0.36 * 2_000
     asked = Ask(QUESTION, history=(Exchange("Tell me of harbours.", long),))
     answer = next(event for event in chatbot.ask(asked) if isinstance(event, Answer))
-    assert answer.prompt is not None and count_tokens(answer.prompt.messages[1][1]) < 2_000
+    assert answer.prompt is not None and count_tokens(answer.prompt.messages[-1][1]) < 2_000
 
 
 def test_a_follow_up_leans_on_a_question_whose_answer_was_stopped(make: Make) -> None:
@@ -225,7 +225,7 @@ def test_below_the_threshold_older_exchanges_are_recalled(make: Make) -> None:
     answer, _ = ask(chatbot, "Is the deficit ceiling 3.0 per cent of output?", talk)
     assert answer.compression is None
     assert [note.layer for note in answer.notes] == ["history"]
-    assert answer.prompt is not None and "- (history, this conversation, exchange 1, " in answer.prompt.messages[1][1]
+    assert answer.prompt is not None and "- (history, this conversation, exchange 1, " in answer.prompt.messages[-1][1]
     assert ask(chatbot, "Who sails to Heligoland?", talk)[0].notes == ()
 
 
@@ -375,11 +375,11 @@ def test_erasing_a_document_takes_its_text_out_of_kept_answers(make: Make, tmp_p
     ask(chatbot, QUESTION, talk)
     chatbot.remove("Rules.pdf")
     kept = chatbot.memory.answer(talk, 1, "me")
-    assert kept is not None and kept.prompt is not None and "Parliament" in kept.prompt.messages[1][1]
+    assert kept is not None and kept.prompt is not None and "Parliament" in kept.prompt.messages[-1][1]
     chatbot.restore("Rules.pdf")
     chatbot.remove("Rules.pdf", purge=True)
     kept = chatbot.memory.answer(talk, 1, "me")
-    assert kept is not None and kept.prompt is not None and "reported to Parliament within" not in kept.prompt.messages[1][1]
+    assert kept is not None and kept.prompt is not None and "reported to Parliament within" not in kept.prompt.messages[-1][1]
     assert all(hit.text == "" for hit in kept.considered)
     assert "3.0 per cent" in kept.text
 
