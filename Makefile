@@ -36,8 +36,8 @@ run: samples ## set everything up, index the samples and open the chat on 127.0.
 	@$(PY) -m chatbot add documents/samples/*.pdf
 	@exec $(PY) -m streamlit run app.py --server.port $(PORT)
 
-# Three workers for two cores, for much of what browser tests do is waiting. tests/conftest.py deals the tests out.
-WORKERS ?= 3
+# A worker for each of two cores: a third made every test slower and the whole no quicker. tests/conftest.py deals the tests out.
+WORKERS ?= 2
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup-dev ## pass the tests (browser tests where Chromium is present or can be installed)
