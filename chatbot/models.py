@@ -38,8 +38,6 @@ _THINKS, _THOUGHT = "<think>", "</think>"
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 # OpenAI's newer models know only its new name for the limit, most local servers only the old one.
 _NEW_LIMIT_NAME, _OLD_LIMIT_NAME = "max_completion_tokens", "max_tokens"
-# What an answer does without where an endpoint refuses it: OpenAI's thinking models take no temperature, and few servers know all of them.
-_OPTIONAL = ("temperature", "reasoning_effort", "stream_options")
 _PARAMETER_REJECTED = re.compile(r"unsupported|not supported|unrecogni[sz]ed|unknown|not permitted|unexpected|instead", re.IGNORECASE)
 
 
@@ -123,7 +121,7 @@ class OpenAIModel:
         self._options: dict[str, object] = {"temperature": settings.temperature, "stream_options": {"include_usage": True}}
         if settings.reasoning:
             self._options["reasoning_effort"] = settings.reasoning
-        # Names that were refused: threads that race here only spend one more request.
+        # Of these what the endpoint refuses, as OpenAI's thinking models do any temperature; threads that race here only spend one more request.
         self._refused: set[str] = set()
 
     def stream(

@@ -42,7 +42,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
     "FINPOLICY_PROMPT_PAGES": (
         "prompt_pages",
-        "Pages that a chat model is given, 4 or more; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
+        "Pages that a chat model is given, 4 to 16; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
     ),
     "FINPOLICY_ANSWER_TOKENS": ("answer_tokens", "Tokens an answer may take."),
     "FINPOLICY_TEMPERATURE": ("temperature", "Of a chat model, 0 to 2; left out where the endpoint refuses it."),
