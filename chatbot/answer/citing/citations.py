@@ -51,8 +51,9 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # Words with a capital letter one behind the other: a name, or the head of an item.
-_NAME = re.compile(r"\b[A-Z][a-z]+(?:(?: of| and| for| the| on|,)? (?:[A-Z][a-z]+))+")
-_NAME_WORD = re.compile(r"[A-Za-z]+")
+_CAPITAL = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ][^\W\d_]*"
+_NAME = re.compile(rf"\b{_CAPITAL}(?:(?: of| and| for| the| on|,)? {_CAPITAL})+")
+_NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +153,12 @@ class _Answer:
     def _citation(self, mark: _Mark, key: str) -> Citation:
         """The passage of the cited page that the statement at the key rests on."""
         hit = self.prompt.sources[key]
-        (first, last), reason, quote = self._copied(mark, hit) or self._passage(*self._statement(mark), hit)
+        copied = self._copied(mark, hit)
+        (first, last), reason, quote = copied or self._passage(*self._statement(mark), hit)
         if reason and not quote and (paragraph := self._paragraph(mark)):
             (first, last), reason, quote = self._passage(*paragraph, hit)
         basis = "located"
-        if name := self._unknown_name(*self._statement(mark)):
+        if not copied and (name := self._unknown_name(*self._statement(mark))):
             reason = reason or UNKNOWN_NAME.format(name)
         elif reason in FREELY_PUT:
             (first, last), found = self._confirmed(mark, hit, (first, last))
@@ -196,7 +198,7 @@ class _Answer:
 
     @cached_property
     def _known_words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"[^\W\d_]+", self._known_text.casefold()))
+        return frozenset(_NAME_WORD.findall(self._known_text.casefold()))
 
     def _stands(self, mark: _Mark, start: int, end: int) -> bool:
         """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""

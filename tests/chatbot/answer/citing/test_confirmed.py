@@ -88,3 +88,12 @@ def test_a_name_that_no_page_has_is_doubted() -> None:
 )
 def test_what_only_says_that_something_is_missing_states_nothing(said: str, stated: bool) -> None:
     assert [one.status for one in checked(said).statements] == (["unsupported"] if stated else [])
+
+
+@pytest.mark.parametrize("name", ["SNC-Lavalin ProFac", "Enrique Peña Nieto", "Ontario Realty Corporation"])
+def test_a_name_of_any_letters_is_known_from_its_page(name: str) -> None:
+    page = f"The property contract was signed by {name} in the year 2004 and covers all public buildings."
+    hit = Hit("Contracts.pdf", 1, 1, None, None, "text", None, "1:0", text=page, page_text=page)
+    prompt = Prompt("Who signed?", "Who signed?", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    for said in (page, f"It was {name} that signed the property contract, which covers all public buildings."):
+        assert check_statements(f"{said} [S1-7f3a]", prompt).citations[0].verified, said
