@@ -168,6 +168,7 @@ class EmbeddedServer:
             self._watcher = self._spawn(command, user)
             if self._is_ready(end):
                 return
+            _end(self._watcher)
             if time.monotonic() > settled:
                 said = _last_words(self._log.read_text("utf-8", "replace"))
                 raise SignalsError(f"The embedded Postgres did not start: {said}", kind="down", hint=f"Its log is {self._log}.", retryable=True)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -188,6 +189,22 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_the_answer_goes_on(reachab
         assert signals.health().state == "failed"
     finally:
         signals.close()
+
+
+def test_a_first_try_that_ends_at_once_is_tried_again_and_leaves_no_pipe_open(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = EmbeddedServer(reachable / "twice")
+    spawn, tried = server._spawn, []
+
+    def first_ends(command: Sequence[str], user: str) -> subprocess.Popen[bytes]:
+        tried.append(spawn(command if tried else ["/bin/false"], user))
+        return tried[-1]
+
+    monkeypatch.setattr(server, "_spawn", first_ends)
+    try:
+        assert server.address() and server.pid()
+        assert [one.stdin is not None and one.stdin.closed for one in tried] == [True, False]
+    finally:
+        server.stop()
 
 
 def test_a_start_that_takes_for_ever_is_named(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
