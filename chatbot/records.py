@@ -306,6 +306,11 @@ class Answer:
     timings: tuple[tuple[str, float], ...] = ()
     statements: tuple[Statement, ...] = ()
 
+    @property
+    def by_model(self) -> bool:
+        """Whether a chat model wrote it, in words of its own."""
+        return self.model not in {"extractive", "memory"}
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ingestion.language.months import MONTHS
 
-__all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "table", "tight"]
+__all__ = ["joined", "moment", "page_name", "pairs", "paragraphs", "plain", "seen", "table", "tight"]
 
 # Control and bidirectional characters must not rearrange what a reader sees. Part of the file's format: files made before are drawn anew with these.
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
@@ -17,10 +17,15 @@ UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u20
 SHORT = 16
 
 
+def seen(text: str) -> str:
+    """Text with control and bidirectional characters written out."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", lines)
+
+
 def plain(text: str) -> str:
     """Text as it is, control and bidirectional characters written out."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return html.escape(UNSEEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", lines))
+    return html.escape(seen(text))
 
 
 def joined(text: str) -> str:

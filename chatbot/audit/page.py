@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, table, tight
-from chatbot.audit.record import Check, Leaf, Quote, Record, dump
+from chatbot.answer.citing.statements import MODEL_TEXT
+from chatbot.answer.formatted import formatted_html
+from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
+from chatbot.audit.record import WITH_FORMATTING, Check, Leaf, Quote, Record, dump
 from chatbot.records import ADDED, NOT_FOUND
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
@@ -106,13 +108,22 @@ def _question(record: Record) -> str:
 def _answer(record: Record) -> str:
     notices = "".join(f'<p class="notice" dir="auto">{plain(notice)}</p>' for notice in record.notices)
     heading = "The answer" if record.answered else "Not in these documents"
-    text = _linked(paragraphs(record.answer), record.quotes)
+    text = _linked(_answer_html(record), record.quotes)
     nearest = ""
     if record.nearest:
         links = "".join(f"<li>{_leaf_link(at, record.leaves[at])}</li>" for at in record.nearest if 0 <= at < len(record.leaves))
         nearest = f"<p>The nearest pages, shown below:</p><ul>{links}</ul>"
     reason = f'<p class="quiet">Reason: {plain(record.refusal.replace("_", " "))}</p>' if record.refusal else ""
     return f'<section><h2>{heading}</h2>{notices}<div class="answer">{text}</div>{reason}{nearest}</section>'
+
+
+def _answer_html(record: Record) -> str:
+    """The answer; of a chat model's what it formatted, but for the documents' own words before it."""
+    by_model = record.sent is not None and not record.sent.failure and record.model != "extractive"
+    if record.format < WITH_FORMATTING or not by_model:
+        return paragraphs(record.answer)
+    begins = max(record.answer.find(MODEL_TEXT), 0)
+    return paragraphs(record.answer[:begins]) + formatted_html(seen(record.answer[begins:]))
 
 
 def _linked(text: str, quotes: Sequence[Quote]) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMAT",
     "PROGRAM",
+    "WITH_FORMATTING",
     "WITH_STATEMENTS",
     "Check",
     "Considered",
@@ -38,9 +39,11 @@ __all__ = [
     "sealed",
 ]
 
-FORMAT = 2
+FORMAT = 3
 # The first format that says which statements rest on what; older ones are written without them.
 WITH_STATEMENTS = 2
+# The first that shows what a chat model formatted as it meant it.
+WITH_FORMATTING = 3
 # The version of pyproject.toml, which a test holds it to.
 PROGRAM = "0.1.0"
 # What an answer may have at most, so that no file makes much work: far beyond any real one.

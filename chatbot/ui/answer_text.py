@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citing.statements import MODEL_TEXT
+from chatbot.answer.formatted import formatted_html
 from chatbot.records import FINE, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
 from ingestion.language.currencies import DRAWN_SIGNS
@@ -16,6 +18,9 @@ from ingestion.unseen import visible
 __all__ = ["FIGURES", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
+# As a chat model writes them: numbers of its sources.
+NUMBER = re.compile("[0-9]{1,2}")
+BEING_WRITTEN = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|\[[0-9]{{1,2}}(?:, ?[0-9]{{1,2}}){{0,9}}\]")
 # What a cell of figures holds, in brackets, with a currency or a per cent, or a dash for none.
 FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[{DRAWN_SIGNS}]")
 TAG = re.compile(r"<[^>]*>")
@@ -63,20 +68,30 @@ def answer_html(
     statements: Sequence[Statement] = (),
     exchange: int | None = None,
     best_first: bool = False,
+    by_model: bool = False,
 ) -> str:
     """An answer in its paragraphs. citations, numbers, statements: as in Answer; no citations while it is being written and nothing is judged yet.
 
     exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press. best_first: its first paragraph is
-    the answer, what follows came next near.
+    the answer, what follows came next near. by_model: what a chat model wrote in Markdown is shown so, but for the documents' own words before it.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
     marks = sorted([*keys, *_figures(shown, numbers, keys), *_statements(shown, statements)])
+    if by_model:
+        return f'<div class="answer">{_formatted(shown, marks)}</div>'
     keyed = {start for start, _, _ in keys}
     blocks = [_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown)]
     if best_first and len(blocks) > 1:
         blocks[1:] = ['<div class="further" role="group" aria-label="Further passages">', *blocks[1:], "</div>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
+
+
+def _formatted(text: str, marks: Sequence[_Mark]) -> str:
+    """What a chat model wrote, and before it, where they stand there, the documents' own words."""
+    begins = max(text.find(MODEL_TEXT), 0)
+    own = "".join(f"<p>{_marked(text, start, end, marks)}</p>" for start, end in _paragraphs(text[:begins].rstrip()))
+    return own + formatted_html(text[begins:], [(start - begins, end - begins, html) for start, end, html in marks if start >= begins])
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
@@ -200,9 +215,9 @@ def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None)
     numbers = {(passage.citation.key, passage.citation.quote): passage.number for passage in passages_of(citations or ())}
     left = iter(citations or ())
     count = 0
-    for found in KEYS_IN_BRACKETS.finditer(text):
+    for found in (KEYS_IN_BRACKETS if citations is not None else BEING_WRITTEN).finditer(text):
         chips = []
-        for key in KEY.findall(found[0]):
+        for key in KEY.findall(found[0]) or NUMBER.findall(found[0]):
             count += 1
             citation = next(left, None)
             if citations is None:

@@ -38,7 +38,15 @@ def draw_given(given: Given, house: House) -> None:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
         best_first = _is_best_first(answer)
-        html = answer_html(answer.text, answer.citations, answer.numbers, statements=answer.statements, exchange=given.number, best_first=best_first)
+        html = answer_html(
+            answer.text,
+            answer.citations,
+            answer.numbers,
+            statements=answer.statements,
+            exchange=given.number,
+            best_first=best_first,
+            by_model=answer.by_model,
+        )
         st.html(html)
         _draw_citations(given, house)
         _draw_numbers(shown_figures(html, answer.numbers), answer.citations, given.number)
@@ -194,7 +202,8 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 def _draw_refusal(given: Given, house: House) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
-    st.html(answer_html(answer.text.removeprefix("Not in these documents. "), answer.citations, statements=answer.statements))
+    text = answer.text.removeprefix("Not in these documents. ")
+    st.html(answer_html(text, answer.citations, statements=answer.statements, by_model=answer.by_model))
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")

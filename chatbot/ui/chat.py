@@ -23,7 +23,7 @@ from chatbot.ui.attaching import Attached, attach
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
 from chatbot.ui.example_questions import only_samples, wait_for_examples
-from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, stopped_html
+from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, has_model, stopped_html
 from chatbot.ui.in_turn import taken
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
@@ -241,18 +241,18 @@ def _examples(questions: Sequence[str]) -> None:
 def _follow(asking: Asking, house: House, *, stop: str) -> None:
     """Show a question and its answer as it comes, to the end."""
     message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
-    body = answer_message()
+    body, by_model = answer_message(), has_model(house)
     try:
         seen = 0
         while not asking.over:
             seen = asking.wait(seen, TICK)
-            _draw_progress(asking, body, stop=stop)
+            _draw_progress(asking, body, stop=stop, by_model=by_model)
             # The longer the text, the rarer it is drawn anew: the work stays in proportion to its length.
             time.sleep(min(0.3, 0.01 + len(asking.text) / 50_000))
     except StopException:
         if session.connected():
             asking.stop()
-            session.last_words(lambda: body.html(stopped_html(asking.text)))
+            session.last_words(lambda: body.html(stopped_html(asking.text, by_model=by_model)))
         raise
     with body.container():
         _draw_end(asking, house)
@@ -267,13 +267,13 @@ def _stop_html(asking: Asking) -> str:
     return f'<p><button type="button" class="copy" data-stop="{stop_address(asking.number, session.browser())}">Stop</button></p>'
 
 
-def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str) -> None:
+def _draw_progress(asking: Asking, body: st.delta_generator.DeltaGenerator, *, stop: str, by_model: bool) -> None:
     """What has come of an answer. stop: HTML of the button that stops it, "" where another one does."""
     stage = asking.stage
     if not asking.text:
         body.html(stage_html(stage) + stop)
     else:
-        body.html(answer_html(asking.text) + (stage_html(stage) if stage.name == "checking" else "") + stop)
+        body.html(answer_html(asking.text, by_model=by_model) + (stage_html(stage) if stage.name == "checking" else "") + stop)
 
 
 def stage_html(stage: Stage) -> str:
@@ -295,12 +295,12 @@ def _draw_end(asking: Asking, house: House) -> None:
         draw_under(asking.given, house)
         return
     if asking.stopped:
-        st.html(stopped_html(asking.text))
+        st.html(stopped_html(asking.text, by_model=has_model(house)))
         draw_ask_again(asking.question, -asking.number)
         return
     draw_notices(asking.notices)
     if asking.text:
-        st.html(answer_html(asking.text))
+        st.html(answer_html(asking.text, by_model=has_model(house)))
     if asking.error is not None:
         st.html(notice_html(asking.error.message, asking.error.hint))
     if not isinstance(asking.error, QuestionError):  # that one would fail again

@@ -20,7 +20,7 @@ from chatbot.ui.scroll import keep_place
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, quiet_html
 
-__all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_pencil", "draw_question", "stopped_html"]
+__all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_pencil", "draw_question", "has_model", "stopped_html"]
 
 LONGEST_SHOWN_QUESTION = 2_000
 ONLY_WORDS = "Only the words of this answer are kept. Ask again to see its pages."
@@ -100,14 +100,19 @@ def draw_ask_again(question: str, number: int) -> None:
     st.button("Ask again", key=f"again-{number}", icon=":material/refresh:", on_click=session.ask_again, args=(question,))
 
 
-def stopped_html(text: str) -> str:
+def has_model(house: House) -> bool:
+    """Whether a chat model answers whoever looks at the page."""
+    return house.chatbot.models.answering(session.owner()) is not None
+
+
+def stopped_html(text: str, *, by_model: bool) -> str:
     """What had come of an answer when its user stopped it."""
-    return f'{answer_html(text) if text else ""}<p class="stage" role="status">Stopped. What had come is kept, unchecked.</p>'
+    return f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. What had come is kept, unchecked.</p>'
 
 
 def _draw_answer(one: Said, house: House) -> None:
     if one.state == "stopped":
-        st.html(stopped_html(one.assistant))
+        st.html(stopped_html(one.assistant, by_model=has_model(house)))
         draw_ask_again(one.user, one.number)
     elif one.state != "complete":
         if one.assistant:

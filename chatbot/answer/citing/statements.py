@@ -117,13 +117,20 @@ def check_statements(text: str, prompt: Prompt) -> Checked:
     position = length = 0
     for one in sentences:
         end = one.start + len(one.text.rstrip())
-        piece = text[position:end] + (f" [{one.added}]" if one.added else "")
+        piece = _with_key(text[position:end], one.added)
         if one.status == "unsupported":
             uncited.append((length + one.start - position, length + len(piece)))
         pieces.append(piece)
         length, position = length + len(piece), end
     shown, citations, numbers = check_answer("".join([*pieces, text[position:]]), prompt, uncited=uncited)
     return Checked(shown, citations, numbers, tuple(_statement(one, prompt) for one in sentences if one.status))
+
+
+def _with_key(said: str, key: str) -> str:
+    """What is said with the key that was added to it, "" for none: in a row of a table within its last cell."""
+    if not key:
+        return said
+    return f"{said[:-1]}[{key}] |" if said.endswith("|") else f"{said} [{key}]"
 
 
 def check_behind(own: str, said: str, prompt: Prompt) -> Checked:
@@ -159,11 +166,18 @@ def without_added(text: str, statements: Sequence[Statement], prompt: Prompt) ->
     position = 0
     for one in statements:
         at = text.find(one.text, position)
-        added = next((f" [{key}]" for key in prompt.sources if one.text.endswith(f" [{key}]")), "")
         if at >= 0:
-            pieces.append(text[position : at + len(one.text) - (len(added) if one.status == "cited_by_check" else 0)])
+            pieces += [text[position:at], _without_key(one.text, prompt) if one.status == "cited_by_check" else one.text]
             position = at + len(one.text)
     return "".join([*pieces, text[position:]])
+
+
+def _without_key(said: str, prompt: Prompt) -> str:
+    """As `_with_key` was given it."""
+    for key in prompt.sources:
+        if said.endswith((f" [{key}]", f"[{key}] |")):
+            return f"{said[: -len(key) - 4]}|" if said.endswith("|") else said[: -len(key) - 3]
+    return said
 
 
 # ---------------------------------------------------------------- each sentence by itself
@@ -381,5 +395,5 @@ def _without_item(said: str) -> str:
 
 
 def _statement(one: _Sentence, prompt: Prompt) -> Statement:
-    said = with_short_keys(one.text.strip() + (f" [{one.added}]" if one.added else ""), prompt)
+    said = with_short_keys(_with_key(one.text.strip(), one.added), prompt)
     return Statement(said, one.status, one.rests_on.split("-")[0] if one.rests_on else None)

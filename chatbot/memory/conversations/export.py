@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 
+from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.memory.conversations.store import ConversationRow, Said
 from chatbot.records import Answer, Citation, NumberCheck
 from chatbot.serialize import answer_record
@@ -24,6 +25,9 @@ STATES = {
 # beginning of a line that is more.
 PUNCTUATION = re.compile(r"([\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.)", re.I)
 LINE_START = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
+# Of what a chat model formatted, bold, lists, tables and code stay; headings would be this file's, and links, images and HTML take no effect.
+FORMATTED_PUNCTUATION = re.compile(r"([\\\[\]<>~$&!]|:(?=//)|(?<=www)\.)", re.I)
+FORMATTED_START = re.compile(r"^(\s*)([#=]|-(?=[-\s]*$))")
 
 
 def export_conversation(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None], form: str) -> str:
@@ -60,7 +64,7 @@ def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answ
     blocks = [f"# {_plain(row.title)}", f"Begun {_time(row.begun_at)}, {len(said)} exchange{'s' if len(said) != 1 else ''}."]
     for one, answer in zip(said, answers, strict=True):
         blocks += [f"## {one.number}. {_plain(one.user)}", f"*{_time(one.at)}*"]
-        blocks += [_paragraphs(one.assistant)] if one.assistant.strip() else []
+        blocks += [_formatted(one.assistant) if answer and answer.by_model else _paragraphs(one.assistant)] if one.assistant.strip() else []
         blocks += [STATES[one.state]] if one.state in STATES else []
         blocks += ["\n".join(_checked(answer))] if answer else []
     return "\n\n".join(blocks) + "\n"
@@ -94,6 +98,13 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(
         "  \n".join(_line_start(_plain(line)) for line in block.splitlines() if line.strip()) for block in re.split(r"\n\s*\n", text) if block.strip()
     )
+
+
+def _formatted(text: str) -> str:
+    """A chat model's own Markdown; the documents' own words before it as they stand."""
+    begins = max(text.find(MODEL_TEXT), 0)
+    lines = (FORMATTED_START.sub(r"\1\\\2", FORMATTED_PUNCTUATION.sub(r"\\\1", line.rstrip())) for line in text[begins:].splitlines())
+    return "\n\n".join(filter(None, [_paragraphs(text[:begins]), "\n".join(lines).strip()]))
 
 
 def _plain(text: str) -> str:

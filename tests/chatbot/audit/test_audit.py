@@ -284,7 +284,7 @@ def test_what_is_changed_by_hand_in_the_record(file: AuditFile, home: Path, tmp_
 
 
 def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
-    for old, new in (('"format": 2,', '"format": 2,\n "format": 2,'), ('"format": 2,', '"format": 2, "more": 2,'), ('"seconds": ', '"seconds":  ')):
+    for old, new in (('"format": 3,', '"format": 3,\n "format": 3,'), ('"format": 3,', '"format": 3, "more": 2,'), ('"seconds": ', '"seconds":  ')):
         changed = written(tmp_path, in_record(file.data, old, new))
         assert [one.what for one in wrong(changed, home)] == ["visible part"]
 
@@ -489,9 +489,13 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     )
     first = replace(Record(*values), quotes=quotes)
     stated = (Stated("It is 3 [S1].", "cited_by_check", "S1"), Stated("Or [S9].", "unsupported", None))
-    texts = [render(one, {"1" * 64: b"image"}) for one in (first, replace(first, format=FORMAT, statements=stated))]
+    bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
+    formatted = replace(first, format=FORMAT, statements=stated, answer=bold)
+    texts = [render(one, {"1" * 64: b"image"}) for one in (first, replace(first, format=2, statements=stated), formatted)]
+    assert all("<strong>" not in text for text in texts[:2])
+    assert '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in texts[2] and "&lt;i&gt;</td>" in texts[2]
     digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
-    assert (FORMAT, digests) == (2, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8"])
+    assert (FORMAT, digests) == (3, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79"])
 
 
 def test_the_program_is_of_the_version_that_it_says(root: Path) -> None:

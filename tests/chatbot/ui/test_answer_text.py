@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.records import Citation, Hit, Note, NumberCheck
 from chatbot.ui.account import scores_html
 from chatbot.ui.answer_text import answer_html, figure_text, passages_of, shown_figures
@@ -76,6 +77,18 @@ def test_what_cannot_be_opened_is_no_button() -> None:
 
 def test_keys_are_numbered_while_an_answer_is_written() -> None:
     assert Read(answer_html("So it is [S1-7f3a01; S2-7f3a01]. And so [S1-7f3a01].")).text.strip() == "So it is 1 2. And so 3."
+    assert Read(answer_html("So it is [1]. **And** so [2, 3].", by_model=True)).text.strip() == "So it is 1. And so 2 3."
+    assert Read(answer_html("So it is [1].", [])).text.strip() == "So it is [1]."
+
+
+def test_what_a_chat_model_formats_is_shown_with_its_marks_and_the_documents_own_words_before_it_are_not_formatted() -> None:
+    rows = "**Three** is *it* [S1].\n\n| a | b |\n|---|---|\n| 1 | 5 [S2] |\n\n- one <b>"
+    html = answer_html(rows, [FIRST, DOUBTFUL], [check("5", "unsupported")], exchange=1, by_model=True)
+    names = [name for name, _ in Read(html).elements]
+    assert {"strong", "em", "table", "ul"} <= set(names) and "b" not in names and names.count("button") == 2
+    assert [name for name, _ in Read(answer_html(rows, [FIRST, DOUBTFUL], exchange=1)).elements if name in {"strong", "table", "ul"}] == []
+    behind = answer_html(f"- *Own* words [S1].\n\n{MODEL_TEXT}\n\n*Not* so.", [FIRST], by_model=True)
+    assert "- *Own* words" in behind and "<em>Not</em>" in behind
 
 
 def test_figures_carry_their_own_checks_where_they_stand() -> None:

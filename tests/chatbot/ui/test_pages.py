@@ -102,7 +102,7 @@ def long_search() -> None:
 
     asking = Asking("?", 1)
     asking.stage = Stage("searching", 3, 120)
-    _draw_progress(asking, st.empty(), stop="")
+    _draw_progress(asking, st.empty(), stop="", by_model=False)
 
 
 def test_the_pieces_of_a_long_question_are_counted() -> None:

