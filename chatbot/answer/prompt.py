@@ -11,7 +11,7 @@ from chatbot.records import Exchange, Hit, Note, Prompt
 from chatbot.tokens import count_tokens, cut_to_tokens
 from ingestion.unseen import one_line
 
-__all__ = ["NOT_THERE", "RULES", "Request", "build_prompt"]
+__all__ = ["NOT_THERE", "RULES", "Request", "build_prompt", "size_of", "worked_out_of"]
 
 # What the model is to say where the excerpts do not answer, and only then; looked for in its reply.
 NOT_THERE = "NOT IN THESE DOCUMENTS"
@@ -95,6 +95,20 @@ def build_prompt(request: Request) -> Prompt:
     messages = (("system", RULES), ("user", EXAMPLE[0]), ("assistant", EXAMPLE[1]), ("user", user))
     known = dict(zip(keys, request.hits, strict=True))
     return Prompt(request.question, request.search_query, known, exchanges, tuple(request.notes), messages, request.nonce, tuple(request.earlier))
+
+
+def worked_out_of(prompt: Prompt) -> str:
+    """What a prompt has of the program's own calculation, "" for none: behind its last source, where neither a page nor a question can pretend to be."""
+    nonce = next(iter(prompt.sources), "").partition("-")[2]
+    said = prompt.messages[-1][1] if prompt.messages and nonce else ""
+    parts = said.split(f"\n{nonce}>>>\n\n")
+    behind = parts[-1].partition("\n\n")[0] if len(parts) == len(prompt.sources) + 1 else ""
+    return behind.removeprefix(WORKED_OUT).strip() if behind.startswith(WORKED_OUT) else ""
+
+
+def size_of(prompt: Prompt) -> int:
+    """The tokens of what is sent, by the vocabulary that everything is counted by here."""
+    return sum(count_tokens(content) for _, content in prompt.messages)
 
 
 def _sources(hits: Sequence[Hit], nonce: str, tokens: int) -> str:

@@ -42,7 +42,7 @@ def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping
     a page that a document does not have.
     """
     sources = {one.key: _hit(one, readings[one.sha256], titles.get(one.sha256, ())) for one in record.sources if one.sha256 in readings}
-    prompt = Prompt(record.question, record.query, sources, (), (), (), "")
+    prompt = Prompt(record.question, record.query, sources, (), (), record.sent.messages if record.sent else (), "")
     found = _checked(record, prompt)
     words = {one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings}
     sure = tuple(_with_confidence(citation, words) for citation in found.citations)

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chatbot.answer.checks.calculation import against_calculation
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
+from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
@@ -63,9 +65,10 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 
     supported: the value stands on a page cited for it, in sign, scale, unit and percent kind, rounded only where the answer says so; in the
     row, column and period that the answer names, where it stands in a table whose heads are known.
-    derived: the answer shows how it comes from supported figures, and the arithmetic holds. contradicted: the cited page has the
-    answer's words around another figure of the same kind. present_elsewhere: the value alone is there: in another row, column or period, in another
-    source or the question, under another scale, unit or kind, or more exactly than an answer says that does not call it rounded.
+    derived: the answer shows how it comes from supported figures, and the arithmetic holds, or the program's own calculation in the prompt comes to it.
+    contradicted: the cited page has the answer's words around another figure of the same kind, or that calculation comes to another.
+    present_elsewhere: the value alone is there: in another row, column or period, in another source or the question, under another scale, unit or kind, or
+    more exactly than an answer says that does not call it rounded.
     """
     figures, questioned = find_figures(text), find_figures(prompt.question)
     spoken = Spoken(text, figures, prompt.question)
@@ -79,7 +82,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         places.append([views[key] for key in scope.keys or views])
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
-    return tuple(checks)
+    return tuple(against_calculation(checks, claims, worked_out_of(prompt), views.values()))
 
 
 # ---------------------------------------------------------------- one figure against the pages
