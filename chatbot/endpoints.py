@@ -49,18 +49,18 @@ _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
 # Networks whose addresses end in the IPv4 address that is meant: translated, local translators', stateless translation, IPv4-compatible.
 _HOLDS_IPV4 = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 _HOST_NAME = re.compile(r"[A-Za-z0-9._-]+")
-_CONTEXT_EXCEEDED = re.compile(r"context[ _](length|window|size)|prompt is too long|too many (input )?tokens", re.IGNORECASE)
+_CONTEXT_EXCEEDED = re.compile(
+    r"context[ _](length|window|size)|(prompt|input) is too long|too many (input )?tokens|exceeds? (the )?(available |maximum |model'?s? )?context",
+    re.IGNORECASE,
+)
 
 
 class EndpointError(ModelError):
-    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause), None where it is not.
-
-    kind: "key" (refused, or none given) | "model" (not known) | "silent" | "unreachable" | "" for anything else.
-    """
+    """An endpoint failed. wait: seconds after which one more try is worth it (0: the caller's own pause), None where it is not."""
 
     def __init__(self, message: str, *, hint: str = "", wait: float | None = None, retryable: bool = True, kind: str = "") -> None:
-        super().__init__(message, hint=hint, retryable=retryable)
-        self.wait, self.kind = wait, kind
+        super().__init__(message, hint=hint, retryable=retryable, kind=kind)
+        self.wait = wait
 
 
 def endpoint_url(settings: Settings) -> str:
@@ -268,7 +268,7 @@ def _explain_status(error: APIStatusError, settings: Settings, model_setting: st
         return _explain_limit(f"{host} is limiting requests (status 429){shown}", error.code, _retry_after(error.response.headers))
     if status == 413 or error.code == "context_length_exceeded" or _CONTEXT_EXCEEDED.search(said):
         message = f"The prompt is too long for the model at {host} (status {status}){shown}"
-        return EndpointError(message, hint="Lower FINPOLICY_CONTEXT_TOKENS.", retryable=False)
+        return EndpointError(message, hint="Lower FINPOLICY_CONTEXT_TOKENS.", retryable=False, kind="length")
     if 300 <= status < 400:
         return EndpointError(f"{host} redirects elsewhere (status {status}).", hint="Set OPENAI_BASE_URL to the address itself.", retryable=False)
     if status == 408 or status >= 500:

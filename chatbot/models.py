@@ -57,13 +57,13 @@ class Reply(Iterator[str]):
     """
 
     def __init__(self, pieces: Generator[str, None, str], usage: Mapping[str, int] | None = None) -> None:
-        self._pieces, self._usage = pieces, usage if usage is not None else {}
+        self._pieces, self.usage = pieces, usage if usage is not None else {}
         self.finish = ""
 
     @property
     def prompt_tokens(self) -> int:
         """Of the prompt, as the endpoint counted what it read; 0 where it has not told."""
-        return self._usage.get("prompt_tokens", 0)
+        return self.usage.get("prompt_tokens", 0)
 
     def __next__(self) -> str:
         try:
@@ -252,25 +252,37 @@ def named_model(settings: Settings) -> LLM:
 
 
 class _Thinking:
-    """Leaves out what a model thought aloud before its answer: a block that some servers pass on in the text rather than in a field of its own."""
+    """Leaves out what a model thought aloud, before its answer or within it: blocks that some servers pass on in the text rather than in a field of its own."""
 
     def __init__(self) -> None:
-        self._held, self._over = "", False
+        self._held, self._inside, self._begins = "", False, True
 
     def said(self, piece: str, *, last: bool) -> str:
         """What of the text that has come is the answer's. last: no more comes."""
-        if self._over:
-            return piece
         self._held += piece
-        begun = self._held.lstrip()
-        if begun.startswith(_THINKS):
-            end = begun.find(_THOUGHT)
-            answer = begun[end + len(_THOUGHT) :].lstrip() if end >= 0 else ""
-            self._over = bool(answer)
-            return answer
-        if begun and not _THINKS.startswith(begun):
-            self._over = True
-        return self._held if self._over or last else ""
+        answer = ""
+        while True:
+            mark = _THOUGHT if self._inside else _THINKS
+            at = self._held.find(mark)
+            end = at if at >= 0 else len(self._held) if last else len(self._held) - _begun(self._held, mark)
+            if not self._inside:
+                answer += self._from_its_first_word(self._held[:end])
+            self._held = self._held[end:].removeprefix(mark)
+            if at < 0:
+                break
+            self._inside, self._begins = not self._inside, True
+        return answer
+
+    def _from_its_first_word(self, text: str) -> str:
+        """Without the blanks that part it from a thought before it."""
+        said = text.lstrip() if self._begins else text
+        self._begins = self._begins and not said
+        return said
+
+
+def _begun(text: str, mark: str) -> int:
+    """How many characters of a mark the text ends in."""
+    return next((count for count in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:count])), 0)
 
 
 def _post(client: OpenAI, body: dict[str, object]) -> Stream[object]:

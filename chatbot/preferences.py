@@ -244,7 +244,7 @@ def user_rule(settings: Settings) -> str:
 
 def in_own_words(error: ModelError) -> ModelError:
     """The error of a model that its user chose, without the names of variables that only the server's operator can set."""
-    return ModelError(reworded(error.message), hint=reworded(error.hint), retryable=error.retryable)
+    return ModelError(reworded(error.message), hint=reworded(error.hint), retryable=error.retryable, kind=error.kind)
 
 
 def reworded(text: str) -> str:

@@ -39,7 +39,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "Seconds to the first word: a model on this machine may read the prompt for minutes; 0 takes five times FINPOLICY_TIMEOUT.",
     ),
     "FINPOLICY_ANSWER_TIMEOUT": ("answer_timeout", "Seconds a chat model's whole answer may take."),
-    "FINPOLICY_CONTEXT_TOKENS": ("context_tokens", "Tokens a prompt may take; excerpts are cut to fit, the question never is."),
+    "FINPOLICY_CONTEXT_TOKENS": (
+        "context_tokens",
+        "Tokens a prompt may take, 1,500 or more; less where the endpoint tells that its model takes less. Excerpts are cut to fit, the question never is.",
+    ),
     "FINPOLICY_PROMPT_PAGES": (
         "prompt_pages",
         "Pages that a chat model is given, 4 to 16; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
@@ -90,6 +93,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 SECRET = frozenset({"api_key", "signals_database"})
 # Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute from one word to the next.
 FIRST_WORD_SHARE = 5
+# Of a prompt: rules, example, question and four short excerpts.
+LEAST_CONTEXT = 1_500
 REASONING = ("", "none", "minimal", "low", "medium", "high")
 # Who may choose a model endpoint of their own: as FINPOLICY_USER_MODELS says, by default by who can open the pages.
 USER_MODELS = ("", "0", "1")
@@ -187,8 +192,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         if text:
             values[called] = _parse(name, text, getattr(defaults, called))
     settings = Settings(**values)
-    if settings.context_tokens < 1_000:
-        raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint="Set it to 1000 or more.")
+    if settings.context_tokens < LEAST_CONTEXT:
+        raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint=f"Set it to {LEAST_CONTEXT} or more.")
     if settings.compression_ratio > 1:
         raise SettingsError(f"FINPOLICY_COMPRESSION_RATIO is {settings.compression_ratio}.", hint="Set it to a share from 0 to 1.")
     if settings.temperature > 2:

@@ -93,12 +93,14 @@ class Provider:
 
     A string, or a function from the request's body to the pieces of one, is a complete answer. requests: all that arrived. hung_up: set as soon
     as a client has closed its connection before the answer was complete. models: names that it lists, or how its list drips; None for a server that lists
-    none.
+    none. told: JSON by path, for what servers tell of themselves.
     """
 
-    def __init__(self, script: Sequence[Behaviour], *, port: int = 0, models: Sequence[str] | Drip | None = None) -> None:
+    def __init__(
+        self, script: Sequence[Behaviour], *, port: int = 0, models: Sequence[str] | Drip | None = None, told: Mapping[str, object] | None = None
+    ) -> None:
         self.requests: list[Received] = []
-        self.models = models
+        self.models, self.told = models, told or {}
         self.hung_up = threading.Event()
         self._script = [_whole(one) for one in script]
         self._lock = threading.Lock()
@@ -155,6 +157,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path in self.owner.told:
+            self._send_whole(200, json.dumps(self.owner.told[self.path]).encode(), {})
+            return
         behaviour = self.owner.take(Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
         self.close_connection = True
         try:
@@ -174,6 +179,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.owner.hung_up.set()
 
     def do_GET(self) -> None:
+        if self.path in self.owner.told:
+            self._send_whole(200, json.dumps(self.owner.told[self.path]).encode(), {})
+            return
         self.close_connection = True
         if isinstance(self.owner.models, Drip):
             self._drip(self.owner.models)

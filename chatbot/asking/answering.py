@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from chatbot.answer.citing.named_pages import uncited_pages
 from chatbot.answer.citing.refused import is_refusal
 from chatbot.answer.citing.statements import MODEL_TEXT, Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.citing.written import read_citations
+from chatbot.answer.prompt import size_of
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
@@ -24,7 +26,6 @@ from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
-from chatbot.tokens import count_tokens
 from ingestion.render import confidence_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ NOTHING_FOUND = "Nothing of the chat model's answer was found in the pages given
 LEAST_READ = 0.75
 CUT = "The model's endpoint read {read:,} of about {sent:,} tokens of the prompt: its context is too short, and sources were lost."
 CUT_HINT = "Raise its context (with Ollama, OLLAMA_CONTEXT_LENGTH), or lower FINPOLICY_CONTEXT_TOKENS."
+# Said where a prompt was too long for its model.
+SHORTENED = "The prompt was too long for {name}: it is asked again with less of the pages."
+SHORTENED_HINT = "Set FINPOLICY_CONTEXT_TOKENS to what the model takes."
 # What is said where a model names pages in its own words.
 PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is numbered is checked."
 
@@ -63,7 +67,8 @@ class Asked:
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one.
     avoid: the text of an answer that was rated not helpful, "" for none. in_part: not all of the documents is read yet. sent: the prompt of a chat model,
-    whose first sources are those of `prompt`."""
+    whose first sources are those of `prompt`; shorter: another for a model to which that is too long. waited: is told the seconds to the model's first word,
+    and says what follows from it."""
 
     prompt: Prompt
     understanding: Understanding
@@ -74,6 +79,8 @@ class Asked:
     avoid: str = ""
     in_part: bool = False
     sent: Prompt | None = None
+    shorter: Callable[[], Prompt] | None = None
+    waited: Callable[[float], Sequence[Notice]] = lambda _: ()
 
 
 class Answering:
@@ -207,14 +214,19 @@ class Answering:
 
     def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
-        prompt = asked.sent or asked.prompt
+        prompt, started = asked.sent or asked.prompt, time.monotonic()
         said: list[str] = []
         reply = model.stream(prompt.messages, max_tokens=self._answer_tokens, stop=stop)
         try:
             for piece in reply:
+                if not said:
+                    yield from asked.waited(time.monotonic() - started)
                 said.append(piece)
                 yield Token(piece)
         except ModelError as error:
+            if error.kind == "length" and asked.shorter is not None and not said:
+                yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
+                return (yield from self._answer(replace(asked, sent=asked.shorter(), shorter=None), model, stop))
             partial = f"{HAD_SAID}“{KEYS_IN_BRACKETS.sub('', read_citations(''.join(said), prompt)).strip()} …”" if said else ""
             yield Notice(error.message + partial, error.hint)
             fallback = yield from self._own_words(asked)
@@ -276,7 +288,7 @@ class Answering:
 
 def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:
     """That an endpoint read far less of the prompt than it was sent, as some do without a word where their context is short."""
-    sent = sum(count_tokens(content) for _, content in prompt.messages)
+    sent = size_of(prompt)
     if not 0 < reply.prompt_tokens < LEAST_READ * sent:
         return None
     return Notice(CUT.format(read=reply.prompt_tokens, sent=sent), CUT_HINT)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from chatbot.answer.prompt import Request, build_prompt
-from chatbot.asking.answering import Answering
+from chatbot.answer.prompt import Request, build_prompt, size_of
+from chatbot.asking.answering import Answering, Asked
 from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.completing import complete_tables, without_tables
 from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
+from chatbot.models import LLM
 from chatbot.records import Event, Exchange, Hit, Notice, Prompt, Stage
 from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder
 from chatbot.search.questions import understand
+from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.search.rewrite import standalone_query
-from chatbot.search.rewriting import rewrite
+from chatbot.search.rewriting import Rewritten, rewrite
 from chatbot.store.holdings import index_mark
 from chatbot.store.library import Library
 
@@ -30,6 +32,9 @@ __all__ = ["PAGES_IN_PROMPT", "Asker"]
 
 # Pages that reach the prompt: of the development questions, the page that answers is among the first three for .91 and among four for .94.
 PAGES_IN_PROMPT = 4
+# From so many seconds to its first word on, a model is asked for answers alone.
+SLOW_SECONDS = 20.0
+NOT_ASKED = "For ten minutes it is asked for answers alone."
 # Of a chat model's context for each page that it is given: most take half of that, and notes and exchanges come beside them.
 TOKENS_PER_PAGE = 1_600
 
@@ -69,7 +74,7 @@ class Asker:
         rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
         unread = set[int]()
         while True:
-            unrated = yield from self.finder.pages(wanted, reranker, stop)
+            unrated = self.finder.pages(wanted)
             hits = rated.applied(unrated, partial(self.finder.more, wanted))
             if (yield from self._completing([*unrated, *hits], unread, stop)):
                 continue
@@ -78,8 +83,13 @@ class Asker:
             prompt = build_prompt(request)
             try:
                 remembered = self._remembered(rated, prompt)
-                asked = self.answering.judged(prompt, understanding, vector, ask.names, remembered=remembered, avoid=rated.avoid)
+                judged = partial(self.answering.judged, understanding=understanding, vector=vector, names=ask.names, avoid=rated.avoid)
+                asked = judged(prompt, remembered=remembered)
                 yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
+                if reranker and not (asked.reason or remembered):
+                    hits = yield from self._reordered(wanted, hits, reranker, ask.owner, stop)
+                    request = replace(request, hits=hits)
+                    asked = judged(build_prompt(request))
                 break
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
@@ -89,10 +99,7 @@ class Asker:
         asked = replace(asked, in_part=bool(coming or unread))
         model = self.models.answering(ask.owner) if hits else None
         if model is not None:
-            hits = self._for_model(wanted, hits)
-            doubt, today = self.answering.doubt(asked), time.strftime("%Y-%m-%d")
-            told = replace(request, hits=hits, doubt=doubt, worked_out=asked.computed, today=today)
-            asked = replace(asked, sent=build_prompt(told))
+            asked, hits = self._prompted(ask.owner, wanted, request, asked)
         answer = yield from self.answering.answer(asked, model, stop)
         yield replace(
             answer,
@@ -107,9 +114,44 @@ class Asker:
             seconds=round(time.perf_counter() - started, 3),
         )
 
-    def _for_model(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    def _reordered(self, query: Query, hits: Sequence[Hit], reranker: LLM, owner: str, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+        """As many pages as these, none that lacks its tables, in the order of a chat model."""
+        ranked = self.finder.reordered(query, hits, reranker, stop)
+        yield from self._told(ranked, owner)
+        lacking = without_tables(self.library, ranked.hits)
+        return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
+
+    def _prompted(self, owner: str, query: Query, request: Request, asked: Asked) -> tuple[Asked, list[Hit]]:
+        """The question with what its owner's chat model is sent, and the pages in that."""
+        told = replace(request, doubt=self.answering.doubt(asked), worked_out=asked.computed, today=time.strftime("%Y-%m-%d"))
+
+        def sent(tokens: int) -> Prompt:
+            return build_prompt(replace(told, hits=self._for_model(query, request.hits, tokens), max_tokens=tokens))
+
+        room = self.models.prompt_tokens(owner)
+        prompt = sent(room)
+        made = replace(
+            asked,
+            sent=prompt,
+            shorter=lambda: sent(self.models.too_long(owner, min(room, size_of(prompt)))),
+            waited=partial(self._waited, owner),
+        )
+        return made, list(prompt.sources.values())
+
+    def _told(self, outcome: Reranked | Rewritten, owner: str) -> Iterator[Notice]:
+        """What is said of a call beside the answer; of one that took too long, that there is none for a while."""
+        if notice := outcome.notice:
+            yield Notice(f"{notice.text} {NOT_ASKED}", notice.hint) if outcome.late and self.models.found_slow(owner) else notice
+
+    def _waited(self, owner: str, seconds: float) -> Sequence[Notice]:
+        """What follows from the seconds to the first word of an answer."""
+        if seconds < SLOW_SECONDS or not self.models.found_slow(owner):
+            return ()
+        return (Notice(f"The chat model took {seconds:.0f} s to its first word. {NOT_ASKED}"),)
+
+    def _for_model(self, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
         """The pages that a chat model is given, those first that answer without one: as many as its context has room for, none that lacks its tables."""
-        more = self.finder.beside(query, hits, self.pages or max(PAGES_IN_PROMPT, self.context_tokens // TOKENS_PER_PAGE))
+        more = self.finder.beside(query, hits, self.pages or max(PAGES_IN_PROMPT, tokens // TOKENS_PER_PAGE))
         lacking = without_tables(self.library, more)
         return [hit for hit in more if hit in hits or hit.version not in lacking]
 
@@ -127,8 +169,7 @@ class Asker:
         if model is None:
             return standalone_query(question, exchanges)
         rewritten = rewrite(question, exchanges, model, stop=stop)
-        if rewritten.notice:
-            yield rewritten.notice
+        yield from self._told(rewritten, owner)
         return rewritten.query
 
     def _remembered(self, rated: Rated, prompt: Prompt) -> str:

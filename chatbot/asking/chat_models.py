@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from chatbot.asking.model_limits import ModelLimits
 from chatbot.memory.own_settings import OwnModel, OwnSettings
 from chatbot.models import LLM, make_model
 from chatbot.search.reranking import make_reranking_model
@@ -21,6 +22,7 @@ class ChatModels:
         self._settings, self._own, self._given = settings, own, given
         self._model = given
         self._chosen = given is not None
+        self._limits = ModelLimits() if given is None else ModelLimits(lambda _: 0)
 
     def settings_of(self, owner: str | None) -> Settings:
         """The settings that hold for an owner; None for those that hold where nobody chose."""
@@ -35,14 +37,27 @@ class ChatModels:
         return self._model
 
     def reranking(self, owner: str | None = None) -> LLM | None:
-        """The chat model that puts pages into order, None where that is off."""
+        """The chat model that puts pages into order, None where that is off, or it is slow."""
         settings = self.settings_of(owner)
-        return self._helper(settings, owner, make_reranking_model) if settings.rerank else None
+        return self._helper(settings, owner, make_reranking_model) if settings.rerank and not self._limits.is_slow(settings) else None
 
     def rewriting(self, owner: str) -> LLM | None:
-        """The chat model that completes follow-ups, None where that is off."""
+        """The chat model that completes follow-ups, None where that is off, or it is slow."""
         settings = self.settings_of(owner)
-        return self._helper(settings, owner, make_rewriting_model) if settings.rewrite else None
+        return self._helper(settings, owner, make_rewriting_model) if settings.rewrite and not self._limits.is_slow(settings) else None
+
+    def prompt_tokens(self, owner: str) -> int:
+        """What the prompt of this owner's chat model may take."""
+        return self._limits.prompt_tokens(self.settings_of(owner))
+
+    def too_long(self, owner: str, tokens: int) -> int:
+        """That a prompt of so many tokens was too long for this owner's chat model: what the next one may take."""
+        return self._limits.too_long(self.settings_of(owner), tokens)
+
+    def found_slow(self, owner: str) -> bool:
+        """That this owner's chat model took too long: True where it was asked for more than answers until now, and is no more for a while."""
+        settings = self.settings_of(owner)
+        return self._limits.found_slow(settings) and (settings.rerank or settings.rewrite)
 
     def _helper(self, settings: Settings, owner: str | None, make: Callable[[Settings], LLM | None]) -> LLM | None:
         """The chat model for a short call beside the answer; one that was handed in does all."""

@@ -153,7 +153,8 @@ class OwnModel:
 
     def stream(self, messages: Sequence[tuple[str, str]], **given: Any) -> Reply:
         """As LLM.stream."""
-        return Reply(_worded(self._model.stream(messages, **given)))
+        reply = self._model.stream(messages, **given)
+        return Reply(_worded(reply), reply.usage)
 
 
 def _worded(reply: Reply) -> Generator[str, None, str]:

@@ -16,7 +16,7 @@ from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.reach import named_documents
 from chatbot.search.refusal import concerns
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
-from chatbot.search.reranking import rerank
+from chatbot.search.reranking import Reranked, rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts, named_share, years_of
 from chatbot.store.library import Library
@@ -117,12 +117,12 @@ class Finder:
             yield waiting
         return mean_vector(worth_searching(long.chunks))
 
-    def pages(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+    def pages(self, query: Query) -> list[Hit]:
         """The best pages of those whom the question names; where another's are among the best, only documents about the named are searched.
 
         query.understanding: of its question. Of a measure the statement is among them that it is read from, of a ratio a page for each operand.
         """
-        hits = yield from self._with_operands(query, reranker, stop)
+        hits = self._with_operands(query)
         assert query.understanding is not None
         whose = named_documents(self._library, query.understanding, query.names)
         own = [hit for hit in hits if concerns(query.understanding, hit, whose)]
@@ -131,8 +131,17 @@ class Finder:
         scope = self._library.scope(query.names)
         versions = {hit.version for hit in own}.union(*whose.values())
         names = tuple(name for version, name in scope.items() if version in versions)
-        again = yield from self._with_operands(replace(query, names=names), reranker, stop)
-        return [hit for hit in again if concerns(query.understanding, hit, whose)]
+        return [hit for hit in self._with_operands(replace(query, names=names)) if concerns(query.understanding, hit, whose)]
+
+    def reordered(self, query: Query, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]) -> Reranked:
+        """As many pages as these, those that the chat model puts first among them and those that come next. What is worked out from several statements
+        keeps its pages: it needs all of them."""
+        assert query.understanding is not None
+        if len(operands_of(measures_of(query.understanding))) > 1:
+            return Reranked(tuple(hits))
+        compared = _once([*hits, *self.more(query, (), PAGES_RERANKED)])[:PAGES_RERANKED]
+        ranked = rerank(query.text, compared, reranker, max_tokens=self._context_tokens, stop=stop)
+        return replace(ranked, hits=ranked.hits[: len(hits)])
 
     def more(self, query: Query, names: Sequence[str], k: int) -> list[Hit]:
         """The best k pages of these documents (() for those that are asked), of whom the question names alone. query.understanding: of its question."""
@@ -162,10 +171,10 @@ class Finder:
         sides = (of_years if len(of_years) > 1 else [name for _, name, _ in named])[:MOST_SIDES]
         return sides if len(sides) > 1 else []
 
-    def _with_operands(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
+    def _with_operands(self, query: Query) -> list[Hit]:
         """The best pages; of a measure also the statement that it is read from, and of a ratio or a difference the best page for each operand,
         for these stand in different statements."""
-        hits = yield from self._first(query, reranker, stop)
+        hits = self._retriever.search(query)
         assert query.understanding is not None
         operands = operands_of(measures_of(query.understanding))
         if not hits or not operands:
@@ -175,15 +184,6 @@ class Finder:
         best += self._statements(query, operands, [*hits, *best])
         found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
         return list(found.values())[: max(query.k, len({(hit.version, hit.page) for hit in [hits[0], *best]}))][:MOST_PAGES]
-
-    def _first(self, query: Query, reranker: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:
-        """The best pages, in the chat model's order where there is one."""
-        if reranker is None:
-            return self._retriever.search(query)
-        ranked = rerank(query.text, self._retriever.search(replace(query, k=PAGES_RERANKED)), reranker, max_tokens=self._context_tokens, stop=stop)
-        if ranked.notice:
-            yield ranked.notice
-        return list(ranked.hits[: query.k])
 
     def _statements(self, query: Query, operands: Sequence[Measure], hits: Sequence[Hit]) -> list[Hit]:
         """The statements of the first hit's document that these measures are read from and that are not among the hits: notes and segments

@@ -21,8 +21,8 @@ __all__ = ["MOST_PAGES", "MOST_SECONDS", "Reranked", "build_messages", "keys_for
 MOST_PAGES = 10
 # Fewer are compared where the prompt must be so short that each would get less than this, its label and fences among it.
 LEAST_PAGE_TOKENS = 200
-# Of one passage: the whole of nearly every chunk.
-PASSAGE_TOKENS = 260
+# Of one passage: its beginning, from which it can be told what it is of; ten come to some 1,700 tokens.
+PASSAGE_TOKENS = 120
 # Of a long question, its beginning and its end, where it says what is wanted.
 QUESTION_TOKENS, QUESTION_END_CHARACTERS = 500, 500
 # Of a document's name, which may be of any length.
@@ -46,10 +46,11 @@ _AROUND_KEY = " \t\r\n\"'`“”‘’"
 @dataclass(frozen=True, slots=True)
 class Reranked:
     """hits: all that were given, the first ones perhaps in another order, their scores as they were. notice: why the order is that of the
-    search, None where it is the model's."""
+    search, None where it is the model's. late: whether the model took too long."""
 
     hits: tuple[Hit, ...]
     notice: Notice | None = None
+    late: bool = False
 
 
 def make_reranking_model(settings: Settings) -> LLM | None:
@@ -67,25 +68,26 @@ def rerank(question: str, hits: Sequence[Hit], model: LLM, *, max_tokens: int = 
     """
     if len(hits) < 2:
         return Reranked(tuple(hits))
-    count, end = min(MOST_PAGES, max(2, max_tokens // LEAST_PAGE_TOKENS)), time.monotonic() + MOST_SECONDS
+    count, begun = min(MOST_PAGES, max(2, max_tokens // LEAST_PAGE_TOKENS)), time.monotonic()
     keys = keys_for(hits[:count])
     messages = build_messages(question, keys, max_tokens=max_tokens)
     # No schema is sent: many endpoints refuse one, and a list of keys is read whatever stands around it.
-    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > end)
+    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > begun + MOST_SECONDS)
     try:
         order = new_order("".join(reply), tuple(keys))
     except ModelError as error:
-        return _as_found(hits, error.message, error.hint)
+        return _as_found(hits, error.message, error.hint, late=time.monotonic() > begun + MOST_SECONDS / 2)
     except ValueError as error:
-        late = f"{model.name} took longer than {MOST_SECONDS:g} s."
-        return _as_found(hits, str(error) if reply.finish != "stopped" else "you stopped it." if stop() else late)
+        if stop() or reply.finish != "stopped":
+            return _as_found(hits, "you stopped it." if stop() else str(error))
+        return _as_found(hits, f"{model.name} took longer than {MOST_SECONDS:g} s.", late=True)
     finally:
         reply.close()
     return Reranked((*(keys[key] for key in order), *hits[count:]))
 
 
-def _as_found(hits: Sequence[Hit], reason: str, hint: str = "") -> Reranked:
-    return Reranked(tuple(hits), Notice(f"The pages are in the order of the search, not the chat model's: {reason}", hint))
+def _as_found(hits: Sequence[Hit], reason: str, hint: str = "", *, late: bool = False) -> Reranked:
+    return Reranked(tuple(hits), Notice(f"The pages are in the order of the search, not the chat model's: {reason}", hint), late)
 
 
 def keys_for(hits: Sequence[Hit]) -> dict[str, Hit]:

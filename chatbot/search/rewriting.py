@@ -34,10 +34,12 @@ RULES = """You put the last question of a conversation into one question that ca
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """query: what is searched. notice: why it is that of the rules, None where it is the model's or the question stands alone."""
+    """query: what is searched. notice: why it is that of the rules, None where it is the model's or the question stands alone. late: whether the model took
+    too long."""
 
     query: str
     notice: Notice | None = None
+    late: bool = False
 
 
 def make_rewriting_model(settings: Settings) -> LLM | None:
@@ -54,16 +56,16 @@ def rewrite(question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: C
     said = [
         line for exchange in exchanges[-MOST_EXCHANGES:] for line in (f"User: {_short(exchange.user)}", f"Assistant: {_short(exchange.assistant)}")
     ]
-    end = time.monotonic() + MOST_SECONDS
+    begun = time.monotonic()
     messages = (("system", RULES), ("user", "\n".join([*said, "", f"Last question: {_short(question)}"])))
-    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > end)
+    reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > begun + MOST_SECONDS)
     try:
         return Rewritten(read_query("".join(reply), " ".join([question, *said])))
     except ModelError as error:
-        return _by_rules(by_rules, error.message, error.hint)
+        return _by_rules(by_rules, error.message, error.hint, late=time.monotonic() > begun + MOST_SECONDS / 2)
     except ValueError as error:
         late = reply.finish == "stopped" and not stop()
-        return _by_rules(by_rules, f"{model.name} took longer than {MOST_SECONDS:g} s." if late else str(error))
+        return _by_rules(by_rules, f"{model.name} took longer than {MOST_SECONDS:g} s." if late else str(error), late=late)
     finally:
         reply.close()
 
@@ -93,5 +95,5 @@ def _short(text: str) -> str:
     return " ".join(text[:LONGEST_SAID].split())
 
 
-def _by_rules(query: str, reason: str, hint: str = "") -> Rewritten:
-    return Rewritten(query, Notice(f"The question was completed by rules, not by the chat model: {reason}", hint))
+def _by_rules(query: str, reason: str, hint: str = "", *, late: bool = False) -> Rewritten:
+    return Rewritten(query, Notice(f"The question was completed by rules, not by the chat model: {reason}", hint), late)

@@ -188,11 +188,13 @@ class TestEveryModel:
         (["<think>", "So it is 3.", "</think>", "\n\nIt was 3."], "It was 3."),
         (["\n<thi", "nk>a</thi", "nk> It was ", "3."], "It was 3."),
         (["<", "3 per cent"], "<3 per cent"),
-        (["It was 3. <think>not first</think>"], "It was 3. <think>not first</think>"),
+        (["It was 3. <think>not first</think>"], "It was 3. "),
+        (["It was 3. <thi", "nk>Is it", "? </thin", "k> It fell. <think>a</think>Then", " it rose."], "It was 3. It fell. Then it rose."),
+        (["It was 3. <think>and on"], "It was 3. "),
         (["<th"], "<th"),
     ],
 )
-def test_what_a_model_thought_aloud_first_is_left_out(pieces: list[str], said: str) -> None:
+def test_what_a_model_thought_aloud_is_left_out(pieces: list[str], said: str) -> None:
     with Provider([Say(pieces)]) as provider:
         assert "".join(ask(model_for(provider))) == said
 

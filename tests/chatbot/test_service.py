@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from chatbot.search.fusion import STRATEGIES
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
+from chatbot.tokens import count_tokens
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Mute, Provider, Refuse, Say
@@ -245,7 +247,7 @@ def language_model() -> Iterator[str]:
 
 
 def test_a_real_language_model_streams_and_whatever_it_says_is_checked(make: Make, language_model: str) -> None:
-    chatbot = make(chat_model="small", base_url=language_model, answer_tokens=60, context_tokens=1_000)
+    chatbot = make(chat_model="small", base_url=language_model, answer_tokens=60, context_tokens=1_500)
     answer, events = ask(chatbot)
     pieces = [event.text for event in events if isinstance(event, Token)]
     assert len(pieces) > 5
@@ -359,3 +361,69 @@ def test_where_it_cannot_the_order_of_the_search_stands_and_it_is_told(make: Mak
     answer, events = ask(make(ScriptedModel(["No."], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"]), rerank=True))
     assert answer.answered
     assert any("in the order of the search" in text for text in notices(events))
+
+
+def reranks(model: ScriptedModel) -> int:
+    """How often it was asked for an order, which is asked with short passages."""
+    return sum("into order" in messages[0][1] for messages, _, _ in model.calls)
+
+
+def test_pages_are_put_into_order_once(make: Make) -> None:
+    model = ScriptedModel(reverse, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    answer, _ = ask(make(model, rerank=True))
+    assert answer.answered and reranks(model) == 1
+    assert answer.prompt is not None and [hit.page for hit in answer.prompt.sources.values()][:2] == [2, 1]
+
+
+def test_no_order_is_asked_for_where_the_search_doubts(make: Make) -> None:
+    model = ScriptedModel(["NOT IN THESE DOCUMENTS."])
+    answer, _ = ask(make(model, rerank=True), "Who won the 1998 world cup in football?")
+    assert not answer.answered and reranks(model) == 0 and len(model.calls) == 1
+
+
+def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chatbot.asking.asker.SLOW_SECONDS", 0.0)
+    model = ScriptedModel(reverse, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    chatbot = make(model, rerank=True)
+    said = [[text for text in notices(ask(chatbot)[1]) if "answers alone" in text] for _ in range(3)]
+    assert [len(texts) for texts in said] == [1, 0, 0] and reranks(model) == 1
+
+
+def test_an_order_that_comes_late_is_not_asked_for_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(messages: Sequence[tuple[str, str]]) -> list[str]:
+        time.sleep(0.3)
+        return ["first", "and more"]
+
+    monkeypatch.setattr("chatbot.search.reranking.MOST_SECONDS", 0.2)
+    model = ScriptedModel(late, lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    chatbot = make(model, rerank=True)
+    said = notices(ask(chatbot)[1])
+    assert any("took longer than 0.2 s" in text and "answers alone" in text for text in said)
+    assert not any("in the order of the search" in text for text in notices(ask(chatbot)[1])) and reranks(model) == 1
+
+
+def test_a_prompt_that_is_too_long_is_sent_once_more_and_shorter(make: Make) -> None:
+    too_long = ModelError("The prompt is too long for the model.", kind="length")
+    model = ScriptedModel([too_long], lambda messages: [f"It is 3.0 per cent. [{key_of(messages)}]"])
+    chatbot = make(model, context_tokens=4_000)
+    answer, events = ask(chatbot)
+    assert answer.answered and answer.error is None and any("asked again with less" in text for text in notices(events))
+    first, second = (sum(count_tokens(content) for _, content in messages) for messages, _, _ in model.calls)
+    assert second <= max(1_500, first // 2) and len(model.calls) == 2
+    ask(chatbot)
+    assert sum(count_tokens(content) for _, content in model.calls[2][0]) <= 1_500, "what it takes is known from then on"
+
+
+def test_a_prompt_that_is_too_long_twice_is_given_up(make: Make) -> None:
+    model = ScriptedModel([ModelError("The prompt is too long for the model.", kind="length")])
+    answer, _ = ask(make(model))
+    assert answer.error == "The prompt is too long for the model." and answer.answered and len(model.calls) == 2
+
+
+def test_an_endpoint_with_a_short_context_is_sent_no_more_than_it_takes(make: Make) -> None:
+    told = {"/v1/models": {"data": [{"id": "m", "max_model_len": 4_096}]}}
+    with Provider(["It is 3.0 per cent [1]."], told=told) as provider:
+        answer, _ = ask(make(chat_model="m", base_url=provider.url))
+        (received,) = provider.requests
+    assert answer.answered
+    assert sum(count_tokens(message["content"]) for message in received.body["messages"]) <= 4_096 * 0.7 - 1_000

@@ -193,7 +193,7 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_the_answer_goes_on(reachab
 
 def test_a_first_try_that_ends_at_once_is_tried_again_and_leaves_no_pipe_open(reachable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = EmbeddedServer(reachable / "twice")
-    spawn, tried = server._spawn, []
+    spawn, tried = server._spawn, list[subprocess.Popen[bytes]]()
 
     def first_ends(command: Sequence[str], user: str) -> subprocess.Popen[bytes]:
         tried.append(spawn(command if tried else ["/bin/false"], user))

@@ -1,0 +1,129 @@
+"""What a small real model makes of the prompt: whether it cites, and what of that stands on the pages.
+
+Run: python benchmarks/small_model.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] [--store FOLDER] [--count 60] [--log FILE.jsonl]
+The model is the environment's (FINPOLICY_CHAT_MODEL, OPENAI_BASE_URL), such as tests/language_model.py with a file of one's own serves. As many answerable
+questions of each file, about one document, at even distances. --log: a line for each answer as it comes, what the model wrote among it; a second run goes on
+behind its last line.
+
+Keys: of the statements of its answers, those with a key of the model's own. Right: one of the question's values stands in the answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.asking import opened  # noqa: E402
+from benchmarks.questions import STORE, Question, load_questions, only_answerable  # noqa: E402
+from benchmarks.scores import has_value  # noqa: E402
+from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.asking.question import Ask  # noqa: E402
+from chatbot.records import FINE, Answer, Token  # noqa: E402
+from chatbot.service import Chatbot  # noqa: E402
+
+__all__ = ["asked", "chosen", "report"]
+
+
+def chosen(questions: Sequence[Question], count: int) -> list[Question]:
+    """So many of the answerable ones about one document, at even distances."""
+    some = [one for one in only_answerable(questions) if len(one.names or (one.document,)) == 1 and one.document and not one.history]
+    return [some[at * len(some) // count] for at in range(min(count, len(some)))]
+
+
+def asked(chatbot: Chatbot, question: Question) -> dict[str, Any]:
+    """One answer, as a line of the log."""
+    started, written, answer = time.perf_counter(), list[str](), None
+    for event in chatbot.ask(Ask(question.text, names=(question.document,))):
+        if isinstance(event, Token):
+            written.append(event.text)
+        if isinstance(event, Answer):
+            answer = event
+    assert answer is not None
+    statuses = Counter(one.status for one in answer.statements)
+    return {
+        "id": question.id,
+        "question": question.text,
+        "seconds": round(time.perf_counter() - started, 1),
+        "wrote": "".join(written),
+        "shown": answer.text,
+        "answered": answer.answered,
+        "failed": answer.error or "",
+        "notices": answer.notices,
+        "statements": dict(statuses),
+        "citations": [sum(one.verified for one in answer.citations), len(answer.citations)],
+        "figures": [sum(one.status in FINE for one in answer.numbers), len(answer.numbers)],
+        "right": has_value(question.values, answer.text) if question.values else None,
+        "gold": answer.prompt is not None and any(hit.page in question.pages for hit in answer.prompt.sources.values()),
+    }
+
+
+def report(rows: Sequence[Mapping[str, Any]]) -> str:
+    """One table."""
+    said = [row for row in rows if row["answered"] and not row["failed"]]
+    statements = sum((Counter(row["statements"]) for row in said), Counter[str]())
+    valued = [row for row in rows if row["right"] is not None]
+    lines = [
+        ("questions", len(rows), ""),
+        ("answered by the model", len(said), ""),
+        ("failed", sum(bool(row["failed"]) for row in rows), ""),
+        ("statements with a key of its own", statements["cited"], _of(statements["cited"], statements.total())),
+        ("… with a key that the check found", statements["cited_by_check"], _of(statements["cited_by_check"], statements.total())),
+        ("… that no page supports", statements["unsupported"], _of(statements["unsupported"], statements.total())),
+        *((f"{what} verified", *_sum(said, what)) for what in ("citations", "figures")),
+        ("right values", sum(row["right"] for row in valued), _of(sum(row["right"] for row in valued), len(valued))),
+        ("median seconds", sorted(row["seconds"] for row in rows)[len(rows) // 2] if rows else 0, ""),
+    ]
+    return markdown_table(("", "n", "share"), lines)
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], what: str) -> tuple[int, str]:
+    fine, whole = (sum(row[what][at] for row in rows) for at in (0, 1))
+    return fine, _of(fine, whole)
+
+
+def _of(some: int, whole: int) -> str:
+    return f"{some / whole:.2f} of {whole}" if whole else ""
+
+
+def main() -> int:
+    """Ask and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=Path, nargs="+", required=True, help="files of questions")
+    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="the folder of the PDFs of each, in the same order")
+    parser.add_argument("--store", type=Path, default=STORE, help="where the indexes are kept between runs (default %(default)s)")
+    parser.add_argument("--count", type=int, default=60, help="questions in all (default %(default)s)")
+    parser.add_argument("--log", type=Path, metavar="FILE.jsonl")
+    given = parser.parse_args()
+    rows = [json.loads(line) for line in given.log.read_text("utf-8").splitlines()] if given.log and given.log.exists() else []
+    for row in _ask_all(given, {row["id"] for row in rows}):
+        rows.append(row)
+        if given.log:
+            with given.log.open("a", encoding="utf-8") as log:
+                log.write(json.dumps(row, ensure_ascii=False) + "\n")
+    print(report(rows))
+    return 0
+
+
+def _ask_all(given: argparse.Namespace, done: set[str]) -> Iterator[dict[str, Any]]:
+    each = given.count // len(given.questions)
+    for path, folder in zip(given.questions, given.documents, strict=True):
+        questions = load_questions(path, folder)
+        with opened(questions, given.store) as chatbot:
+            if chatbot.models.answering() is None:
+                raise SystemExit("No chat model is set: set FINPOLICY_CHAT_MODEL and OPENAI_BASE_URL.")
+            for one in chosen(questions.questions, each):
+                if one.id not in done:
+                    yield asked(chatbot, one)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

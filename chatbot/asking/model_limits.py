@@ -1,0 +1,136 @@
+"""Knows of each chat model how much it takes, as its endpoint tells, and whether it is too slow for more than the answer; sends it no question."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from chatbot.endpoints import endpoint_failures, endpoint_url, open_client
+from chatbot.errors import ModelError
+from chatbot.settings import LEAST_CONTEXT, Settings
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+__all__ = ["ModelLimits", "ask_context"]
+
+# An endpoint that tells nothing within this is not waited for: the answer shows what it takes.
+MOST_SECONDS = 2.0
+# How long what was found out holds: models are loaded anew, and machines become free again.
+KNOWN_SECONDS = 600.0
+# Other vocabularies take up to 36 percent more tokens for the same text than ours.
+SHARE_OF_CONTEXT = 0.7
+# Of a prompt that was too long.
+SHRUNK = 0.5
+# Fewer tokens are no context: the field means something else.
+FEWEST_TOKENS = 512
+# Names of the field in the lists of vLLM, OpenRouter and Together, Groq, llama.cpp.
+_FIELDS = ("max_model_len", "context_length", "context_window", "n_ctx")
+
+
+class ModelLimits:
+    """What was found out in this process. Safe from several threads; whoever has found out last is believed."""
+
+    def __init__(self, ask: Callable[[Settings], int | None] | None = None) -> None:
+        """ask: finds a context out, as `ask_context`."""
+        self._ask, self._lock = ask or ask_context, threading.Lock()
+        self._contexts = dict[tuple[str, str], tuple[float, int]]()
+        self._slow = dict[tuple[str, str], float]()
+
+    def prompt_tokens(self, settings: Settings) -> int:
+        """What a prompt may take: of the settings, or less where the endpoint's context is shorter."""
+        key, now = _key(settings), time.monotonic()
+        until, context = self._contexts.get(key, (0.0, 0))
+        if until < now:
+            found = self._ask(settings)
+            context = found or 0
+            if found is not None:
+                with self._lock:
+                    self._contexts[key] = (now + KNOWN_SECONDS, context)
+        if not context:
+            return settings.context_tokens
+        return min(settings.context_tokens, max(LEAST_CONTEXT, int(context * SHARE_OF_CONTEXT) - settings.answer_tokens))
+
+    def too_long(self, settings: Settings, tokens: int) -> int:
+        """That a prompt of so many tokens was too long: what the next one may take."""
+        less = max(LEAST_CONTEXT, int(tokens * SHRUNK))
+        with self._lock:
+            self._contexts[_key(settings)] = (time.monotonic() + KNOWN_SECONDS, int((less + settings.answer_tokens) / SHARE_OF_CONTEXT) + 1)
+        return less
+
+    def found_slow(self, settings: Settings) -> bool:
+        """That a model took too long; True where that was not known."""
+        with self._lock:
+            new = not self.is_slow(settings)
+            self._slow[_key(settings)] = time.monotonic() + KNOWN_SECONDS
+        return new
+
+    def is_slow(self, settings: Settings) -> bool:
+        """Whether a model took too long lately."""
+        return self._slow.get(_key(settings), 0.0) > time.monotonic()
+
+
+def ask_context(settings: Settings) -> int | None:
+    """The tokens of prompt and answer together that an endpoint has room for; 0 where it does not tell, None where it may tell once the model is loaded.
+
+    Asked are vLLM, llama.cpp, LM Studio, Ollama and what lists its models as they do, each in its own way; no text is sent.
+    """
+    if not settings.base_url:  # OpenAI's own, whose list tells none
+        return 0
+    root = endpoint_url(settings).rstrip("/").removesuffix("/v1")
+    with suppress(ModelError), open_client(settings.hurried(MOST_SECONDS)) as client:
+        listed = _entry(_get(client, "/models").get("data"), settings.chat_model, "id")
+        if told := _told(listed) or _told(listed.get("meta")):
+            return told
+        owner = listed.get("owned_by")
+        if owner == "llamacpp":
+            return _told(_get(client, f"{root}/props").get("default_generation_settings"))
+        if owner == "library":
+            return _of_ollama(client, root, settings.chat_model)
+        if owner == "organization_owner":
+            models = _get(client, f"{root}/api/v0/models").get("data")
+            return _number(_entry(models, settings.chat_model, "id").get("loaded_context_length")) or None
+    return 0
+
+
+def _of_ollama(client: OpenAI, root: str, model: str) -> int | None:
+    """As the model is loaded; before, what its file asks for."""
+    running = _entry(_get(client, f"{root}/api/ps").get("models"), model, "name")
+    if told := _told(running):
+        return told
+    shown = _get(client, f"{root}/api/show", {"model": model}).get("parameters")
+    asked = [words[1] for line in (shown.splitlines() if isinstance(shown, str) else []) if (words := line.split())[:1] == ["num_ctx"] and words[1:]]
+    return (_number(int(asked[0])) if asked and asked[0].isascii() and asked[0].isdigit() and len(asked[0]) < 9 else 0) or None
+
+
+def _get(client: OpenAI, address: str, body: Mapping[str, object] | None = None) -> Mapping[str, object]:
+    """What is answered, {} for anything but an object; posted where there is a body."""
+    with suppress(*endpoint_failures()):
+        answer = client.get(address, cast_to=object) if body is None else client.post(address, body=body, cast_to=object)
+        if isinstance(answer, dict):
+            return answer
+    return {}
+
+
+def _entry(listed: object, model: str, name: str) -> Mapping[str, object]:
+    """The model's own of a list; the only one where there is one, for some servers know their model by a file's name."""
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    own = [one for one in entries if one.get(name) in (model, f"{model}:latest")]
+    found = own or (entries if len(entries) == 1 else [])
+    return found[0] if found else {}
+
+
+def _told(entry: object) -> int:
+    """The first of the fields that tells a context, 0 where none does."""
+    return next((number for name in _FIELDS if (number := _number(entry.get(name)))), 0) if isinstance(entry, dict) else 0
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= FEWEST_TOKENS else 0
+
+
+def _key(settings: Settings) -> tuple[str, str]:
+    return endpoint_url(settings), settings.chat_model
