@@ -5,8 +5,8 @@ Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents 
 "planted": {"kind", "what"}. The pages of `sources` are laid out as the product does, and its checks are run on the answer. --show: each doubt.
 
 A doubt: a citation that is not verified, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right
-answer that is printed on no page of its sources, strings compared alone. A planted error is caught where something is doubted in a sentence that has a word or
-figure of "what"; it is shown as verified where a sentence of those has a verified citation and nothing is doubted.
+answer that is printed on no page of its sources, strings compared alone, nor is one of theirs rounded. A planted error is caught where something is
+doubted in a sentence that has a word or figure of "what"; it is shown as verified where a sentence of those has a verified citation and nothing is doubted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS  # noqa: E402
 from chatbot.answer.citing.statements import Checked, check_statements  # noqa: E402
-from chatbot.records import FINE, Prompt  # noqa: E402
+from chatbot.records import FINE, NumberCheck, Prompt  # noqa: E402
 from ingestion.language.numbers import find_figures  # noqa: E402
 from ingestion.language.sentences import sentence_spans  # noqa: E402
 
@@ -64,6 +64,11 @@ class Shown:
         return [(start, end) for start, end in sentence_spans(text) if words & set(map(str.casefold, _WORD.findall(text[start:end])))]
 
 
+def _is_computed(check: NumberCheck, pages: Sequence[str]) -> bool:
+    """Whether a figure is printed on no page, neither as it is nor as what it is rounded from."""
+    return check.status != "supported" and not any(is_printed_in(check.text.casefold(), page.casefold()) for page in pages)
+
+
 def _marks(text: str) -> list[int]:
     """Where the citations stand in a shown text, in order."""
     return [mark.start() + 1 + found.start() for mark in KEYS_IN_BRACKETS.finditer(text) for found in re.finditer(r"S[0-9]", mark[0])]
@@ -83,8 +88,7 @@ def judged(row: Mapping[str, Any], prompt: Prompt, text: str) -> Shown:
         if one.status == "unsupported":
             doubts.append((max(0, checked.text.find(one.text)), one.text, "no page supports it"))
     pages = [hit.page_text for hit in prompt.sources.values()]
-    results = [check for check in checked.numbers if not any(is_printed_in(check.text, page) for page in pages)]
-    computed = tuple((check.text, check.status == "derived") for check in results)
+    computed = tuple((check.text, check.status == "derived") for check in checked.numbers if _is_computed(check, pages))
     return Shown(row, checked, tuple(doubts), computed)
 
 

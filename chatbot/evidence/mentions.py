@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from ingestion.language.currencies import CURRENCY_MARKS, CURRENCY_NAME
 from ingestion.language.months import MONTH
@@ -15,17 +16,18 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
 
-__all__ = ["SAME_PERIOD", "Mention", "agreement", "label_words", "may_be_one", "period_beside", "periods_in"]
+__all__ = ["SAME_PERIOD", "Mention", "agreement", "label_words", "may_be_one", "orders_in", "period_beside", "periods_in"]
 
 # Words for one thing in one table or the other; each stands for the first of its line.
 _SYNONYMS = (
     ("revenue", "sales", "turnover"),
     ("profit", "earnings", "income"),
     ("expenditure", "spending", "outlay", "expense"),
-    ("staff", "employees"),
+    ("staff", "employees", "employed"),
 )
 _SAME = {terms(word)[0]: terms(words[0])[0] for words in _SYNONYMS for word in words if terms(word)}
 _TOKEN = re.compile(r"(?<![0-9.,])[0-9]{1,2}(?:\.[0-9]{1,3})?(?![0-9]|[.,][0-9])|[^\W\d_]++(?:['’][^\W\d_]++)*+")
+_ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)\s[a-z]{3,}", re.IGNORECASE)
 _KEPT = frozenset({"other", "before", "after", "under", "over", "more", "below", "above", "not"})  # stop words of a search that tell rows apart
 _SHORT = {
     "capex": ("capital", "expenditure", "purchase", "property", "plant", "equipment"),
@@ -60,6 +62,7 @@ class Mention:
     own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
     beside: the one period, if any, that the sentence ties to it: period_beside. named: all that the sentence names.
     figures: the digits of all figures of its sentence. behind: label words that follow it, "5 million of rents".
+    order: the ordinal that goes with it, "first year", "" where the sentence does not give each of its figures one.
     head: what a cell is read out under, "2023" of "(2024: 5; 2023: 4)", whitespace collapsed; "" where none is.
     """
 
@@ -71,6 +74,7 @@ class Mention:
     beside: tuple[Period, ...] = ()
     named: tuple[Period, ...] = ()
     head: str = ""
+    order: str = ""
     figures: frozenset[str] = frozenset()
     behind: frozenset[str] = frozenset()
 
@@ -93,6 +97,15 @@ def _label_word(token: str) -> str:
         return token
     found = terms(token) or [word for word in (token.casefold(),) if word in _KEPT]
     return "" if not found or found[0] in _TELLS_NOTHING else _SAME.get(found[0], found[0])
+
+
+def orders_in(text: str, starts: Sequence[int]) -> list[str]:
+    """The ordinal of each figure where they alternate, "4 in the first year, 8 in the second year"; [] where they do not. starts: of the figures."""
+    found = list(_ORDINAL.finditer(text))
+    if len(found) != len(starts) or len(found) < 2:
+        return []
+    places = sorted([(one.start(), 0) for one in found] + [(start, 1) for start in starts])
+    return [" ".join(one[0].casefold().split()) for one in found] if all(one[1] != other[1] for one, other in pairwise(places)) else []
 
 
 def agreement(some: Iterable[Period], others: Collection[Period]) -> int:

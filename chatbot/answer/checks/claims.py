@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.evidence.figures import Placed, words_around
-from chatbot.evidence.mentions import Mention, label_words, period_beside, periods_in
+from chatbot.evidence.mentions import Mention, label_words, orders_in, period_beside, periods_in
 from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, scale_marks
@@ -37,6 +37,8 @@ _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "pur
 )
 # "5 million of rents out of 9".
 _BEHIND = re.compile(r"\s(?:of|in|for)\s((?:(?!out of)[^,;.()\d]){1,60}?)(?=\s(?:out of|from|and|to|over|on)\b|[,;.()\d]|\Z)")
+# "5 million of rents out of 9": the rents are not of the 9.
+_PART = re.compile(r"\s(?:of|in|for)\s[^,;.()\d]{1,60}?(?=\sout of\b)")
 # "4.1% below the baseline".
 _BELOW = re.compile(r"\W{0,3}(?:below|under|down|smaller|short of)\b", re.IGNORECASE)
 # "provided by (used in)", "income (loss)", "(gain) loss": a label for both directions says nothing of the sign.
@@ -129,6 +131,7 @@ class Spoken:
             period_beside(self._text, figure),
             tuple(sentence.periods),
             _head_before(self._text, figure),
+            sentence.order(index),
             sentence.figures,
             label_words(behind[1]) if (behind := _BEHIND.match(self._text, figure.end, scope.end)) else frozenset(),
         )
@@ -179,8 +182,13 @@ class _Sentence:
         found = find_periods(text[scope.start : scope.end])
         self.periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in found]
         self._runs = self._all_runs()
+        self._orders = orders_in(text[scope.start : scope.end], [figure.start - scope.start for figure in figures[self._first : self._last]])
         self._digits: dict[int, tuple[str, ...]] = {}
         self._amounts = [index for index in range(self._first, self._last) if self._is_amount(index)]
+
+    def order(self, index: int) -> str:
+        """The ordinal that goes with a figure, "" for none."""
+        return self._orders[index - self._first] if self._orders else ""
 
     def run(self, index: int) -> tuple[tuple[str, ...], int]:
         """The digits of the figures that follow one another like cells around one, and its place among them."""
@@ -195,6 +203,8 @@ class _Sentence:
         before = [other for other in self._amounts[max(0, bisect_left(self._amounts, start) - 1) :][:1] if other < start]
         after = self._amounts[bisect_right(self._amounts, end - 1) :][:1]
         left = self._figures[before[0]].end if before else self._scope.start
+        if before and (part := _PART.match(self._source, left, self._figures[start].start)):
+            left = part.end()
         right = self._figures[after[0]].start if after else self._scope.end
         left, right = max(left, self._figures[start].start - CLAUSE_REACH), min(right, self._figures[end - 1].end + CLAUSE_REACH)
         lead = self._source[left : self._figures[start].start].rstrip()

@@ -66,8 +66,9 @@ def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
 
 def _move(before: _Words, after: _Words) -> int:
     """1 for "rose by" before a figure or "growth" after it, -1 for the contrary, 0 for neither or both."""
-    last = next((word for word in reversed(before) if word not in _BETWEEN), "")
-    up, down = ({last, *after[:1]} & side for side in MOVES)
+    words = [word for word in before if word not in _BETWEEN]
+    last = {*words[-1:], "".join(before[-2:])}  # of letters that are set apart, "in creased"
+    up, down = ({*last, *after[:1]} & side for side in MOVES)
     return bool(up) - bool(down)
 
 

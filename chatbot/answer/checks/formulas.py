@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ingestion.language.numbers import Figure
 
@@ -39,13 +40,15 @@ _Token = float | str  # a float is the position of an operand among the figures 
 class Formula:
     """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions among the figures given.
 
-    sums: it only adds and subtracts, so that the result has its operands' scale and unit.
+    sums: it only adds, subtracts and takes means, so that the result has its operands' scale and unit. between: figures of further steps
+    to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2".
     """
 
     text: str
     operands: tuple[int, ...]
     result: int
     sums: bool
+    between: tuple[int, ...] = ()
 
 
 def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
@@ -59,8 +62,22 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
         if first < last and _holds(tokens, figures, range(first, last + 1), figures[last + 1]):
             start = figures[first].start - _opening(text, figures[first].start, tokens)
             written = " ".join(text[start : figures[last + 1].end].split())
-            yield Formula(written, tuple(range(first, last + 1)), last + 1, not {"*", "/"}.intersection(tokens))
+            yield Formula(written, tuple(range(first, last + 1)), last + 1, _sums(tokens, figures))
+            yield from _stepped(text, figures, first, last + 1)
     yield from _bracketed(text, figures, ends)
+
+
+def _stepped(text: str, figures: Sequence[Figure], step: int, result: int) -> Iterator[Formula]:
+    """The arithmetic of which that before the result is a further step, from its first figure on: "(5 + 3) / 4 = 8 / 4 = 2"."""
+    before = step - 1
+    equals = list(_EQUALS.finditer(text, figures[before].end, figures[step].start)) if before >= 0 else []
+    if len(equals) != 1 or not _TO_RESULT.fullmatch(text, equals[0].end(), figures[step].start):
+        return
+    first, tokens = _left_side(text, figures, before, equals[0].start())
+    if first < before and _holds(tokens, figures, range(first, before + 1), figures[result]):
+        written = " ".join(text[figures[first].start - _opening(text, figures[first].start, tokens) : figures[result].end].split())
+        operands, between = tuple(range(first, before + 1)), tuple(range(step, result))
+        yield Formula(written, operands, result, _sums(tokens, figures), between)
 
 
 def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Iterator[Formula]:
@@ -74,7 +91,13 @@ def _bracketed(text: str, figures: Sequence[Figure], ends: Sequence[int]) -> Ite
         opens = result >= 0 and first < last and _BEHIND_RESULT.fullmatch(text, figures[result].end, figures[first].start)
         if opens and _holds(tokens, figures, range(first, last + 1), figures[result]):
             written = " ".join(text[figures[first].start : figures[last].end].split())
-            yield Formula(f"{written} = {figures[result].text}", tuple(range(first, last + 1)), result, not {"*", "/"}.intersection(tokens))
+            yield Formula(f"{written} = {figures[result].text}", tuple(range(first, last + 1)), result, _sums(tokens, figures))
+
+
+def _sums(tokens: Sequence[_Token], figures: Sequence[Figure]) -> bool:
+    """Whether arithmetic only adds and subtracts, or is a mean: divides by a constant alone."""
+    by = [token for sign, token in pairwise(tokens) if sign == "/"]
+    return "*" not in tokens and all(isinstance(one, float) and is_constant(figures[int(one)]) for one in by)
 
 
 def is_constant(figure: Figure) -> bool:

@@ -15,11 +15,12 @@ from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figures import OnPage, digits_of
-from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, period_beside, periods_in
+from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
+from chatbot.evidence.table_cells import Place
 from chatbot.evidence.words import common_end, comparable_words
 from chatbot.records import FINE, NumberCheck, Prompt
-from ingestion.language.numbers import Figure, find_figures, same_value
+from ingestion.language.numbers import Figure, find_figures, same_value, units_agree
 from ingestion.language.periods import Period
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentence_around
@@ -43,6 +44,8 @@ _OF_THE_OTHER = re.compile(
     r"\b(?:from|than|against|versus|vs\.?)\s(?:about\s)?(?P<other>[^\s\d]{0,4}\d[\d.,]{0,15})(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s(?:(?:the|fiscal|year|end|of)\s){0,3}\Z",
     re.IGNORECASE,
 )
+_FIRST_CELL = re.compile(r"^[ \t]{0,3}\|[ \t]*([0-9]{1,2})\.?[ \t]*\|", re.MULTILINE)
+_TO_FIGURE = frozenset("of was were is are at to totaled totalled reached the about approximately".split())
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
 
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
@@ -74,11 +77,13 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     spoken = Spoken(text, figures, prompt.question)
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     claims, checks, places, scopes = [], [], [], []
+    ranks = _row_numbers(text, figures)
     for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
         scopes.append(scope)
         claims.append(spoken.claim(index, scope))
-        checks.append(_check(claims[-1], scope.keys, views, questioned))
+        numbered = _result(claims[-1], _Verdict("supported", "numbers a row of the answer"), None) if index in ranks else None
+        checks.append(numbered or _check(claims[-1], scope.keys, views, questioned))
         places.append([views[key] for key in scope.keys or views])
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
@@ -99,6 +104,16 @@ def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questio
         return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
     reason = next((verdict.reason for verdict in verdicts.values() if verdict.reason), "it stands on none of the pages")
     return _result(claim, _Verdict("unsupported", reason), None)
+
+
+def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:
+    """The figures that stand alone in the first cell of a table's rows and count them, 1, 2, 3."""
+    at, found, rank = {figure.start: index for index, figure in enumerate(figures)}, set[int](), 0
+    for row in _FIRST_CELL.finditer(text):
+        rank = rank + 1 if int(row[1]) == rank + 1 else 1 if int(row[1]) == 1 else 0
+        if rank and row.start(1) in at:
+            found.add(at[row.start(1)])
+    return frozenset(found)
 
 
 def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
@@ -210,7 +225,7 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
         quoted = placed.place.row in printed and not speaks_of_another_row(view.tables, placed.place, claim.mention)
         if claim.mention.head and printed and not quoted:
             return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
-        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
+        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted or _says_row(claim, placed.place, view))
     if _in_name(claim, placed):
         return ""
     if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text) and not _NOTE_MARK.fullmatch(claim.figure.text):
@@ -222,7 +237,28 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
     if _is_spelled(claim.figure) and not _of_same_thing(claim.after, placed.after):
         return f"the page has it of something else: {_line(placed, view)}"
     before = comparable_words(view.text[_sentence_span(placed, view)[0] : placed.figure.start]).texts
-    return other_sense(claim, placed, before) or _of_other_period(claim, placed, view)
+    return other_sense(claim, placed, before) or _of_other_order(claim, placed, view) or _of_other_period(claim, placed, view)
+
+
+def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
+    """Why a figure is that of the second year, say, where the answer gives it for the first; "" where it may be the same."""
+    if not claim.mention.order:
+        return ""
+    start, end = _sentence_span(placed, view)
+    inside = [one.figure.start for one in view.figures.all if start <= one.figure.start < end]
+    orders = orders_in(view.text[start:end], [at - start for at in inside])
+    there = orders[inside.index(placed.figure.start)] if orders and placed.figure.start in inside else ""
+    same_kind = there.partition(" ")[2] == claim.mention.order.partition(" ")[2]
+    return f"the page has it for the {there}" if there and same_kind and there != claim.mention.order else ""
+
+
+def _says_row(claim: Claim, place: Place, view: Page) -> bool:
+    """Whether the words right before the figure are its row's whole label: "the margin rests on operating income of 5" names no row "Operating margin"."""
+    label = comparable_words(view.tables.views[place.table].table.rows[place.row].label).texts
+    lead = list(claim.lead)
+    while lead and lead[-1] in _TO_FIGURE:
+        lead.pop()
+    return len(label) > 1 and tuple(lead[-len(label) :]) == tuple(label)
 
 
 def _is_spelled(figure: Figure) -> bool:
@@ -339,7 +375,7 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
         if fits or all(checked[index].status in ("supported", "derived") for index in operands):
             readings = _labelled(result, shared) if formula.sums and result.bare and result.unit is None else []
             results += [(reading, formula.text) for reading in (result, *readings)]
-            for index in (*formula.operands, formula.result):
+            for index in (*formula.operands, *formula.between, formula.result):
                 checked[index] = _derived(checked[index], formula.text)
     for index, figure in enumerate(figures):
         if written := next((written for result, written in results if same_value(figure, result, rounding=True)), None):
@@ -365,10 +401,10 @@ def _with_reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope]
 def _labels(claim: Claim, views: list[Page], results: list[tuple[Figure, str]]) -> set[_Label]:
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
     mine = claim.figure
-    bare = mine.bare and mine.unit is None
+    bare = mine.bare and mine.percent is None
     same = [placed for view in views for placed in view.figures.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
-    readings = [reading for placed in same for reading in placed.readings if bare or same_value(mine, reading)]
-    readings += [result for result, _ in results if (bare and result.value == mine.value) or same_value(mine, result)]
+    readings = [reading for placed in same for reading in placed.readings if (bare and units_agree(mine, reading)) or same_value(mine, reading)]
+    readings += [result for result, _ in results if (bare and result.value == mine.value and units_agree(mine, result)) or same_value(mine, result)]
     return {(reading.scale, None if reading.percent is None else "bps" if reading.unit == "basis points" else "%") for reading in readings}
 
 

@@ -29,7 +29,9 @@ _COMPARED = re.compile(
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
 _AVERAGED = re.compile(r"\b(?:average|averages|averaged|averaging|mean)\b", re.IGNORECASE)
 # Words in which a result is told, and which no page need have.
-REPORTED = re.compile("|".join(one.pattern for one in (_ADDED, _COMPARED)), re.IGNORECASE)
+REPORTED = re.compile(
+    "|".join([_ADDED.pattern, _COMPARED.pattern, r"\b(?:about|around|roughly|approximately|nearly|average|ratio)\b"]), re.IGNORECASE
+)
 # The figure behind these words is what another is compared with, and what a change is a share of.
 _BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
 # Figures before a share, or a factor, among which is what it is of.

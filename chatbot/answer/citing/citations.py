@@ -11,7 +11,7 @@ from functools import cached_property
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.reckoned import REPORTED
 from chatbot.answer.citing.altered import alteration
-from chatbot.answer.citing.clauses import clauses_of, says_clause
+from chatbot.answer.citing.clauses import clauses_of, says_clause, unsaid
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
@@ -44,11 +44,18 @@ FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE})
 LEAST_LED_IN = LEAST_OF_EACH = 0.4
 OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
+UNSAID = "the pages cited for it do not have “{}”"
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
+# "The cash flow statement shows a repayment": where it stands, which is no part of what is said.
+_FRAME = re.compile(
+    r"^\W*(?:The|This) (?:[\w’'-]+ ){0,3}?(?:excerpt|document|source|page|passage|section|table|statement|note|report|filing|speech|text|chart)s? "
+    r"(?:of (?:the )?(?:[\w’'-]+ ){1,3})?"
+    r"(?:also )?(?:show|state|say|give|report|list|put|note|describe|explain|add|round)s?\b(?: that)?"
+)
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # Words with a capital letter one behind the other: a name, or the head of an item.
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ][^\W\d_]*"
@@ -160,6 +167,8 @@ class _Answer:
         basis = "located"
         if not copied and (name := self._unknown_name(*self._statement(mark))):
             reason = reason or UNKNOWN_NAME.format(name)
+        elif not reason and not copied and (word := self._unsaid(mark)):
+            reason = UNSAID.format(word)
         elif reason in FREELY_PUT:
             (first, last), found = self._confirmed(mark, hit, (first, last))
             reason, quote, basis = ("", hit.page_text[first:last], found) if found else (reason, quote, basis)
@@ -175,11 +184,20 @@ class _Answer:
 
         It is where its figures are right, and each of its clauses has its words in one place of a page that is cited with this one."""
         start, end = self._statement(mark)
-        words, view = stems_of(self.blanked[start:end]), page_of(hit)
-        if len(words & view.stems.all) < LEAST_OF_EACH * len(words) or not self._stands(mark, start, end):
+        view = page_of(hit)
+        worked = any(start <= figure < end and status == "derived" for figure, status in self.figures)
+        words = self._beside_sums(start, end) if worked else stems_of(_FRAME.sub(" ", self.blanked[start:end]))
+        least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
+        if len(words & view.stems.all) < least or not self._stands(mark, start, end):
             return at, ""
         basis = "figures" if any(start <= figure < end for figure, _ in self.figures) else "clauses"
         return (at if at[0] >= 0 else self._place(start, end, view)), basis
+
+    def _unsaid(self, mark: _Mark) -> str:
+        """A verb or a cause of what is said at the mark that none of the pages cited together has."""
+        said = self.blanked[slice(*self._statement(mark))]
+        words = [unsaid(said, page_of(self.prompt.sources[key]), self._known_text) for one in self._together(mark) for _, key in one.keys if key]
+        return words[0] if all(words) else ""
 
     def _unknown_name(self, start: int, end: int) -> str:
         """A name of several words of which no page, question or exchange of the prompt has one; "" where there is none."""
@@ -216,7 +234,7 @@ class _Answer:
         return known and bool(items) and all(self._has(*item, views) for item in items if not self._marks_within(*item))
 
     def _has(self, start: int, end: int, views: Sequence[Page]) -> bool:
-        said = self.blanked[start:end]
+        said = _FRAME.sub(" ", self.blanked[start:end])
         mark = SAFE_ITEM.match(said)
         said = said[mark.end() :] if mark else said
         clauses = clauses_of(said)
@@ -224,9 +242,15 @@ class _Answer:
         if statuses - FINE or not (statuses or clauses):
             return False
         if "derived" in statuses:  # what is worked out is put in words that no page has
-            words = frozenset[str]().union(*(clause.words for clause in clauses_of(REPORTED.sub(" ", said))))
-            return len(words & frozenset().union(*(view.stems.all for view in views))) >= LEAST_LED_IN * len(words)
+            words = self._beside_sums(start, end)
+            there = len(words & frozenset[str]().union(*(view.stems.all for view in views)))
+            return there >= LEAST_LED_IN * len(words) or len(words) - there < 2
         return all(any(says_clause(clause, view) for view in views) for clause in clauses)
+
+    def _beside_sums(self, start: int, end: int) -> frozenset[str]:
+        """The words of what is worked out, but for those in which a result is told and those of the question."""
+        said, asked = (stems_of(text.replace("-", " ")) for text in (REPORTED.sub(" ", self.blanked[start:end]), self.prompt.question))
+        return said - asked
 
     def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:
         """The line of the first of a statement's figures on a page, else its sentence with most of the words."""

@@ -9,9 +9,9 @@ from chatbot.evidence.page import Page
 from chatbot.evidence.sentences import Stems, stems_of
 from chatbot.evidence.words import comparable_words, tells
 from ingestion.language.numbers import find_figures
-from ingestion.language.opposites import DENIALS, OPPOSITES
+from ingestion.language.opposites import DENIALS, MOVES, OPPOSITES
 
-__all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "clauses_of", "has_clause", "says_clause"]
+__all__ = ["BETWEEN_CLAUSES", "PAST", "VERB", "clauses_of", "has_clause", "says_clause", "unsaid"]
 
 # Share of the words of a clause that stand in one sentence of the page, and of one with a figure in the sentences around.
 LEAST_OF_CLAUSE, LEAST_WITH_FIGURE = 0.75, 0.4
@@ -23,12 +23,21 @@ BETWEEN_CLAUSES = re.compile(r",(?!\d)|[;()\[\]，；（）]|\s(?:and|but|while)
 _PARTS = re.compile(rf"{BETWEEN_CLAUSES.pattern}|:\s", re.I)
 # Words that only join a sentence or a clause to another.
 _JOINING = frozenset(
-    "however overall instead thus hence therefore moreover furthermore also notably contrast addition namely respectively plus meanwhile".split()
+    "however overall instead thus hence therefore moreover furthermore also notably contrast comparison addition namely respectively plus meanwhile".split()
 )
 # Verbs that make a sentence of a few words.
 VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
 # A past form and what was done to whom: "abolished the debt anchor".
 PAST = re.compile(r"\b[a-z]{2,}ed (?:(?:the|a|an|its|their|all|his|her)\b|(?-i:[A-Z])\w+)", re.I)
+# What something is put down to.
+_CAUSE = re.compile(
+    r"\b(?:(?:due|owing|thanks|attributable|attributed) (?:\w+ly |in part )?to|because of|driven (?:\w+ly )?by|caused by|result(?:ed|ing)? from)\s+"
+    r"([^,;:.()]{1,200})",
+    re.I,
+)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+# How much and which way is said in many words.
+_DIRECTIONS = (*MOVES, frozenset("stronger weaker greater larger smaller bigger better worse strong weak continued".split()))
 _BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
 
 
@@ -78,6 +87,21 @@ def says_clause(clause: Clause, page: Page) -> bool:
         return has_clause(clause, page.stems)
     places = (span for span, place in zip(page.sentence_spans, page.stems.sentences, strict=True) if _has_words(clause, place))
     return any(_in_one_sense(clause.said, frozenset(comparable_words(page.text[slice(*span)]).texts)) for span in places)
+
+
+def unsaid(said: str, page: Page, known: str) -> str:
+    """A word of what was done, or of what something is put down to, that the page has not, though it has other words of the sentence; "" for none.
+
+    What is told with a figure is left to the figure. known: what names may stand in beside the page: question, names of documents."""
+    for part in _PARTS.split(said):
+        done, cause = PAST.search(part), _CAUSE.search(part)
+        verb = str(done[0]).split()[0] if done and not find_figures(part) else ""
+        words: list[str] = [verb, *_WORD.findall(cause[1] if cause else "")]
+        for word in words:
+            stems = _telling(word)
+            if stems and not stems <= page.stems.all and not any(word.casefold() in one for one in _DIRECTIONS) and word not in known:
+                return word
+    return ""
 
 
 def _has_words(clause: Clause, place: frozenset[str]) -> bool:

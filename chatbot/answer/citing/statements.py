@@ -63,10 +63,14 @@ _LEADING = re.compile(
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _EXCERPTS = r"(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?)"
+# "The excerpts give the equity [1], but not the income".
+_OF_EXCERPTS, _BUT_NOT = re.compile(rf"\W*{_EXCERPTS}\b", re.I), re.compile(r"(?:but|and) (?:not|no|nothing)\b[^;:]*", re.I)
 # Where the whole sentence says only that: "the excerpts do not state a rate", "… show revenue but no rate".
 _LACKING = re.compile(
-    rf"\W*(?:{_EXCERPTS} {_ABSENT.pattern}|(?:(?!\bthat\b)[^,;:.])* (?:do|does) not appear in {_EXCERPTS}|"
-    rf"{_EXCERPTS} (?:contain|state|give|show|include|report|mention|say)s? (?P<has>(?:(?!\bthat\b)[^;:.])*),? but (?:no|not|nothing)\b(?:(?!\bthat\b)[^;:.])*)\W*",
+    rf"\W*(?:{_EXCERPTS} {_ABSENT.pattern}|(?:(?!\bthat\b)[^,;:.])* (?:(?:do|does) not appear|is not|are not) in {_EXCERPTS}|"
+    rf"[^:;.]*\b(?:cannot|can't|could not) be [a-z]+ed\b[^:;.]*[:;] [^:;.]* (?:is|are) not in {_EXCERPTS}|"
+    rf"{_EXCERPTS} (?:contain|state|give|show|include|report|mention|say)s? (?P<has>(?:(?!\bthat\b)[^;:.])*),? but (?:no|not|nothing)\b(?:(?!\bthat\b)[^;:.])*)"
+    r"(?:,? (?:so|and so|hence|therefore|thus)\b[^;:.]*\b(?:cannot|can not|can't|could not|couldn't|is not possible)\b[^,;:.]*)?\W*",
     re.I,
 )
 _YEAR = re.compile(YEAR)
@@ -228,6 +232,8 @@ def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[t
     bracket = next((found.end() for found in KEYS_IN_BRACKETS.finditer(text, start, end) if found.end() > keys[-1].start()), keys[-1].end())
     cut = _BEHIND_KEY.match(text, bracket, end)
     if opens or cut is None or _OPENING.match(text, start, keys[-1].start()) or _ABSENT.fullmatch(text, cut.end(), end):
+        return [(start, end)]
+    if _OF_EXCERPTS.match(text, start, keys[-1].start()) and _BUT_NOT.fullmatch(text, cut.end(), end):
         return [(start, end)]
     if telling_words(comparable_words(KEYS_IN_BRACKETS.sub("", text[cut.end() : end]))) < FEWEST_TELLING:
         return [(start, end)]

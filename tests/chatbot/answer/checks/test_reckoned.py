@@ -80,3 +80,43 @@ def test_a_repeated_result_is_derived_and_reckoned_with() -> None:
         "Together they are $54.0 million: $37.3 million and $16.7 million, in total $54.0 million [S1-7f3a]. That is $54.0 million in all [S1-7f3a]."
     )
     assert set(statuses(answer).values()) <= {"derived", "supported"}
+
+
+STEPS = (
+    "Cash was $2,583.8 million. Receivables were $2,115.0 million. Current liabilities were $3,802.1 million.\n"
+    "For the first year of noncompliance, the state will receive a 4 percent penalty, the second year an 8 percent penalty, the third year a 16 percent penalty.\n"
+    "Expenses that impacted earnings in creased $ 385 million in 2016."
+)
+
+
+def of_steps(answer: str) -> dict[str, str]:
+    hit = Hit("Paper.pdf", 1, 1, None, None, "text", None, "1:0", text=STEPS, page_text=STEPS)
+    _, _, numbers = check_answer(answer, Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a"))
+    return {number.text: number.status for number in numbers}
+
+
+@pytest.mark.parametrize(
+    ("answer", "result", "status"),
+    [
+        ("Quick ratio = ($2,583.8 + $2,115.0) / $3,802.1 = $4,698.8 / $3,802.1 ≈ 1.24 [S1-7f3a].", "1.24", "derived"),
+        ("Quick ratio = ($2,583.8 + $2,115.0) / $3,802.1 = $4,698.8 / $3,802.1 ≈ 1.24 [S1-7f3a].", "$4,698.8", "derived"),
+        ("Quick ratio = ($2,583.8 + $2,115.0) / $3,802.1 = $4,998.8 / $3,802.1 ≈ 1.31 [S1-7f3a].", "$4,998.8", "unsupported"),
+        ("On average ($2,583.8 million + $2,115.0 million) / 2 = $2,349.4 million [S1-7f3a].", "$2,349.4 million", "derived"),
+        ("Expenses that impacted earnings increased by $385 million in 2016 [S1-7f3a].", "$385 million", "supported"),
+        ("Expenses that impacted earnings decreased by $385 million in 2016 [S1-7f3a].", "$385 million", "present_elsewhere"),
+        ("It pays 4 percent in the first year, 8 percent in the second year and 16 percent in the third year [S1-7f3a].", "8 percent", "supported"),
+        (
+            "It pays 8 percent in the first year, 4 percent in the second year and 16 percent in the third year [S1-7f3a].",
+            "8 percent",
+            "present_elsewhere",
+        ),
+    ],
+)
+def test_steps_means_moves_and_ordinals(answer: str, result: str, status: str) -> None:
+    assert of_steps(answer)[result] == status
+
+
+def test_numbers_of_rows_are_no_figures_of_a_page_where_they_count() -> None:
+    rows = "| Rank | What | Value |\n|---|---|---|\n| {} | Cash | $2,583.8 million [S1-7f3a] |\n| {} | Receivables | $2,115.0 million [S1-7f3a] |"
+    assert {of_steps(rows.format(1, 2))[rank] for rank in "12"} == {"supported"}
+    assert of_steps(rows.format(7, 9))["7"] != "supported"

@@ -97,3 +97,42 @@ def test_a_name_of_any_letters_is_known_from_its_page(name: str) -> None:
     prompt = Prompt("Who signed?", "Who signed?", {"S1-7f3a": hit}, (), (), (), "7f3a")
     for said in (page, f"It was {name} that signed the property contract, which covers all public buildings."):
         assert check_statements(f"{said} [S1-7f3a]", prompt).citations[0].verified, said
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("The council dismissed an independent auditor to examine the accounts [S1-7f3a].", "do not have “dismissed”"),
+        ("The council fined Kaluba District to examine the accounts of all water boards [S1-7f3a].", "do not have “fined”"),
+        ("The council appointed an independent auditor due to missing receipts [S1-7f3a].", "do not have “missing”"),
+        ("The undertaking does not include a monetary penalty because of earlier settlements [S1-7f3a].", "do not have “earlier”"),
+    ],
+)
+def test_a_verb_or_a_cause_that_no_page_cited_has_is_doubted(answer: str, reason: str) -> None:
+    (citation,) = citations(answer)
+    assert not citation.verified and reason in (citation.reason or "")
+
+
+def test_where_two_pages_are_cited_together_either_may_have_the_verb() -> None:
+    said = "The council appointed an independent auditor to examine the accounts [S1-7f3a][S2-7f3a]."
+    assert citations(said)[0].verified
+
+
+@pytest.mark.parametrize("frame", ["The table shows", "This page of the budget speech also states that", "The note says"])
+def test_where_it_stands_is_no_part_of_what_is_said(frame: str) -> None:
+    (citation,) = citations(f"{frame} K36.1 million for constituencies in 2025 [S1-7f3a].")
+    assert citation.verified
+
+
+@pytest.mark.parametrize(
+    ("said", "supported"),
+    [
+        ("The excerpts do not include the 2023 allocation, so the two cannot be compared.", True),
+        ("The 2023 allocation does not appear in the excerpts, so it cannot be placed.", True),
+        ("The excerpts give the allocation of K30.6 million in 2024 [S1-7f3a], but not the one of 2023.", True),
+        ("The excerpts do not include the 2023 allocation, so the minister stole it.", False),
+        ("The council gives the allocation of K30.6 million in 2024 [S1-7f3a], but not the money of the poor.", False),
+    ],
+)
+def test_what_the_excerpts_lack_is_no_statement_and_what_is_made_of_it_is(said: str, supported: bool) -> None:
+    assert all(one.status != "unsupported" for one in checked(said).statements) == supported
