@@ -18,6 +18,7 @@ __all__ = [
     "ADDED",
     "BASES",
     "FINE",
+    "MODEL_TEXT",
     "NOT_FOUND",
     "Answer",
     "Citation",
@@ -42,6 +43,8 @@ __all__ = [
 # Marks of a model's statements.
 NOT_FOUND = "Not found in the pages given to the model"
 ADDED = "Citation added by the check"
+# What stands between the documents' own words and a model's text of which nothing was found.
+MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 
 
 @dataclass(frozen=True, slots=True)

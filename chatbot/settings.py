@@ -55,7 +55,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_RERANK": (
         "rerank",
-        "`1` has the chat model put the first ten pages into order before they are used: one more, short call, which sends it their best passages.",
+        "`1` has the chat model put the first ten pages into order before they are used: one more, short call; not where the search doubts, nor when it is slow.",
     ),
     "FINPOLICY_REWRITE": (
         "rewrite",

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
+from ingestion.language.currencies import DRAWN_SIGNS
 
 if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
@@ -26,7 +27,7 @@ _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _OPEN, _CLOSE, _DIGITS = "\ue000", "\ue001", 0xE010
 _PLACED = re.compile(f"{_OPEN}([{chr(_DIGITS)}-{chr(_DIGITS + 9)}]+){_CLOSE}")
 # "3*4" is a product.
-_TIMES = re.compile(rf"(?<=[0-9)%{_CLOSE}])(\s?)\*(?=\s?[0-9($€£{_OPEN}])")
+_TIMES = re.compile(rf"(?<=[0-9)%{_CLOSE}])(\s?)\*(?=\s?[0-9({DRAWN_SIGNS}{_OPEN}])")
 _NO_HEAD = '<th scope="col"></th>'
 # Text of another direction than the page's.
 _DIRECTED = frozenset(("paragraph_open", "heading_open", "list_item_open", "td_open"))

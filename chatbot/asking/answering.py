@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.citing.named_pages import uncited_pages
 from chatbot.answer.citing.refused import is_refusal
-from chatbot.answer.citing.statements import MODEL_TEXT, Checked, check_behind, check_quoted, check_statements, with_whole_keys
+from chatbot.answer.citing.statements import Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.citing.written import read_citations
 from chatbot.answer.prompt import size_of
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
@@ -19,7 +19,7 @@ from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
-from chatbot.records import Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
+from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.newer import superseded
 from chatbot.search.reach import is_about, known_terms, listed, topic_likeness

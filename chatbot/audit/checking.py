@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.answer.citing.statements import MODEL_TEXT, check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.answer.citing.statements import Checked as Statements
+from chatbot.answer.citing.statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.audit.record import WITH_STATEMENTS, Check, Quote, Record, Source, Stated
-from chatbot.records import Citation, Hit, NumberCheck, Prompt, Statement
+from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import Reading
 from ingestion.language.numbers import find_figures

@@ -10,11 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.answer.formatted import formatted_html
 from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
 from chatbot.audit.record import WITH_FORMATTING, Check, Leaf, Quote, Record, dump
-from chatbot.records import ADDED, NOT_FOUND
+from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
 

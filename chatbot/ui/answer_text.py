@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.answer.formatted import formatted_html
-from chatbot.records import FINE, Citation, NumberCheck, PageRef, Statement
+from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.unseen import visible

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.answer.compared.entries import read_entry
 from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.question import Ask
@@ -18,7 +17,7 @@ from chatbot.audit.verifying import Evidence, verify
 from chatbot.cli.commands import main
 from chatbot.comparing import Place
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
-from chatbot.records import ADDED, NOT_FOUND, Answer
+from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, Answer
 from chatbot.serialize import answer_record
 from chatbot.service import Chatbot
 from tests.provider import Behaviour, Body, Provider, Refuse, first_key

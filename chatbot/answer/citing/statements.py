@@ -15,16 +15,13 @@ from chatbot.answer.citing.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.sentences import NEAR, stems_of
 from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words
-from chatbot.records import FINE, Citation, NumberCheck, Prompt, Statement
+from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["MODEL_TEXT", "Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
-
-# What stands between the documents' own words and a model's text of which nothing was found.
-MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
+__all__ = ["Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
 
 # Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
 FEWEST_TELLING = 2

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
-from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.answer.compared.figures import Part, stated, worked_out
 from chatbot.answer.compared.words import EXACT, Wanted, fits, names
 from chatbot.comparing import Entry, Nearest, Place
-from chatbot.records import Answer, NumberCheck
+from chatbot.records import MODEL_TEXT, Answer, NumberCheck
 from ingestion.language.measures import measure_named
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods, periods_agree

@@ -7,9 +7,8 @@ import re
 import time
 from collections.abc import Sequence
 
-from chatbot.answer.citing.statements import MODEL_TEXT
 from chatbot.memory.conversations.store import ConversationRow, Said
-from chatbot.records import Answer, Citation, NumberCheck
+from chatbot.records import MODEL_TEXT, Answer, Citation, NumberCheck
 from chatbot.serialize import answer_record
 
 __all__ = ["FORMATS", "export_conversation", "file_name"]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.citing.statements import MODEL_TEXT
-from chatbot.records import Citation, Hit, Note, NumberCheck
+from chatbot.records import MODEL_TEXT, Citation, Hit, Note, NumberCheck
 from chatbot.ui.account import scores_html
 from chatbot.ui.answer_text import answer_html, figure_text, passages_of, shown_figures
 from chatbot.ui.answers import recalled_html
