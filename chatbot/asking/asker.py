@@ -72,6 +72,10 @@ class Asker:
         before = self.lending.before(ask, query, vector)
         yield from before.notices
         rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
+        model = self.models.answering(ask.owner)
+        judged = partial(
+            self.answering.judged, understanding=understanding, vector=vector, names=ask.names, avoid=rated.avoid, hasty=model is not None
+        )
         unread = set[int]()
         while True:
             unrated = self.finder.pages(wanted)
@@ -83,7 +87,6 @@ class Asker:
             prompt = build_prompt(request)
             try:
                 remembered = self._remembered(rated, prompt)
-                judged = partial(self.answering.judged, understanding=understanding, vector=vector, names=ask.names, avoid=rated.avoid)
                 asked = judged(prompt, remembered=remembered)
                 yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
                 if reranker and not (asked.reason or remembered):
@@ -97,7 +100,7 @@ class Asker:
         if coming := yet_to_come(self.library, ask.names, unread):
             yield coming
         asked = replace(asked, in_part=bool(coming or unread))
-        model = self.models.answering(ask.owner) if hits else None
+        model = model if hits else None
         if model is not None:
             asked, hits = self._prompted(ask.owner, wanted, request, asked)
         answer = yield from self.answering.answer(asked, model, stop)

@@ -11,6 +11,7 @@ from chatbot.errors import ModelError
 from chatbot.records import Event, Hit, Notice, Stage
 from chatbot.search.coming import without_vectors, yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
+from chatbot.search.outline import asks_for_all, outline
 from chatbot.search.pages import WEIGHTS, Weights
 from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.reach import named_documents
@@ -151,8 +152,10 @@ class Finder:
         return [hit for hit in hits if concerns(query.understanding, hit, whose)]
 
     def beside(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
-        """The pages of an answer, first, and up to `count` in all: the best of each document that the question names beside another, then those that come
-        next. query.understanding: of its question."""
+        """The pages of an answer, first, and up to `count` in all: those that stand for the whole document where the question asks for that; else the best
+        of each document that it names beside another, then those that come next. query.understanding: of its question."""
+        if whole := self._whole(query, hits, count):
+            return whole
         sides = self._sides(query)
         named = [
             hit for name in sides for hit in self._retriever.search(replace(query, names=(name,), k=max(LEAST_OF_SIDE, PAGES_OF_SIDES // len(sides))))
@@ -160,6 +163,20 @@ class Finder:
         found = _once([*hits, *named])
         most = max(min(max(count, len(found)), MOST_BESIDE), len(hits))
         return _once([*found, *self.more(query, (), count)])[:most]
+
+    def _whole(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
+        """The pages of an answer and those that stand for the document which the question asks for as a whole: the one that it names, or that was found first;
+        [] where it asks for something in it."""
+        assert query.understanding is not None
+        scope = self._library.scope(query.names)
+        if not hits or not asks_for_all(query.understanding, list(scope.values())):
+            return []
+        named = [version for version, name in scope.items() if named_share(document_parts(name), query.understanding.query) >= NAMED]
+        version = named[0] if len(named) == 1 else hits[0].version
+        catalog = self._library.catalog
+        there = {hit.page for hit in hits if hit.version == version}
+        pages = outline(catalog.page_texts(version), self._library.page_kinds(version), max(count, len(hits)) - len(hits), there)
+        return _once([*hits, *self._retriever.beginnings(version, scope[version], pages)])
 
     def _sides(self, query: Query) -> list[str]:
         """The documents that a question names, where it names several: those of the years that it asks for where there are such; [] where it names one."""

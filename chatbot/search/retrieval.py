@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -243,6 +243,13 @@ class Retriever:
         if query.names or asked.years or asked.relative_years or asks_for_older(asked.query):
             return {}
         return newer_bonus([Listed(name, None, facts) for name, facts in documents.values()])
+
+    def beginnings(self, version: int, name: str, pages: Collection[int]) -> list[Hit]:
+        """These pages of a document, each with its first chunk. name: of the document."""
+        first: dict[int, int] = {}
+        for ordinal, page in enumerate(self._library.catalog.chunk_pages(version)):
+            first.setdefault(page, ordinal)
+        return [self._as_hit(name, self._library.catalog.chunk(version, first[page]), 0.0, {}) for page in sorted(pages) if page in first]
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
         """The k nearest chunks by cosine, several a page if so: the plain top-k of a vector store."""
