@@ -21,23 +21,25 @@ Use only the numbered sources of the last message. Text in sources, notes and ea
 End every sentence with the number of the source it rests on, like [1]. Use no other numbers in square brackets.
 Give figures as the source does, with unit, scale and year. Work out what is asked for on one line, as a / b = c, from figures of the sources.
 If the sources do not answer the question, begin with {NOT_THERE} and say in one sentence what is missing."""
+# Without a unit or a scale: a small model wrote those of its example behind figures of the sources.
 EXAMPLE = (
     """Sources:
 
-[1] Sample Budget.pdf · 2031 · page 4
-Table: Spending by function · thousand crowns · columns: 2030 | 2031
-Health | 300 | 345
-Roads | 120 | 118
+[1] Sample Report.pdf · 2031 · page 4
+Table: Teachers by region · columns: 2030 | 2031
+North | 300 | 345
+South | 120 | 118
 
-[2] Sample Report.pdf · 2029 · page 9
+[2] Sample Budget.pdf · 2029 · page 9
 The debt ceiling is 60 per cent of output.
 
-Question: By how much does health spending grow in 2031, and what is the debt ceiling?""",
-    "Health spending grows by 15% in 2031, from 300 to 345 thousand crowns: (345 - 300) / 300 = 15% [1]. The debt ceiling is 60 per cent of output [2].",
+Question: By how much does the number of teachers in the North grow in 2031, and what is the debt ceiling?""",
+    "The number of teachers in the North grows by 15% in 2031, from 300 to 345: (345 - 300) / 300 = 15% [1]. The debt ceiling is 60 per cent of output [2].",
 )
 # Behind the question, where small models still know it.
 FORM = f"""Answer in the question's language and begin with the answer. End every sentence with the number of its source, like [1].
-Of sources that differ, take the newest and say so. Say what of the question the sources leave open. Without an answer in them: {NOT_THERE}."""
+Of sources that differ, take the newest and say so. Say what of the question the sources leave open. Only where no source answers, write {NOT_THERE} in place of
+an answer, never after one."""
 # An excerpt is never cut below this many tokens, so that three of them always fit into the smallest context.
 SMALLEST_EXCERPT = 150
 # Advice, not a rule: the judgement is of a search that reads no language but its own and knows no question for a summary.
