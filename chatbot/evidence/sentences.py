@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,10 @@ from chatbot.evidence.blocks import PARAGRAPH_NUMBER, is_head, read_blocks
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.language.terms import content_terms
 
-__all__ = ["NEAR", "Stems", "read_stems", "stems_of", "whole_sentences"]
+__all__ = ["NEAR", "Stems", "parted", "read_stems", "stems_of", "whole_sentences"]
 
+# "short-term" is two words, "co-operative" one.
+_HYPHEN = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
 # Characters around a place that speak of the same thing.
 NEAR = 300
 
@@ -29,12 +32,21 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(term for term in content_terms(text) if not term[0].isdigit())
 
 
+def parted(text: str) -> str:
+    """A text whose words of several, "short-term", are several: who speaks of them need not know how a page writes them."""
+    return _HYPHEN.sub(" ", text)
+
+
+def _both_ways(text: str) -> str:
+    return f"{text} {said}" if (said := parted(text)) != text else text
+
+
 def read_stems(text: str, named: str, spans: Sequence[tuple[int, int]]) -> Stems:
     """named: the document's name and its headings. spans: of the sentences."""
     names = stems_of(named)
-    of_each = tuple(stems_of(text[start:end]) | names for start, end in spans)
-    around = tuple(stems_of(text[max(0, start - NEAR) : end + NEAR]) | names for start, end in spans)
-    return Stems(of_each, around, stems_of(text) | names)
+    of_each = tuple(stems_of(_both_ways(text[start:end])) | names for start, end in spans)
+    around = tuple(stems_of(_both_ways(text[max(0, start - NEAR) : end + NEAR])) | names for start, end in spans)
+    return Stems(of_each, around, stems_of(_both_ways(text)) | names)
 
 
 def whole_sentences(text: str) -> list[tuple[str, str]]:

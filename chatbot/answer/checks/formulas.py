@@ -32,7 +32,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
 }
 _CLOSING = re.compile(r"\)")
-_BEHIND_RESULT = re.compile(r"[\s*_]{0,4}\(\s?")
+_BEHIND_RESULT = re.compile(r"[\s*_]{0,4}(?:(?:in all|in total|altogether|combined|together)\s)?\(\s?", re.IGNORECASE)
 _Token = float | str  # a float is the position of an operand among the figures of the text
 
 
@@ -41,7 +41,7 @@ class Formula:
     """Arithmetic that comes out right. text: as written, whitespace collapsed. operands, result: positions among the figures given.
 
     sums: it only adds, subtracts and takes means, so that the result has its operands' scale and unit. between: figures of further steps
-    to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2".
+    to the result that come to it too, "(5 + 3) / 4 = 8 / 4 = 2". value: what it comes to as a plain number, before it was rounded.
     """
 
     text: str
@@ -49,6 +49,7 @@ class Formula:
     result: int
     sums: bool
     between: tuple[int, ...] = ()
+    value: float = math.nan
 
 
 def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
@@ -62,7 +63,8 @@ def find_formulas(text: str, figures: Sequence[Figure]) -> Iterator[Formula]:
         if first < last and _holds(tokens, figures, range(first, last + 1), figures[last + 1]):
             start = figures[first].start - _opening(text, figures[first].start, tokens)
             written = " ".join(text[start : figures[last + 1].end].split())
-            yield Formula(written, tuple(range(first, last + 1)), last + 1, _sums(tokens, figures))
+            value = _evaluate(tokens, {index: amount_of(figures[index]) for index in range(first, last + 1)})
+            yield Formula(written, tuple(range(first, last + 1)), last + 1, _sums(tokens, figures), value=value)
             yield from _stepped(text, figures, first, last + 1)
     yield from _bracketed(text, figures, ends)
 

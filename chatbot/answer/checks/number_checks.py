@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.calculation import against_calculation
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
-from chatbot.answer.checks.formulas import find_formulas, is_constant
+from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
 from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
@@ -44,6 +44,8 @@ _OF_THE_OTHER = re.compile(
     r"\b(?:from|than|against|versus|vs\.?)\s(?:about\s)?(?P<other>[^\s\d]{0,4}\d[\d.,]{0,15})(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s(?:(?:the|fiscal|year|end|of)\s){0,3}\Z",
     re.IGNORECASE,
 )
+# "3.4 percent this year, 2.1 percent next year": of a year that the sentence does not name.
+_RELATIVE = re.compile(r"\b(?:this|next|last|following|previous|prior|coming|current) (?:fiscal |financial )?year\b", re.IGNORECASE)
 _FIRST_CELL = re.compile(r"^[ \t]{0,3}\|[ \t]*([0-9]{1,2})\.?[ \t]*\|", re.MULTILINE)
 _TO_FIGURE = frozenset("of was were is are at to totaled totalled reached the about approximately".split())
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
@@ -170,7 +172,7 @@ def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
 def _is_another(placed: OnPage, claim: Claim) -> bool:
     """Whether a page's figure is of the answer's kind and has other digits, noughts or another sign: a scale that is not said contradicts nothing."""
     there, said = placed.figure, claim.figure
-    if there.percent != said.percent:
+    if there.percent != said.percent or (_NOTE_MARK.fullmatch(there.text) and (said.unit or said.scale != 1 or abs(said.value) >= LARGEST_NAME)):
         return False
     if digits_of(there) != digits_of(said) or (there.value < 0) != (said.value < 0):
         return True
@@ -316,6 +318,8 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
     sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
+    if _RELATIVE.search(sentence):
+        return ""
     named = periods_in(sentence)
     if named and not agreement(claim.mention.periods, named):
         mine = placed.figure.start - _sentence_span(placed, view)[0]
@@ -363,6 +367,7 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
     checked = list(checks)
     figures = [one.figure for one in claims]
     results: list[tuple[Figure, str]] = []
+    exact: list[tuple[float, str]] = []
     # Operands of one formula stand in different statements, each cited with its own row somewhere in the answer.
     cited = list({id(view): view for pages in views for view in pages}.values())
     # Twice, because an average may be shown before the ratios that it is of.
@@ -375,10 +380,15 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
         if fits or all(checked[index].status in ("supported", "derived") for index in operands):
             readings = _labelled(result, shared) if formula.sums and result.bare and result.unit is None else []
             results += [(reading, formula.text) for reading in (result, *readings)]
+            exact.append((formula.value, formula.text))
             for index in (*formula.operands, *formula.between, formula.result):
                 checked[index] = _derived(checked[index], formula.text)
     for index, figure in enumerate(figures):
-        if written := next((written for result, written in results if same_value(figure, result, rounding=True)), None):
+        same = (written for result, written in results if same_value(figure, result, rounding=True))
+        finer = (
+            written for value, written in exact if figure.percent and figure.decimals and comes_to(value, figure)
+        )  # "1.79%" of what was shown as 1.8%
+        if written := next(same, None) or next(finer, None):
             checked[index] = _derived(checked[index], written)
     return checked
 
@@ -403,9 +413,19 @@ def _labels(claim: Claim, views: list[Page], results: list[tuple[Figure, str]]) 
     mine = claim.figure
     bare = mine.bare and mine.percent is None
     same = [placed for view in views for placed in view.figures.by_digits.get(digits_of(mine), ()) if abs(placed.figure.value) == abs(mine.value)]
-    readings = [reading for placed in same for reading in placed.readings if (bare and units_agree(mine, reading)) or same_value(mine, reading)]
+    # An outflow is printed with a minus, and divided without it.
+    readings = [
+        reading
+        for placed in same
+        for reading in placed.readings
+        if (bare and units_agree(mine, reading)) or same_value(_unsigned(mine), _unsigned(reading))
+    ]
     readings += [result for result, _ in results if (bare and result.value == mine.value and units_agree(mine, result)) or same_value(mine, result)]
     return {(reading.scale, None if reading.percent is None else "bps" if reading.unit == "basis points" else "%") for reading in readings}
+
+
+def _unsigned(figure: Figure) -> Figure:
+    return replace(figure, value=abs(figure.value))
 
 
 def _labelled(result: Figure, labels: set[_Label]) -> list[Figure]:

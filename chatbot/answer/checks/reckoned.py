@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from chatbot.answer.checks.claims import Scope
 from chatbot.answer.checks.formulas import amount_of, comes_to
@@ -34,6 +34,9 @@ REPORTED = re.compile(
 )
 # The figure behind these words is what another is compared with, and what a change is a share of.
 _BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+_OF = re.compile(r"\bof\b", re.IGNORECASE)
+# Figures of the sentences before that a comparison may go back to.
+MOST_EARLIER = 2
 # Figures before a share, or a factor, among which is what it is of.
 SHARES_REACH = 6
 _OPENS = re.compile(r"[\s,]{0,2}\(\s?(?:or |about |i\.e\.,? )?")
@@ -49,7 +52,7 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
     """
     starts = [figure.start for figure in figures]
     for at, result in enumerate(figures):
-        if sound[at] or sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
+        if sound[at]:
             continue
         scope = scopes[at]
         said = text[scope.start : scope.end]
@@ -57,14 +60,76 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
         operands = [other for other in inside if other != at and sound[other]]
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
-        written = next((found for pair in _neighbours(figures, operands) for found in _of_two(text, said, result, pair)), "")
-        written = written or _share(text, figures, at, before) or _factor(text, figures, at, before)
+        if sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
+            if written := _growth(text, said, result, _neighbours(figures, operands)):
+                yield at, f"{written} = {result.text}"
+            continue
+        earlier = [other for other in before if other not in operands][-MOST_EARLIER:]
+        back = product(earlier, operands) if _COMPARED.search(said) else ()
+        pairs = [*_neighbours(figures, operands), *((figures[one], figures[other]) for one, other in back if _alike(figures[one], figures[other]))]
+        written = next((found for pair in pairs for found in _of_two(text, said, result, pair)), "")
+        written = written or _share(text, figures, at, before) or _factor(text, figures, at, before) or _part(text, figures, at, before, inside)
+        written = written or _of_column(text, figures, at, sound) or _of_all(text, figures, at, inside, sound)
         if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
             written = _mean(figures, at, before)
         if not written and _ADDED.search(said):
             written = _sum(figures, at, before)
         if written:
             yield at, f"{written} = {result.text}"
+
+
+def _growth(text: str, said: str, result: Figure, pairs: Iterable[tuple[Figure, Figure]]) -> str:
+    """The change that a percentage of one digit is, where the sentence says from what: "283 from 259, up 9%"."""
+    if result.percent != "percent" or not _COMPARED.search(said):
+        return ""
+    both = (
+        (base, other) for pair in pairs for base, other in (pair, pair[::-1]) if base.percent is None and _is_base(text, base) and amount_of(base)
+    )
+    of = ((base, other) for base, other in both if comes_to(abs(amount_of(other) - amount_of(base)) / amount_of(base), result))
+    return next((f"({other.text} - {base.text}) / {base.text}" for base, other in of), "")
+
+
+def _part(text: str, figures: Sequence[Figure], at: int, before: Sequence[int], inside: range) -> str:
+    """A percentage of a figure right behind it: of a part that was told before, "51% of sales of 94,943", or the part itself, "4.2: 42% of the 10"."""
+    result = figures[at]
+    following = [figures[other] for other in range(at + 1, min(at + 3, inside.stop))]
+    if result.percent == "percent" and following and _OF.search(text, result.end, following[0].start):
+        whole = following[0]
+        parts = [figures[other] for other in before[-SHARES_REACH:] if _alike(figures[other], whole)]
+        of = (part for part in reversed(parts) if amount_of(whole) and comes_to(amount_of(part) / amount_of(whole), result))
+        return next((f"{part.text} / {whole.text}" for part in of), "")
+    if result.percent is None and len(following) == 2 and following[0].percent == "percent" and _alike(following[1], result):
+        rate, whole = following
+        if _OF.search(text, rate.end, whole.start) and comes_to(amount_of(rate) * amount_of(whole), result):
+            return f"{rate.text} * {whole.text}"
+    return ""
+
+
+def _of_column(text: str, figures: Sequence[Figure], at: int, sound: Mapping[int, bool]) -> str:
+    """The share that a cell of a table is of two cells above it, "margin" below income and revenue."""
+    result, place = figures[at], _cell(text, figures[at])
+    if result.percent != "percent" or place is None:
+        return ""
+    top = text.rfind("\n\n", 0, result.start) + 1
+    above = [
+        one for other in range(max(0, at - FIGURES_REACH), at) if sound[other] and (one := figures[other]).start > top and _cell(text, one) == place
+    ]
+    pairs = ((part, whole) for part in above for whole in above if part is not whole and _alike(part, whole) and amount_of(whole))
+    return next((f"{part.text} / {whole.text}" for part, whole in pairs if comes_to(amount_of(part) / amount_of(whole), result)), "")
+
+
+def _cell(text: str, figure: Figure) -> int | None:
+    """Which cell of its row of a table a figure stands in, None where it stands in none."""
+    line = text[text.rfind("\n", 0, figure.start) + 1 : figure.start]
+    return line.count("|") if line.lstrip().startswith("|") else None
+
+
+def _of_all(text: str, figures: Sequence[Figure], at: int, inside: range, sound: Mapping[int, bool]) -> str:
+    """The sum of all figures of its kind that follow it behind a colon, "120: 80 of bills and 40 of bonds"."""
+    following = [figures[other] for other in inside if other > at and sound[other] and _alike(figures[other], figures[at])]
+    colon = bool(following) and ":" in text[figures[at].end : following[0].start]
+    added = colon and 1 < len(following) <= MOST_ADDED and comes_to(sum(map(amount_of, following)), figures[at])
+    return " + ".join(one.text for one in following) if added else ""
 
 
 def _neighbours(figures: Sequence[Figure], operands: Sequence[int]) -> Iterator[tuple[Figure, Figure]]:

@@ -16,7 +16,7 @@ from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.evidence.page import Page, page_of
-from chatbot.evidence.sentences import stems_of
+from chatbot.evidence.sentences import parted, stems_of
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
@@ -186,7 +186,7 @@ class _Answer:
         start, end = self._statement(mark)
         view = page_of(hit)
         worked = any(start <= figure < end and status == "derived" for figure, status in self.figures)
-        words = self._beside_sums(start, end) if worked else stems_of(_FRAME.sub(" ", self.blanked[start:end]))
+        words = self._beside_sums(start, end) if worked else stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
         if len(words & view.stems.all) < least or not self._stands(mark, start, end):
             return at, ""
@@ -249,7 +249,7 @@ class _Answer:
 
     def _beside_sums(self, start: int, end: int) -> frozenset[str]:
         """The words of what is worked out, but for those in which a result is told and those of the question."""
-        said, asked = (stems_of(text.replace("-", " ")) for text in (REPORTED.sub(" ", self.blanked[start:end]), self.prompt.question))
+        said, asked = (stems_of(parted(text)) for text in (REPORTED.sub(" ", self.blanked[start:end]), self.prompt.question))
         return said - asked
 
     def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from chatbot.evidence.page import Page
-from chatbot.evidence.sentences import Stems, stems_of
+from chatbot.evidence.sentences import Stems, parted, stems_of
 from chatbot.evidence.words import comparable_words, tells
 from ingestion.language.numbers import find_figures
 from ingestion.language.opposites import DENIALS, MOVES, OPPOSITES
@@ -125,4 +125,4 @@ def _core(part: str) -> frozenset[str]:
 
 def _telling(text: str) -> frozenset[str]:
     """The terms of a text that are no figures and no words that go with any figure."""
-    return stems_of(" ".join(word for word in comparable_words(text).texts if tells(word) and word not in _JOINING))
+    return stems_of(" ".join(word for word in comparable_words(parted(text)).texts if tells(word) and word not in _JOINING))

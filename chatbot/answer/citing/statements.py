@@ -47,7 +47,7 @@ _OPENING = re.compile(r"\W*(?:according to|as (?:stated|shown|noted|reported|set
 # What the cited page does not have: "but gives no rates".
 _ABSENT = re.compile(
     r"(?:(?:but|and|though) )?(?:(?:it|they|which) )?(?:(?:do|does) not (?:contain|state|give|show|include|report|mention|say)|"
-    r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!\bthat\b)[^,;:])*",
+    r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?! that\b)(?:(?!\b(?:and|but) that\b)[^,;:])*",
     re.I,
 )
 _ASKS = re.compile(r"\b(?:what|which|who|whom|whose|how|why|when|where|whether)\b", re.I)
@@ -59,12 +59,13 @@ _LEADING = re.compile(
 )
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
-_EXCERPTS = r"(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?)"
+_EXCERPTS = r"(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?)(?: of the [\w-]+(?: [\w-]+)?)?"
 # "The excerpts give the equity [1], but not the income".
 _OF_EXCERPTS, _BUT_NOT = re.compile(rf"\W*{_EXCERPTS}\b", re.I), re.compile(r"(?:but|and) (?:not|no|nothing)\b[^;:]*", re.I)
 # Where the whole sentence says only that: "the excerpts do not state a rate", "… show revenue but no rate".
 _LACKING = re.compile(
-    rf"\W*(?:{_EXCERPTS} {_ABSENT.pattern}|(?:(?!\bthat\b)[^,;:.])* (?:(?:do|does) not appear|is not|are not) in {_EXCERPTS}|"
+    rf"\W*(?:(?:i['’]?m|i am) (?:sorry|afraid),? (?:but |that )?|unfortunately,? )?"
+    rf"(?:{_EXCERPTS} {_ABSENT.pattern}|(?:(?!\bthat\b)[^,;:.])* (?:(?:do|does) not appear|is not|are not) in {_EXCERPTS}|"
     rf"[^:;.]*\b(?:cannot|can't|could not) be [a-z]+ed\b[^:;.]*[:;] [^:;.]* (?:is|are) not in {_EXCERPTS}|"
     rf"{_EXCERPTS} (?:contain|state|give|show|include|report|mention|say)s? (?P<has>(?:(?!\bthat\b)[^;:.])*),? but (?:no|not|nothing)\b(?:(?!\bthat\b)[^;:.])*)"
     r"(?:,? (?:so|and so|hence|therefore|thus)\b[^;:.]*\b(?:cannot|can not|can't|could not|couldn't|is not possible)\b[^,;:.]*)?\W*",

@@ -120,3 +120,66 @@ def test_numbers_of_rows_are_no_figures_of_a_page_where_they_count() -> None:
     rows = "| Rank | What | Value |\n|---|---|---|\n| {} | Cash | $2,583.8 million [S1-7f3a] |\n| {} | Receivables | $2,115.0 million [S1-7f3a] |"
     assert {of_steps(rows.format(1, 2))[rank] for rank in "12"} == {"supported"}
     assert of_steps(rows.format(7, 9))["7"] != "supported"
+
+
+MORE = (
+    "Sales in the United States were $48,580 million; worldwide sales were $94,943 million.\n"
+    "Operating income was 6,098 in 2022. Revenue was 17,606 in 2022. Dividends were $283 million in 2019. Dividends were $259 million in 2018.\n"
+    "Bills rise by at least $80 billion a month. Bonds rise by at least $40 billion a month. The office has RM10 million, and 42% of it was spent.\n"
+    "Purchases of equipment were $(131) million and $(155) million. Net revenues were $7,500 million and $7,017 million. "
+    "Inflation is 3.4 percent this year, 2.1 percent next year and 2.2 percent in 2023."
+)
+
+
+def of_more(answer: str) -> dict[str, str]:
+    hit = Hit("Paper.pdf", 1, 1, None, None, "text", None, "1:0", text=MORE, page_text=MORE)
+    _, _, numbers = check_answer(answer, Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a"))
+    return {number.text: number.status for number in numbers}
+
+
+@pytest.mark.parametrize(
+    ("answer", "result", "status"),
+    [
+        (
+            "Sales in the United States were $48,580 million [S1-7f3a]. That is about 51% of worldwide sales of $94,943 million [S1-7f3a].",
+            "51%",
+            "derived",
+        ),
+        (
+            "Sales in the United States were $48,580 million [S1-7f3a]. That is about 61% of worldwide sales of $94,943 million [S1-7f3a].",
+            "61%",
+            "unsupported",
+        ),
+        (
+            "| | 2022 |\n|---|---|\n| Operating income | 6,098 [S1-7f3a] |\n| Revenue | 17,606 [S1-7f3a] |\n| Margin | 34.6% [S1-7f3a] |",
+            "34.6%",
+            "derived",
+        ),
+        (
+            "| | 2022 |\n|---|---|\n| Operating income | 6,098 [S1-7f3a] |\n| Revenue | 17,606 [S1-7f3a] |\n| Margin | 36.6% [S1-7f3a] |",
+            "36.6%",
+            "unsupported",
+        ),
+        ("Dividends were $283 million in 2019, up from $259 million in 2018, an increase of about 9% [S1-7f3a].", "9%", "derived"),
+        ("Dividends were $283 million in 2019, up from $259 million in 2018, an increase of about 7% [S1-7f3a].", "7%", "unsupported"),
+        ("At least $120 billion a month: at least $80 billion of bills and at least $40 billion of bonds [S1-7f3a].", "$120 billion", "derived"),
+        ("About RM4.2 million: 42% of the RM10 million [S1-7f3a].", "RM4.2 million", "derived"),
+        (
+            "$131 million / $7,500 million = 1.7%. $155 million / $7,017 million = 2.2% [S1-7f3a]. (1.75% + 2.21%) / 2 = 2.0% [S1-7f3a].",
+            "1.75%",
+            "derived",
+        ),
+        (
+            "Inflation is 2.1 percent in 2022 and 2.2 percent in 2023 [S1-7f3a]. Against 3.4 percent, that is 1.3 percentage points less [S1-7f3a].",
+            "2.1 percent",
+            "supported",
+        ),
+        (
+            "Inflation is 2.1 percent in 2022 and 2.2 percent in 2023 [S1-7f3a]. Against 3.4 percent, that is 1.3 percentage points less [S1-7f3a].",
+            "1.3 percentage points",
+            "derived",
+        ),
+    ],
+)
+def test_shares_sums_and_changes_in_the_ways_that_models_tell_them(answer: str, result: str, status: str) -> None:
+    assert of_more(answer)[result] == status
