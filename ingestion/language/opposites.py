@@ -13,11 +13,12 @@ def _words(text: str) -> frozenset[str]:
 MOVES = (
     _words(
         """rise rises rose risen rising increase increases increased increasing grow grows grew grown growth raise raises raised raising climb climbs climbed
-        jumped surged up higher"""
+        jumped surged up upward upwards higher"""
     ),
     _words(
         """fall falls fell fallen falling slip slips slipped slide slides slid dip dips dipped sink sinks sank sunk tumbled plunged decrease decreases decreased
-        decreasing decline declines declined drop dropped lower lowers lowered lowering cut cuts shrink shrinks shrank shrunk contracted down"""
+        decreasing decline declines declined drop dropped lower lowers lowered lowering cut cuts shrink shrinks shrank shrunk contracted down downward
+        downwards"""
     ),
 )
 # What a balance is: held or owed.
