@@ -80,8 +80,8 @@ def build_prompt(request: Request) -> Prompt:
         f"{WORKED_OUT} {_numbered(cut_to_tokens(' '.join(request.worked_out.split()), WORKED_OUT_TOKENS), keys)}" if request.worked_out else ""
     )
     today = f"Today is {request.today}." if request.today else ""
-    question = "\n\n".join(part for part in (worked_out, doubt, today, f"Question: {inert(request.question)}", FORM) if part)
-    fixed = sum(map(count_tokens, (RULES, *EXAMPLE, question)))
+    question = "\n\n".join(part for part in (worked_out, f"Question: {inert(request.question)}", FORM) if part)
+    fixed = sum(map(count_tokens, (RULES, *EXAMPLE, today, doubt, question)))
     notes = [f"- ({note.layer}, {_line(note.source)}) {_line(note.text)}" for note in request.notes]
     earlier = [f"- {ROLES.get(role, role)}: {_line(text)}" for role, text in request.earlier]
     recent = [f"{number}. User: {_line(one.user)}\n   Assistant: {_line(one.assistant)}" for number, one in enumerate(exchanges, 1)]
@@ -93,7 +93,8 @@ def build_prompt(request: Request) -> Prompt:
     before = _within(layers, request.max_tokens - fixed - SMALLEST_EXCERPT * len(keys))
     left = request.max_tokens - fixed - sum(map(count_tokens, before))
     sources = _sources(request.hits, request.nonce, left)
-    user = "\n\n".join(part for part in (*before, f"Sources:\n\n{sources}" if sources else "There are no sources.", question) if part)
+    # Behind the sources a small model takes them for the beginning of its answer.
+    user = "\n\n".join(part for part in (today, *before, doubt, f"Sources:\n\n{sources}" if sources else "There are no sources.", question) if part)
     messages = (("system", RULES), ("user", EXAMPLE[0]), ("assistant", EXAMPLE[1]), ("user", user))
     known = dict(zip(keys, request.hits, strict=True))
     return Prompt(request.question, request.search_query, known, exchanges, tuple(request.notes), messages, request.nonce, tuple(request.earlier))

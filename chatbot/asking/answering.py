@@ -65,7 +65,7 @@ PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is
 class Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
-    reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one; hasty: one by words alone.
+    reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one; hasty: None by words alone.
     avoid: the text of an answer that was rated not helpful, "" for none. in_part: not all of the documents is read yet. sent: the prompt of a chat model,
     whose first sources are those of `prompt`; shorter: another for a model to which that is too long. waited: is told the seconds to the model's first word,
     and says what follows from it."""
@@ -109,11 +109,13 @@ class Answering:
         hasty: bool = False,
     ) -> Asked:
         """The question with what its pages state, and whether they may answer. names: of the documents that are asked, () for all. remembered: an answer
-        that was given before and still stands. avoid: one that was rated not helpful. hasty: judged by words alone, as advice to a chat model, for what the
-        sentences of the pages mean takes most of the time. Raises KeyError or IndexError where a page was erased meanwhile."""
+        that was given before and still stands. avoid: one that was rated not helpful. hasty: where words alone raise no doubt none is raised, as advice to a chat
+        model, for what the sentences of the pages mean takes most of the time. Raises KeyError or IndexError where a page was erased meanwhile."""
         computed = remembered or self._computed(prompt, understanding)
         asked = Asked(prompt, understanding, vector, computed, self._known(prompt, understanding, names), avoid=avoid, hasty=hasty)
-        return asked if remembered else replace(asked, reason=self._why_not(replace(asked, vector=None) if hasty else asked))
+        if remembered or (hasty and self._why_not(replace(asked, vector=None)) is None):
+            return asked
+        return replace(asked, reason=self._why_not(asked), hasty=False)
 
     def answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         """The checked answer, or the refusal, with the events on the way; last among them what it leaves out, and newer documents that it does not rest on.

@@ -32,12 +32,12 @@ def test_layers_come_in_order_and_the_question_once() -> None:
     assert prompt.messages[:3] == (("system", RULES), ("user", EXAMPLE[0]), ("assistant", EXAMPLE[1]))
     user = prompt.messages[-1][1]
     parts = (
+        "Today is 2026-01-31.",
         "Remember this.",
         "1. User: q1\n   Assistant: a1",
+        "It is of 2020.",
         "Sources:\n\n[1] Rules.pdf · page 7 (printed 3)\n<<<7f3a\nHead\nThe ceiling is 3.0 per cent.\nMore.\n7f3a>>>",
         "3.0 + 1 = 4 [1]",
-        "It is of 2020.",
-        "Today is 2026-01-31.",
         "Question: What is the ceiling?",
         FORM,
     )

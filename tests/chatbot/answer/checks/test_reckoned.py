@@ -189,5 +189,7 @@ def test_shares_sums_and_changes_in_the_ways_that_models_tell_them(answer: str, 
 def test_a_revision_goes_the_way_that_the_page_says(word: str, status: str) -> None:
     page = "Growth for 2025-26 was revised upwards by 30 bps to 6.8 per cent."
     hit = Hit("Paper.pdf", 1, 1, None, None, "text", None, "1:0", text=page, page_text=page)
-    _, _, numbers = check_answer(f"Growth for 2025-26 was revised {word} by 30 bps [S1-7f3a].", Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a"))
+    _, _, numbers = check_answer(
+        f"Growth for 2025-26 was revised {word} by 30 bps [S1-7f3a].", Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    )
     assert {number.text: number.status for number in numbers}["30 bps"] == status
