@@ -17,7 +17,6 @@ from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
-from chatbot.evidence.table_cells import Place
 from chatbot.evidence.words import common_end, comparable_words
 from chatbot.records import FINE, NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value, units_agree
@@ -47,7 +46,6 @@ _OF_THE_OTHER = re.compile(
 # "3.4 percent this year, 2.1 percent next year": of a year that the sentence does not name.
 _RELATIVE = re.compile(r"\b(?:this|next|last|following|previous|prior|coming|current) (?:fiscal |financial )?year\b", re.IGNORECASE)
 _FIRST_CELL = re.compile(r"^[ \t]{0,3}\|[ \t]*([0-9]{1,2})\.?[ \t]*\|", re.MULTILINE)
-_TO_FIGURE = frozenset("of was were is are at to totaled totalled reached the about approximately".split())
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
 
 _Label = tuple[float, str | None]  # scale; "%" for percent and percentage points, "bps", or None
@@ -227,7 +225,7 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
         quoted = placed.place.row in printed and not speaks_of_another_row(view.tables, placed.place, claim.mention)
         if claim.mention.head and printed and not quoted:
             return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
-        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted or _says_row(claim, placed.place, view))
+        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
     if _in_name(claim, placed):
         return ""
     if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text) and not _NOTE_MARK.fullmatch(claim.figure.text):
@@ -252,15 +250,6 @@ def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
     there = orders[inside.index(placed.figure.start)] if orders and placed.figure.start in inside else ""
     same_kind = there.partition(" ")[2] == claim.mention.order.partition(" ")[2]
     return f"the page has it for the {there}" if there and same_kind and there != claim.mention.order else ""
-
-
-def _says_row(claim: Claim, place: Place, view: Page) -> bool:
-    """Whether the words right before the figure are its row's whole label: "the margin rests on operating income of 5" names no row "Operating margin"."""
-    label = comparable_words(view.tables.views[place.table].table.rows[place.row].label).texts
-    lead = list(claim.lead)
-    while lead and lead[-1] in _TO_FIGURE:
-        lead.pop()
-    return len(label) > 1 and tuple(lead[-len(label) :]) == tuple(label)
 
 
 def _is_spelled(figure: Figure) -> bool:
