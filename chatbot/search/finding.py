@@ -175,7 +175,8 @@ class Finder:
         version = named[0] if len(named) == 1 else hits[0].version
         catalog = self._library.catalog
         there = {hit.page for hit in hits if hit.version == version}
-        pages = outline(catalog.page_texts(version), self._library.page_kinds(version), max(count, len(hits)) - len(hits), there)
+        heads = {chunk.page: chunk.context for chunk in reversed(catalog.chunks(version))}
+        pages = outline(catalog.page_texts(version), heads, self._library.page_kinds(version), max(count, len(hits)) - len(hits), there)
         return _once([*hits, *self._retriever.beginnings(version, scope[version], pages)])
 
     def _sides(self, query: Query) -> list[str]:

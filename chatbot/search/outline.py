@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from chatbot.evidence.blocks import is_title
 from chatbot.records import Understanding
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.terms import content_terms
@@ -28,8 +27,6 @@ _BESIDE = frozenset(
 )
 # Pages with fewer characters are covers and dividers.
 LEAST_TEXT = 300
-# Lines of a page among which the heading of a section stands, below what runs along the top.
-LINES_TO_HEAD = 4
 _ASIDE = frozenset((CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE))
 
 
@@ -41,13 +38,15 @@ def asks_for_all(asked: Understanding, names: Collection[str]) -> bool:
     return all(term in _BESIDE or term in named or term[0].isdigit() for term in content_terms(asked.query))
 
 
-def outline(texts: Sequence[str], kinds: Mapping[int, Sequence[str]], count: int, beside: Collection[int] = ()) -> list[int]:
+def outline(
+    texts: Sequence[str], heads: Mapping[int, str], kinds: Mapping[int, Sequence[str]], count: int, beside: Collection[int] = ()
+) -> list[int]:
     """Physical pages, at most so many, in order: the first with text, those that begin a section, and between them others, all at even distances.
 
-    texts: of all pages; kinds: of a page, by its number. beside: pages that are there already."""
+    texts: of all pages; heads, kinds: what a page stands under, and what it is, by its number. beside: pages that are there already."""
     there = {page for page, text in enumerate(texts, 1) if len(text) >= LEAST_TEXT and _ASIDE.isdisjoint(kinds.get(page, ()))}
     full = sorted(there.difference(beside))
-    begins = [page for page in full[1:] if any(map(is_title, texts[page - 1].split("\n", LINES_TO_HEAD)[:LINES_TO_HEAD]))]
+    begins = [page for page in full[1:] if heads.get(page) and heads[page] != heads.get(page - 1)]
     chosen = [*full[:1], *_evenly(begins, count - 1)][:count]
     return sorted([*chosen, *_evenly([page for page in full if page not in chosen], count - len(chosen))])
 

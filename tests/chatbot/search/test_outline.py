@@ -37,11 +37,12 @@ def test_a_question_for_the_whole_names_nothing_in_it(question: str, whole: bool
 
 def test_the_first_page_and_those_that_begin_sections_stand_for_the_whole() -> None:
     prose = "The budget was made in spring and says what is spent, by whom and on what. " * 6
-    texts = ["Cover", *[f"{'Health Spending' if number % 5 == 0 else 'and so it goes on, as was said before,'}\n{prose}" for number in range(2, 41)]]
-    pages = outline(texts, {2: ("contents",)}, 8)
+    texts, heads = ["Cover", *[prose] * 39], {page: f"Budget › {page // 5}" for page in range(2, 41)}
+    pages = outline(texts, heads, {2: ("contents",)}, 8)
     assert pages[0] == 3 and len(pages) == 8 == len(set(pages)) and pages == sorted(pages)
     assert all(page % 5 == 0 for page in pages[1:])
-    assert outline(texts[:3], {}, 8) == [2, 3] and outline(texts, {}, 0) == [] == outline([], {}, 5)
+    assert outline(texts[:3], {}, {}, 8) == [2, 3] and outline(texts, heads, {}, 0) == [] == outline([], {}, {}, 5)
+    assert not {2, 20}.intersection(outline(texts, heads, {}, 30, beside=(2, 20)))
 
 
 def test_a_chat_model_asked_for_a_summary_is_given_pages_from_beginning_to_end(make: Make) -> None:
