@@ -199,13 +199,12 @@ def _checked_backend(settings: Settings, patience: Patience) -> NetworkBackend:
 
 def endpoint_failures() -> tuple[type[Exception], ...]:
     """What a call through `open_client` may raise because of the endpoint; to be given to `explain_failure`."""
-    import json
-
     import httpx2
     from openai import OpenAIError
 
-    # The client lets these through: broken JSON or UTF-8 in a stream, JSON nested too deep, a connection lost inside an error's body.
-    return (OpenAIError, httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
+    # The client lets these through: broken JSON or UTF-8 in a stream, numbers of thousands of digits, JSON nested too deep, a connection lost inside an
+    # error's body.
+    return (OpenAIError, httpx2.HTTPError, ValueError, RecursionError)
 
 
 def explain_failure(error: Exception, settings: Settings, *, model_setting: str) -> EndpointError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from html import escape, unescape
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
@@ -28,6 +29,11 @@ _OPEN, _CLOSE, _DIGITS = "\ue000", "\ue001", 0xE010
 _PLACED = re.compile(f"{_OPEN}([{chr(_DIGITS)}-{chr(_DIGITS + 9)}]+){_CLOSE}")
 # "3*4" is a product.
 _TIMES = re.compile(rf"(?<=[0-9)%{_CLOSE}])(\s?)\*(?=\s?[0-9({DRAWN_SIGNS}{_OPEN}])")
+_TAG = re.compile(r"<[^>]*>")
+# Numbers of items, which are no text in HTML, and the language of code.
+_UNSHOWN = re.compile(r"^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)+|(?<=```)[^`\n]*$|(?<=~~~).*$", re.MULTILINE)
+# A head of many cells makes each of its rows as long.
+MOST_GROWTH, LEAST_HTML = 20, 10_000
 _NO_HEAD = '<th scope="col"></th>'
 # Text of another direction than the page's.
 _DIRECTED = frozenset(("paragraph_open", "heading_open", "list_item_open", "td_open"))
@@ -44,8 +50,18 @@ def formatted_html(text: str, marks: Iterable[tuple[int, int, str]] = ()) -> str
         placed.append(html)
         position = end
     written = _TIMES.sub(r"\1\\*", "".join([*pieces, plain[position:]]))
-    html = _markdown().render("\n".join(map(_within_row, written.split("\n"))))
-    return _PLACED.sub(lambda found: placed[_number(found[1])], html.replace(_NO_HEAD, "<td></td>").replace("<br>\n", "<br>"))
+    html = _markdown().render("\n".join(map(_within_row, written.split("\n")))).replace(_NO_HEAD, "<td></td>").replace("<br>\n", "<br>")
+    if not _is_whole(written, html, len(placed)):
+        html = f'<p dir="auto">{escape(written).replace(chr(10), "<br>")}</p>\n'
+    return _PLACED.sub(lambda found: placed[_number(found[1])], html)
+
+
+def _is_whole(written: str, html: str, placed: int) -> bool:
+    """Whether Markdown left nothing out, as it does with the cells that a table has no head for: neither what was put in nor a letter or figure."""
+    if len({found[1] for found in _PLACED.finditer(html)}) < placed or len(html) > MOST_GROWTH * len(written) + LEAST_HTML:
+        return False
+    shown = sum(map(str.isalnum, unescape(_TAG.sub("", html))))
+    return shown >= sum(map(str.isalnum, _UNSHOWN.sub("", written)))
 
 
 def _within_row(line: str) -> str:

@@ -25,8 +25,8 @@ KNOWN_SECONDS = 600.0
 SHARE_OF_CONTEXT = 0.7
 # Of a prompt that was too long.
 SHRUNK = 0.5
-# Fewer tokens are no context: the field means something else.
-FEWEST_TOKENS = 512
+# Fewer tokens, or more, are no context: the field means something else.
+FEWEST_TOKENS, MOST_TOKENS = 512, 10**9
 # Names of the field in the lists of vLLM, OpenRouter and Together, Groq, llama.cpp.
 _FIELDS = ("max_model_len", "context_length", "context_window", "n_ctx")
 
@@ -129,7 +129,7 @@ def _told(entry: object) -> int:
 
 
 def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= FEWEST_TOKENS else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and FEWEST_TOKENS <= value <= MOST_TOKENS else 0
 
 
 def _key(settings: Settings) -> tuple[str, str]:

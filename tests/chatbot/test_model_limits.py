@@ -45,6 +45,8 @@ STUDIO = listed(owned_by="organization_owner")
         (listed(max_model_len=-5), 0),
         (listed(max_model_len="8192"), 0),
         (listed(max_model_len=16), 0),
+        (listed(max_model_len=10**400), 0),
+        (listed(max_model_len=10**4_200), 0),
         ({"/v1/models": {"data": "none"}}, 0),
         ({"/v1/models": []}, 0),
         ({}, 0),

@@ -18,6 +18,8 @@ from ingestion.language.sentences import sentence_spans
 
 __all__ = ["against_calculation"]
 
+# Words of a sentence that names no measure: "It was 15%".
+MOST_BESIDE = 0
 _YEAR = re.compile(YEAR)
 _KEYS = re.compile(r"\[[0-9]{1,2}\]")
 
@@ -41,7 +43,7 @@ def against_calculation(checks: Sequence[NumberCheck], claims: Sequence[Claim], 
     results = list(_results(worked_out, views))
     checked = list(checks)
     for index, claim in enumerate(claims):
-        found = next((one for one in results if _comes_to(claim, one)), None)
+        found = next((one for one in results if _comes_to(claim, one) and _may_be_of(claim, one)), None)
         if found and checked[index].status not in FINE:
             reason = "the program's own calculation comes to it"
             checked[index] = replace(checked[index], status="derived", citation=None, formula=found.formula, reason=reason)
@@ -73,6 +75,13 @@ def _comes_to(claim: Claim, one: _Result) -> bool:
         return False
     sides = ((mine, other), (replace(mine, value=abs(mine.value)), replace(other, value=abs(other.value)))) if claim.outflow else ((mine, other),)
     return any(same_value(*pair, rounding=True) for pair in sides)
+
+
+def _may_be_of(claim: Claim, one: _Result) -> bool:
+    """Whether a figure's sentence names the result's measure, or nothing else."""
+    said = claim.mention.nearby[-2] if len(claim.mention.nearby) > 1 else frozenset[str]()
+    years = {str(period.end_year) for period in claim.mention.periods}
+    return (one.words <= said or len(said) <= MOST_BESIDE) and not (years and one.years and years.isdisjoint(one.years))
 
 
 def _is_of(claim: Claim, one: _Result) -> bool:

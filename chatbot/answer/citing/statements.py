@@ -45,9 +45,10 @@ _BEHIND_KEY = re.compile(rf"(?:{KEYS_IN_BRACKETS.pattern}|[\s)\]*_.,;:–—-])*
 # Words that open a sentence and say only where it is from.
 _OPENING = re.compile(r"\W*(?:according to|as (?:stated|shown|noted|reported|set out) (?:in|by|on))\b[^,;.:]*\Z", re.I)
 # What the cited page does not have: "but gives no rates".
+_JOINS = r"\b(?:because|although|though|after|while|since|whose|which)\b"
 _ABSENT = re.compile(
     r"(?:(?:but|and|though) )?(?:(?:it|they|which) )?(?:(?:do|does) not (?:contain|state|give|show|include|report|mention|say)|"
-    r"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?! that\b)(?:(?!\b(?:and|but) that\b)[^,;:])*",
+    rf"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!(?<!who )\bthat\b|{_JOINS})[^,;:])*",
     re.I,
 )
 _ASKS = re.compile(r"\b(?:what|which|who|whom|whose|how|why|when|where|whether)\b", re.I)
@@ -65,8 +66,8 @@ _OF_EXCERPTS, _BUT_NOT = re.compile(rf"\W*{_EXCERPTS}\b", re.I), re.compile(r"(?
 # Where the whole sentence says only that: "the excerpts do not state a rate", "… show revenue but no rate".
 _LACKING = re.compile(
     rf"\W*(?:(?:i['’]?m|i am) (?:sorry|afraid),? (?:but |that )?|unfortunately,? )?"
-    rf"(?:{_EXCERPTS} {_ABSENT.pattern}|(?:(?!\bthat\b)[^,;:.])* (?:(?:do|does) not appear|is not|are not) in {_EXCERPTS}|"
-    rf"[^:;.]*\b(?:cannot|can't|could not) be [a-z]+ed\b[^:;.]*[:;] [^:;.]* (?:is|are) not in {_EXCERPTS}|"
+    rf"(?:{_EXCERPTS} {_ABSENT.pattern}|"
+    rf"(?:(?!{_JOINS}|\b(?:that|and|who)\b)[^,;:.])* (?:(?:do|does) not appear|is not|are not) in {_EXCERPTS}|"
     rf"{_EXCERPTS} (?:contain|state|give|show|include|report|mention|say)s? (?P<has>(?:(?!\bthat\b)[^;:.])*),? but (?:no|not|nothing)\b(?:(?!\bthat\b)[^;:.])*)"
     r"(?:,? (?:so|and so|hence|therefore|thus)\b[^;:.]*\b(?:cannot|can not|can't|could not|couldn't|is not possible)\b[^,;:.]*)?\W*",
     re.I,
@@ -259,7 +260,10 @@ def _states(text: str) -> bool:
 def _lacks(text: str, known: frozenset[str]) -> bool:
     """Whether a sentence only says what the excerpts do not have, and of what they have nothing that is new. known: words of the question and the pages."""
     found = _LACKING.fullmatch(text.strip())
-    return found is not None and stems_of(found["has"] or "") <= known and all(_YEAR.fullmatch(figure.text) for figure in find_figures(text))
+    has = found["has"] or "" if found else ""
+    return (
+        found is not None and not VERB.search(has) and stems_of(has) <= known and all(_YEAR.fullmatch(figure.text) for figure in find_figures(text))
+    )
 
 
 def _is_question(said: str) -> bool:

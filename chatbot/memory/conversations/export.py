@@ -26,7 +26,7 @@ PUNCTUATION = re.compile(r"([\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|
 LINE_START = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
 # Of what a chat model formatted, bold, lists, tables and code stay; headings would be this file's, and links, images and HTML take no effect.
 FORMATTED_PUNCTUATION = re.compile(r"([\\\[\]<>~$&!]|:(?=//)|(?<=www)\.)", re.I)
-FORMATTED_START = re.compile(r"^(\s*)([#=]|-(?=[-\s]*$))")
+FORMATTED_START = re.compile(r"^((?:\s|[-*+]\s|[0-9]{1,9}[.)]\s)*)([#=]|`(?=``)|-(?=[-\s]*$))")
 
 
 def export_conversation(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answer | None], form: str) -> str:
@@ -65,7 +65,7 @@ def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answ
         blocks += [f"## {one.number}. {_plain(one.user)}", f"*{_time(one.at)}*"]
         blocks += [_formatted(one.assistant) if answer and answer.by_model else _paragraphs(one.assistant)] if one.assistant.strip() else []
         blocks += [STATES[one.state]] if one.state in STATES else []
-        blocks += ["\n".join(_checked(answer))] if answer else []
+        blocks += ["### What was checked", "\n".join(_checked(answer))] if answer else []
     return "\n\n".join(blocks) + "\n"
 
 

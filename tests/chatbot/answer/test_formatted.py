@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from hypothesis import given
@@ -78,6 +79,33 @@ def test_whatever_is_written_only_these_tags_come_of_it(text: str) -> None:
     html = formatted_html(text, [(at, at, "<b>x</b>") for at in range(0, len(text), 50)])
     assert set(re.findall(r"</?([A-Za-z][A-Za-z0-9]*)", html)) <= TAGS | {"b"}
     assert re.sub(r"<[^>]*>", "", html).count("<") == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Who | What |\n|---|---|\n| Minister | fled | so it says |",
+        "| Who | What |\n|---|---|\n| Minister | fled | 5 |",
+        "Who | What\n---|---\nMinister | fled | abroad",
+        f"{'|a' * 250}|\n{'|-' * 250}|\n" + "|\n" * 500,
+    ],
+)
+def test_where_markdown_would_leave_something_out_it_is_shown_as_it_was_written(text: str) -> None:
+    html = formatted_html(text, [(len(text), len(text), "<i>⚠</i>")])
+    assert "<table" not in html and html.count("<i>⚠</i>") == 1 and unescape(re.sub("<[^>]*>", "", html)).count("|") == text.count("|")
+
+
+def test_a_mark_in_a_cell_that_the_table_has_not_is_shown() -> None:
+    text = "| Who | What |\n|---|---|\n| Minister | fled | [S2] |"
+    at = text.index("[S2]")
+    assert "<b>2 ⚠</b>" in formatted_html(text, [(at, at + 4, "<b>2 ⚠</b>")])
+    fenced = "~~~5%\nx\n~~~"
+    assert "<b>5%</b>" in formatted_html(fenced, [(3, 5, "<b>5%</b>")])
+
+
+def test_numbers_of_items_and_languages_of_code_are_no_loss() -> None:
+    html = formatted_html("1. one\n2. two\n   - three\n\n```python\nx = 1\n```\n10) ten")
+    assert html.count("<ol") == 2 and "<code>" in html
 
 
 @pytest.mark.parametrize("piece", ["*a **b ", "| a ", "- ", "`", "[a](", "\\", "#", "* * *\n", "|a\n|-\n", "  - a\n", "a*b_", "|    "])

@@ -44,6 +44,8 @@ def test_another_figure_of_the_same_measure_is_contradicted(answer: str) -> None
         ("The operating margin was 36.6%, and the tax rate 21.4%.", "36.6%"),
         ("The operating margin was 34.6%; the tax rate was 21.4%.", "21.4%"),
         ("The operating margin was $ 36.6 million.", "$ 36.6 million"),
+        ("Unemployment was 34.6%.", "34.6%"),
+        ("The operating margin was 34.6% in 1999.", "34.6%"),
     ],
 )
 def test_what_is_of_another_year_or_one_of_several_is_left_open(answer: str, figure: str) -> None:

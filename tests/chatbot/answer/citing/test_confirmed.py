@@ -131,6 +131,12 @@ def test_where_it_stands_is_no_part_of_what_is_said(frame: str) -> None:
         ("The 2023 allocation does not appear in the excerpts, so it cannot be placed.", True),
         ("The excerpts give the allocation of K30.6 million in 2024 [S1-7f3a], but not the one of 2023.", True),
         ("The excerpts do not include the 2023 allocation, so the minister stole it.", False),
+        ("The minister took bribes and the proof is not in the excerpts.", False),
+        ("The audit was falsified because the real accounts are not in the documents.", False),
+        ("The excerpts do not report the fraud of the board after the minister fled the country.", False),
+        ("The documents do not mention the bribes that the minister of finance took from foreign banks.", False),
+        ("The documents state the council does not appoint an auditor, but no reason.", False),
+        ("The excerpts do not say who that member was.", True),
         ("The council gives the allocation of K30.6 million in 2024 [S1-7f3a], but not the money of the poor.", False),
     ],
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from markdown_it import MarkdownIt
 
 from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
 from chatbot.memory.conversations.store import ConversationRow, Said
@@ -54,6 +56,14 @@ def test_what_a_chat_model_formats_stays_but_for_headings_links_and_html() -> No
     assert "\n\\## Cost\n\n**It** costs \\$4 \\[x\\](http\\://evil.example) \\!\\[i\\](http\\://evil.example) \\<b\\>.\n" in text
     assert "\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\\---\n" in text
     assert "\\*\\*It\\*\\*" in export_conversation(ROW, said, [ANSWER], "markdown")
+
+
+@pytest.mark.parametrize("wrote", ["It is so.\n\n```\nx", "- # h", "1. # h\n* # g", "> # h", "- - # h", "~~~\nx", "   ```\nx"])
+def test_a_chat_model_makes_no_heading_and_leaves_no_code_open(wrote: str) -> None:
+    said = [Said("abc", number, "How much?", wrote, "complete", "", 0.0) for number in (1, 2)]
+    text = export_conversation(ROW, said, [replace(ANSWER, model="gpt")] * 2, "markdown")
+    tags = re.findall(r"<(h[1-6]|pre|code)\b", MarkdownIt("commonmark", {"html": True}).render(text))
+    assert tags == ["h1", "h2", "h3", "h2", "h3"]
 
 
 def test_json_holds_everything_that_was_checked() -> None:
