@@ -21,6 +21,8 @@ __all__ = ["MOST_EXCHANGES", "MOST_SECONDS", "Rewritten", "make_rewriting_model"
 MOST_EXCHANGES = 5
 # Of each question and answer: what they are about is said at their beginning.
 LONGEST_SAID = 600
+# As answers do, and no question: "[1]", "[S1-7f3a01]".
+_CITES = re.compile(r"\[S?[0-9]")
 # One question; the rest is for a model that explains first, although it is told not to.
 REPLY_TOKENS = 200
 LONGEST_QUERY = 400
@@ -60,7 +62,7 @@ def rewrite(question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: C
     messages = (("system", RULES), ("user", "\n".join([*said, "", f"Last question: {_short(question)}"])))
     reply = model.stream(messages, max_tokens=REPLY_TOKENS, stop=lambda: stop() or time.monotonic() > begun + MOST_SECONDS)
     try:
-        return Rewritten(read_query("".join(reply), " ".join([question, *said])))
+        return Rewritten(read_query("".join(reply), question, " ".join([question, *said])))
     except ModelError as error:
         return _by_rules(by_rules, error.message, error.hint, late=time.monotonic() > begun + MOST_SECONDS / 2)
     except ValueError as error:
@@ -70,8 +72,9 @@ def rewrite(question: str, exchanges: Sequence[Exchange], model: LLM, *, stop: C
         reply.close()
 
 
-def read_query(reply: str, conversation: str) -> str:
-    """The one question of a reply. Raises ValueError where there is none, or it names years or amounts that nobody spoke of."""
+def read_query(reply: str, question: str, conversation: str) -> str:
+    """The one question of a reply. Raises ValueError where there is none, it is an answer or has nothing of the question, or it names years or amounts
+    that nobody spoke of."""
     lines = [" ".join(line.split()).strip("\"'`“”") for line in reply.splitlines()]
     lines = [line for line in lines if line]
     if not lines or not content_terms(lines[-1]):
@@ -79,6 +82,9 @@ def read_query(reply: str, conversation: str) -> str:
     query = lines[-1].removeprefix("Question:").strip()
     if len(query) > LONGEST_QUERY:
         raise ValueError("its reply is no question.")
+    asked = set(content_terms(question))
+    if _CITES.search(query) or (asked and asked.isdisjoint(content_terms(query))):
+        raise ValueError("its reply is no form of the question.")
     made_up = {term for term in content_terms(query) if re.match(r"\d", term)} - set(content_terms(conversation)) - _neighbours(conversation)
     if made_up:
         raise ValueError(f"it speaks of {', '.join(sorted(made_up))[:40]}, which nobody did.")

@@ -55,9 +55,11 @@ def test_the_rules_stand_where_the_model_fails_or_makes_something_up(reply: obje
 
 
 def test_the_last_line_is_the_question_and_a_year_beside_one_spoken_of_may_be_named() -> None:
-    assert read_query('Here it is:\n"Was the ceiling kept in 2023?"', "the ceiling in 2024") == "Was the ceiling kept in 2023?"
+    assert (
+        read_query('Here it is:\n"Was the ceiling kept in 2023?"', "Was it kept in 2023?", "the ceiling in 2024") == "Was the ceiling kept in 2023?"
+    )
     with pytest.raises(ValueError, match="2013"):
-        read_query("Was the ceiling kept in 2013?", "the ceiling in 2024")
+        read_query("Was the ceiling kept in 2013?", "Was it kept?", "the ceiling in 2024")
 
 
 def test_a_conversation_is_searched_by_the_models_question(tmp_path: Path) -> None:
@@ -68,3 +70,9 @@ def test_a_conversation_is_searched_by_the_models_question(tmp_path: Path) -> No
     answer = next(event for event in events if isinstance(event, Answer))
     assert answer.search_query == "What is the deficit ceiling of Norland?"
     assert not [event for event in events if isinstance(event, Notice) and "by rules" in event.text]
+
+
+@pytest.mark.parametrize("reply", ["The documents say so [S9-000000].", "Health gets 5 million [1].", "What is the debt anchor?"])
+def test_what_is_no_form_of_the_question_is_refused(reply: str) -> None:
+    with pytest.raises(ValueError, match="no form of the question"):
+        read_query(reply, "What about health?", "What is the debt anchor? It is 60 per cent. Health gets 5 million. The documents say so.")
