@@ -33,7 +33,7 @@ def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
     unfinished = {version.document for version in library.without_vectors()}
     waiting = sorted(unfinished.intersection(library.scope(names).values())) if unfinished else []
     return (
-        Notice(f"Still being indexed, found by words alone so far: {_listed(waiting)}.", "Ask again in a minute for the best pages.")
+        Notice(f"Still being indexed, found by words alone so far: {_listed(waiting)}.", f"{HINT} Ask again then for the best pages.")
         if waiting
         else None
     )
