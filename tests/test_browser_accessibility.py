@@ -79,13 +79,22 @@ class Judge:
             self._page.wait_for_timeout(300)
             self._page.wait_for_function(UNFADED)
             self._page.evaluate(f"if (!window.axe) {{ {self._source} }}")
-            before = len(self.found)
-            for one in self._page.evaluate(JUDGE, rules):
-                known = any(one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count() for rule, of, _ in KNOWN)
-                if not known:
-                    self.found.append({"state": f"{state}, {theme}", **one})
-            if len(self.found) > before:
+            # A page that is still being drawn in the other theme mends itself; a fault stays.
+            if found := self._faults(rules):
+                self._page.wait_for_timeout(2_000)
+                settled(self._page)
+                found = self._faults(rules)
+            self.found += [{"state": f"{state}, {theme}", **one} for one in found]
+            if found:
                 self._page.screenshot(path=ARTEFACTS / f"{self._name}, {state}, {theme}.png")
+
+    def _faults(self, rules: object) -> list[dict[str, Any]]:
+        """What axe-core finds now, but for what is known."""
+
+        def is_known(one: dict[str, Any]) -> bool:
+            return any(one["rule"] == rule and self._page.locator(f"{one['target']}:is({of})").count() for rule, of, _ in KNOWN)
+
+        return [one for one in self._page.evaluate(JUDGE, rules) if not is_known(one)]
 
     def report(self) -> None:
         """Write down what was found, which must be nothing."""
