@@ -18,8 +18,6 @@ from ingestion.language.sentences import sentence_spans
 
 __all__ = ["against_calculation"]
 
-# Words of a sentence that names no measure: "It was 15%".
-MOST_BESIDE = 0
 _YEAR = re.compile(YEAR)
 _KEYS = re.compile(r"\[[0-9]{1,2}\]")
 
@@ -78,10 +76,14 @@ def _comes_to(claim: Claim, one: _Result) -> bool:
 
 
 def _may_be_of(claim: Claim, one: _Result) -> bool:
-    """Whether a figure's sentence names the result's measure, or nothing else."""
+    """Whether a figure's sentence names the result's measure, or nothing at all: "It was 15%"."""
     said = claim.mention.nearby[-2] if len(claim.mention.nearby) > 1 else frozenset[str]()
+    return (one.words <= said or not said) and _is_of_year(claim, one)
+
+
+def _is_of_year(claim: Claim, one: _Result) -> bool:
     years = {str(period.end_year) for period in claim.mention.periods}
-    return (one.words <= said or len(said) <= MOST_BESIDE) and not (years and one.years and years.isdisjoint(one.years))
+    return not (years and one.years and years.isdisjoint(one.years))
 
 
 def _is_of(claim: Claim, one: _Result) -> bool:
@@ -89,5 +91,4 @@ def _is_of(claim: Claim, one: _Result) -> bool:
     if claim.figure.percent != one.figure.percent or claim.figure.percent is None or not one.words:
         return False
     said = claim.mention.nearby[-1] if claim.mention.nearby else frozenset[str]()  # the question may name it, "It was 15%"
-    years = {str(period.end_year) for period in claim.mention.periods}
-    return one.words <= said and not (years and one.years and years.isdisjoint(one.years))
+    return one.words <= said and _is_of_year(claim, one)
