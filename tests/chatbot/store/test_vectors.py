@@ -64,7 +64,7 @@ def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
 @pytest.mark.parametrize("many", [0, 1_200], ids=["in the log of changes", "written"])
 def test_scrubbed_text_stands_in_no_file(index: ChromaIndex, tmp_path: Path, many: int) -> None:
     angles = np.linspace(0.1, 1.4, many, dtype=np.float32)
-    others = np.stack([np.cos(angles), np.zeros_like(angles), np.sin(angles)], axis=1)
+    others = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)  # Each leads on towards Y.
     index.upsert(Passage(8, ordinal, others[[ordinal]], f"number {ordinal}", "Notes.pdf", 1, "", "text") for ordinal in range(many))
     index.upsert([passage(2, XY[None], text="The zygomorphic clause.", label="zygomorphic")])
     index.remove([7])
