@@ -37,11 +37,14 @@ LISTED += ["added_at", "removed_at", "replaced_at", "same_as", "protected", "per
 def add(options: argparse.Namespace, settings: Settings) -> int:
     uploads = _uploads(options)
     failed = False
-    with open_chatbot(settings) as chatbot, _telling_what_is_left(chatbot), progress_bars() as progress:
+    left = [known_as(upload.name or upload.path.name) for upload in uploads]
+    with _naming_what_to_add_again(left), open_chatbot(settings) as chatbot, _telling_what_is_left(chatbot, left), progress_bars() as progress:
         if not uploads:
             return _add_unread(chatbot, options, progress)
         locked: set[str] = set()
         for result in chatbot.add(uploads, progress=progress, started=STARTED):
+            if result.document in left:
+                left.remove(result.document)
             if result.needs_password and _interactive():
                 locked.add(result.document)
                 continue
@@ -69,18 +72,32 @@ def _add_unread(chatbot: Chatbot, options: argparse.Namespace, progress: Callabl
 
 
 @contextmanager
-def _telling_what_is_left(chatbot: Chatbot) -> Iterator[None]:
-    """An interrupt is not to leave open what becomes of a document that is searched already, and not all read."""
+def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
+    """left: the names that no result was told of yet; it shrinks as the addition goes on."""
     try:
         yield
     except KeyboardInterrupt:
-        left = sorted({version.document for version in [*chatbot.library.incomplete(), *chatbot.library.without_vectors()]})
         if left:
-            names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-            print(
-                visible(f"\nSearched already, and made complete with the next `add` or `doctor`, or while the server runs: {names}."), file=sys.stderr
-            )
+            print(visible(f"\nNot added yet, add again: {_names(left)}."), file=sys.stderr)
         raise
+
+
+@contextmanager
+def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
+    """An interrupt is not to leave open what becomes of a document that is searched already and not all read; it is taken out of `left`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        searched = {version.document for version in [*chatbot.library.incomplete(), *chatbot.library.without_vectors()]}
+        left[:] = [name for name in left if name not in searched]
+        if searched:
+            what = "Searched already, and made complete with the next `add` or `doctor`, or while the server runs"
+            print(visible(f"\n{what}: {_names(sorted(searched))}."), file=sys.stderr)
+        raise
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _interactive() -> bool:
@@ -153,7 +170,8 @@ def _add_line(result: AddResult) -> dict[str, Any]:
 
 def _add_text(result: AddResult) -> str:
     if result.error:
-        return f"failed     {result.document}: {result.error}"
+        how = " On the command line: --passwords FILE.tsv, lines of file name, tab, password." if result.needs_password and not _interactive() else ""
+        return f"failed     {result.document}: {result.error}{how}"
     parts = [f"{result.pages} pages", f"{result.chunks} chunks"]
     parts += [f"{result.ocr_pages} read by OCR"] if result.ocr_pages else []
     parts += [f"{result.complete_seconds or result.seconds:.1f} s"] if result.status != "unchanged" else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from chatbot.records import Answer, Hit, Notice
 
 __all__ = ["answer_text", "complain", "emit", "hit_text", "note", "place_text", "progress_bars"]
+
+SECONDS_BETWEEN_LINES = 10
 
 
 def emit(line: dict[str, Any], text: str, *, as_json: bool) -> None:
@@ -34,9 +37,9 @@ def complain(error: ProjectError, code: int) -> int:
 
 @contextlib.contextmanager
 def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
-    """Bars on a terminal, one a phase of a document; nothing in a pipe."""
+    """Bars on a terminal, one a phase of a document; elsewhere, as in a log, a line every ten seconds."""
     if not sys.stderr.isatty():
-        yield lambda document, phase, done, total: None
+        yield _lines_of_progress()
         return
     from tqdm import tqdm
 
@@ -59,6 +62,18 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
     finally:
         for bar in bars.values():
             bar.close()
+
+
+def _lines_of_progress() -> Callable[[str, str, int, int], None]:
+    last = time.monotonic()
+
+    def show(document: str, phase: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print(visible(f"{phase} {document}: {done:,} of {total:,}"), file=sys.stderr, flush=True)
+
+    return show
 
 
 def hit_text(rank: int, hit: Hit) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from chatbot.cli import commands, exits
+from chatbot.cli import commands, exits, output
 from chatbot.search import fusion, retrieval
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -53,7 +53,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run(folder / "home", "add", folder / "pdfs", "--passwords", folder / "passwords.tsv", "--json")
     assert done.returncode == 1
     assert {line["document"]: line["status"] for line in lines(done)} == {"Rules.pdf": "added", "Locked.pdf": "added", "broken.pdf": "failed"}
-    assert done.stderr == ""
+    assert all(line.startswith(("reading", "embedding")) for line in done.stderr.splitlines())
     return folder / "home"
 
 
@@ -308,3 +308,30 @@ def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
     said = capsys.readouterr().err
     assert "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: Rules.pdf." in said
     assert "Stopped." in said
+    assert "again" not in said
+
+
+def test_an_order_to_end_names_what_has_to_be_added_again(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Long.pdf", [f"Chapter {number}\nThe deficit ceiling is 3.0 per cent of output." for number in range(3_000)])
+    command = [sys.executable, "-m", "chatbot", "add", str(path)]
+    environment = {**os.environ, "FINPOLICY_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not (tmp_path / "home" / "chroma_db" / "catalog.sqlite3").exists():
+            time.sleep(0.02)
+        process.terminate()
+        assert process.stderr
+        said = process.stderr.read()
+    assert (process.returncode, "Traceback" in said) == (130, False)
+    assert "Long.pdf" in said and "Stopped." in said
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0)
+    with output.progress_bars() as progress:
+        progress("Rules\x1b.pdf", "reading", 1_200, 3_000)
+    assert capsys.readouterr().err == "reading Rules‹U+001B›.pdf: 1,200 of 3,000\n"
+
+
+def test_without_a_terminal_the_way_to_give_a_password_is_named(tmp_path: Path) -> None:
+    done = run(tmp_path / "home", "add", make_pdf(tmp_path / "Locked.pdf", PAGES, user_password="sesame"))
+    assert done.returncode == 1 and "--passwords FILE.tsv, lines of file name, tab, password." in done.stdout

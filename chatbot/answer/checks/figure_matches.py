@@ -14,7 +14,7 @@ from ingestion.language.numbers import Figure, same_value
 from ingestion.language.opposites import HOLDINGS, MOVES
 from ingestion.language.periods import YEAR
 
-__all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "matches", "other_sense", "rounds"]
+__all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "matches", "move_told", "other_sense", "rounds"]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
@@ -43,7 +43,7 @@ def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
         return "the page denies it" if _denied(before) else "the answer denies what the page says"
     if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in HOLDINGS):
         return "the page has it as the opposite, as a deficit is of a surplus"
-    return "the page has it as a move the other way" if _move(claim.before, claim.after) * _move(before, placed.after) < 0 else ""
+    return "the page has it as a move the other way" if move_told(claim.before, claim.after) * move_told(before, placed.after) < 0 else ""
 
 
 def _denied(before: _Words) -> bool:
@@ -64,7 +64,7 @@ def _side(before: _Words, sides: tuple[frozenset[str], frozenset[str]]) -> int:
     return 1 if first[0] < first[1] else -1
 
 
-def _move(before: _Words, after: _Words) -> int:
+def move_told(before: _Words, after: _Words) -> int:
     """1 for "rose by" before a figure or "growth" after it, -1 for the contrary, 0 for neither or both."""
     words = [word for word in before if word not in _BETWEEN]
     last = {*words[-1:], "".join(before[-2:])}  # of letters that are set apart, "in creased"

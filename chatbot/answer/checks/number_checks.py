@@ -45,6 +45,7 @@ _OF_THE_OTHER = re.compile(
 )
 # "3.4 percent this year, 2.1 percent next year": of a year that the sentence does not name.
 _RELATIVE = re.compile(r"\b(?:this|next|last|following|previous|prior|coming|current) (?:fiscal |financial )?year\b", re.IGNORECASE)
+_ASKERS_OWN = re.compile(r"\b(?:[Mm]y|[Oo]ur)\b|\b(?:I|[Ww]e)(?:['’](?:m|re|ve)| am| are| have)\b")
 _FIRST_CELL = re.compile(r"^[ \t]{0,3}\|[ \t]*([0-9]{1,2})\.?[ \t]*\|", re.MULTILINE)
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
 
@@ -83,7 +84,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         scopes.append(scope)
         claims.append(spoken.claim(index, scope))
         numbered = _result(claims[-1], _Verdict("supported", "numbers a row of the answer"), None) if index in ranks else None
-        checks.append(numbered or _check(claims[-1], scope.keys, views, questioned))
+        checks.append(numbered or _check(claims[-1], scope.keys, views, prompt.question, questioned))
         places.append([views[key] for key in scope.keys or views])
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
@@ -93,17 +94,29 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> NumberCheck:
+def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], question: str, questioned: Sequence[Figure]) -> NumberCheck:
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
+    asked = [other for other in questioned if agree(claim.figure, other)]
+    told = any(verdict.status in ("supported", "contradicted") for verdict in verdicts.values())
+    if not told and any(_is_askers_own(claim, other, question) for other in asked):
+        return _result(claim, _Verdict("derived", "given in the question"), None)
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
             return _result(claim, verdicts[key], key)
     if any(_verdict(claim, view).status == "supported" for key, view in views.items() if key not in keys):
         return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
-    if any(agree(claim.figure, other) for other in questioned):
+    if asked:
         return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
     reason = next((verdict.reason for verdict in verdicts.values() if verdict.reason), "it stands on none of the pages")
     return _result(claim, _Verdict("unsupported", reason), None)
+
+
+def _is_askers_own(claim: Claim, asked: Figure, question: str) -> bool:
+    """Whether a figure is repeated from what the asker says of themselves, "we have sales of 2 million", or counts the years that are asked for: neither
+    is said of the documents."""
+    if _is_spelled(claim.figure):
+        return bool(claim.after) and comparable_words(question[asked.end :]).texts[:1] in (claim.after[:1], (claim.after[0].removesuffix("s"),))
+    return _ASKERS_OWN.search(question[slice(*sentence_around(question, asked.start, asked.end, reach=SENTENCE_REACH))]) is not None
 
 
 def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:

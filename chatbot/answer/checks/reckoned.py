@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 
 from chatbot.answer.checks.claims import Scope
+from chatbot.answer.checks.figure_matches import move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
@@ -41,6 +42,15 @@ MOST_EARLIER = 2
 SHARES_REACH = 6
 _OPENS = re.compile(r"[\s,]{0,2}\(\s?(?:or |about |i\.e\.,? )?")
 _OPERATED = re.compile(r"[/÷×*]")
+_FIGURE_BETWEEN = re.compile(r"[\d;]")
+_WORD = re.compile(r"[^\W\d_]+")
+_NEARLY = re.compile(
+    r"\b(?:(?P<over>over|more than|above)|(?P<under>under|less than|below|nearly|almost)|about|around|roughly|approximately|close to)\W{1,2}\Z", re.IGNORECASE
+)
+# Share of a fraction by which a figure may be more or less than it.
+NEAR_FRACTION = 0.1
+# Characters around a result in which its move is told.
+MOVE_REACH = 40
 BASE_REACH = 80  # characters before a figure in which such words speak of it
 
 
@@ -60,14 +70,19 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
         operands = [other for other in inside if other != at and sound[other]]
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
+        if not any(map(str.isdigit, result.text)):
+            if near := _near_fraction(text, figures, at, [*before[-SHARES_REACH:], *operands]):
+                yield at, f"{near} ≈ {result.text}"
+            continue
         if sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
-            if written := _growth(text, said, result, _neighbours(figures, operands)):
+            close = _neighbours(figures, operands) if _COMPARED.search(said) else ()
+            if written := next((found for pair in close for found in _change(text, scope, result, pair, stated=True)), ""):
                 yield at, f"{written} = {result.text}"
             continue
         earlier = [other for other in before if other not in operands][-MOST_EARLIER:]
         back = product(earlier, operands) if _COMPARED.search(said) else ()
         pairs = [*_neighbours(figures, operands), *((figures[one], figures[other]) for one, other in back if _alike(figures[one], figures[other]))]
-        written = next((found for pair in pairs for found in _of_two(text, said, result, pair)), "")
+        written = next((found for pair in pairs for found in _of_two(text, scope, result, pair)), "")
         written = written or _share(text, figures, at, before) or _factor(text, figures, at, before) or _part(text, figures, at, before, inside)
         written = written or _of_column(text, figures, at, sound) or _of_all(text, figures, at, inside, sound)
         if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
@@ -78,15 +93,13 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
             yield at, f"{written} = {result.text}"
 
 
-def _growth(text: str, said: str, result: Figure, pairs: Iterable[tuple[Figure, Figure]]) -> str:
-    """The change that a percentage of one digit is, where the sentence says from what: "283 from 259, up 9%"."""
-    if result.percent != "percent" or not _COMPARED.search(said):
+def _near_fraction(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
+    """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on the side that is told."""
+    fraction, told = figures[at].value, _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start)
+    if told is None or not 0 < fraction < 1:
         return ""
-    both = (
-        (base, other) for pair in pairs for base, other in (pair, pair[::-1]) if base.percent is None and _is_base(text, base) and amount_of(base)
-    )
-    of = ((base, other) for base, other in both if comes_to(abs(amount_of(other) - amount_of(base)) / amount_of(base), result))
-    return next((f"({other.text} - {base.text}) / {base.text}" for base, other in of), "")
+    least, most = fraction * (1.0 if told["over"] else 1 - NEAR_FRACTION), fraction * (1.0 if told["under"] else 1 + NEAR_FRACTION)
+    return next((figures[other].text for other in reversed(sound) if least <= amount_of(figures[other]) <= most), "")
 
 
 def _part(text: str, figures: Sequence[Figure], at: int, before: Sequence[int], inside: range) -> str:
@@ -145,24 +158,41 @@ def _alike(one: Figure, other: Figure) -> bool:
     return one.percent == other.percent and units_agree(one, other)
 
 
-def _of_two(text: str, said: str, result: Figure, pair: tuple[Figure, Figure]) -> Iterator[str]:
+def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]) -> Iterator[str]:
     """The arithmetic of two figures that comes to the result, in the words of the sentence."""
     first, second = pair
     larger, smaller = sorted(pair, key=amount_of, reverse=True)
-    share = result.percent == "percent" and first.percent is None
-    if _COMPARED.search(said):
+    if _COMPARED.search(text, scope.start, scope.end):
         points = first.percent == "percent" and result.percent is not None
         if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
-            yield f"{larger.text} - {smaller.text}"
-        for base, other in ((first, second), (second, first)) if share else ():
-            if _is_base(text, base) >= _is_base(text, other) and amount_of(base):
-                change = (amount_of(other) - amount_of(base)) / amount_of(base)
-                if comes_to(abs(change), result) or comes_to(change, result):
-                    yield f"({other.text} - {base.text}) / {base.text}"
+            base = next((one for one in pair if _is_base(text, one)), None)
+            if base is None or not _turned(text, scope, result, -1 if base is larger else 1):
+                yield f"{larger.text} - {smaller.text}"
+        yield from _change(text, scope, result, pair, stated=False)
+    share = result.percent == "percent" and first.percent is None
     number = result.percent is None and result.unit in (None, "x") and result.decimals > 0
     divided = (share or number) and _DIVIDED.search(text, first.end, second.start) is not None and amount_of(second) != 0
     if divided and comes_to(amount_of(first) / amount_of(second), result):
         yield f"{first.text} / {second.text}"
+
+
+def _change(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, stated: bool) -> Iterator[str]:
+    """The change that a percentage is, of one of two figures to the other, in the direction that is told. stated: only where the sentence says from what,
+    "283 from 259, up 9%"."""
+    for base, other in (pair, pair[::-1]) if result.percent == "percent" and pair[0].percent is None else ():
+        if amount_of(base) and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other)):
+            change = (amount_of(other) - amount_of(base)) / amount_of(base)
+            fits = comes_to(change, result) or comes_to(abs(change), result)
+            if fits and not (_is_base(text, base) and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
+                yield f"({other.text} - {base.text}) / {base.text}"
+
+
+def _turned(text: str, scope: Scope, result: Figure, change: int) -> bool:
+    """Whether the words beside a result tell a move against the change, 1 up and -1 down: "fell by 22.7%", "a 22.7% decrease"."""
+    before = _FIGURE_BETWEEN.split(text[max(scope.start, result.start - MOVE_REACH) : result.start])[-1]
+    behind = _FIGURE_BETWEEN.split(text[result.end : min(scope.end, result.end + MOVE_REACH)])[0]
+    told = move_told(*(tuple(_WORD.findall(words.casefold())) for words in (before, behind)))
+    return told * change < 0 and result.value >= 0
 
 
 def _share(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:

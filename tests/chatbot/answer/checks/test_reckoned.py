@@ -48,6 +48,7 @@ def test_what_neighbours_come_to_is_derived(answer: str, result: str) -> None:
             "$6,531.2 million",
         ),
         ("Inventories were $13,224 million in 2022 and $10,776 million in 2021, on average $12,000 million [S1-7f3a].", "$12,000 million"),
+        ("The margin was 38.5% in 2017, a little under two-fifths [S1-7f3a].", "two-fifths"),
     ],
 )
 def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str) -> None:
@@ -67,6 +68,13 @@ def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str
             "- Domestic debt: $37.3 million [S1-7f3a]\n- External debt: $16.7 million [S1-7f3a]\n- Foreign aid: $54.0 million [S1-7f3a]",
             "$54.0 million",
         ),
+        # The other way round.
+        ("Inventories fell by 22.7% from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "22.7%"),
+        ("Inventories fell by $2,448 million from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "$2,448 million"),
+        ("From $10,776 million in 2021 inventories went to $13,224 million in 2022, a 22.7% decrease [S1-7f3a].", "22.7%"),
+        # On the other side of it, and far from it.
+        ("The margin was 38.5% in 2017, a little over two-fifths [S1-7f3a].", "two-fifths"),
+        ("The margin was 38.5% in 2017, nearly three-fifths [S1-7f3a].", "three-fifths"),
         # Nothing is compared.
         ("Inventories were $2,448 million, $10,776 million in 2021 and $13,224 million in 2022 [S1-7f3a].", "$2,448 million"),
     ],
@@ -193,3 +201,19 @@ def test_a_revision_goes_the_way_that_the_page_says(word: str, status: str) -> N
         f"Growth for 2025-26 was revised {word} by 30 bps [S1-7f3a].", Prompt("q", "q", {"S1-7f3a": hit}, (), (), (), "7f3a")
     )
     assert {number.text: number.status for number in numbers}["30 bps"] == status
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "figure", "status"),
+    [
+        ("We have sales of RM2.3 billion. Which group is ours?", "With RM2.3 billion you are in Group 3 [S1-7f3a].", "RM2.3 billion", "derived"),
+        ("Why were sales RM2.3 billion in 2024?", "Sales were RM2.3 billion in 2024 [S1-7f3a].", "RM2.3 billion", "present_elsewhere"),
+        ("What was the 3 year average of sales?", "Over the three years the average was RM3.0 billion [S1-7f3a].", "three", "derived"),
+        ("What was the 3 year average of sales?", "It took three ministers to set the average of RM3.0 billion [S1-7f3a].", "three", "unsupported"),
+    ],
+)
+def test_what_the_asker_says_of_themselves_is_repeated(question: str, answer: str, figure: str, status: str) -> None:
+    page = "Companies with annual sales of RM2.0 billion or more are in Group 3. The average was RM3.0 billion."
+    hit = Hit("Paper.pdf", 1, 1, None, None, "text", None, "1:0", text=page, page_text=page)
+    _, _, numbers = check_answer(answer, Prompt(question, "q", {"S1-7f3a": hit}, (), (), (), "7f3a"))
+    assert {number.text: number.status for number in numbers}.get(figure, "unsupported") == status
