@@ -14,6 +14,8 @@ __all__ = ["NEAR", "Stems", "parted", "read_stems", "stems_of", "whole_sentences
 
 # "short-term" is two words, "co-operative" one.
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
+# "non-resident" and "nonresident" are one, and no "resident".
+_NEGATED = re.compile(r"\b(non)-(?=[^\W\d_]{3})", re.I)
 # Characters around a place that speak of the same thing.
 NEAR = 300
 
@@ -33,8 +35,8 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def parted(text: str) -> str:
-    """A text whose words of several, "short-term", are several: who speaks of them need not know how a page writes them."""
-    return _HYPHEN.sub(" ", text)
+    """A text whose words of several, "short-term", are several, and "non-resident" one: who speaks of them need not know how a page writes them."""
+    return _HYPHEN.sub(" ", _NEGATED.sub(r"\1", text))
 
 
 def _both_ways(text: str) -> str:

@@ -106,7 +106,7 @@ def citation_text(citation: Citation) -> str:
     if not citation.verified:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
     found = {
-        "figures": "✓ its figures stand on the page, with the words of each clause",
+        "figures": "✓ its figures stand on the page; the words are others",
         "clauses": "✓ put in other words; those of each clause stand there",
     }
     return f"{where}: {found.get(citation.basis, '✓ located on the page')}"

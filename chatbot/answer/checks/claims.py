@@ -39,6 +39,7 @@ _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "pur
 _BEHIND = re.compile(r"\s(?:of|in|for)\s((?:(?!out of)[^,;.()\d]){1,60}?)(?=\s(?:out of|from|and|to|over|on)\b|[,;.()\d]|\Z)")
 # "5 million of rents out of 9": the rents are not of the 9.
 _PART = re.compile(r"\s(?:of|in|for)\s[^,;.()\d]{1,60}?(?=\sout of\b)")
+_OF_WHOLE = re.compile(r"\s(?:out )?of (?:about |around |roughly |some )?")
 # "4.1% below the baseline".
 _BELOW = re.compile(r"\W{0,3}(?:below|under|down|smaller|short of)\b", re.IGNORECASE)
 # "provided by (used in)", "income (loss)", "(gain) loss": a label for both directions says nothing of the sign.
@@ -198,8 +199,11 @@ class _Sentence:
         return self._digits[start], index - start
 
     def nearby(self, index: int) -> tuple[frozenset[str], ...]:
-        """Label words of what stands between the amounts around it, after its last colon first; then those of the sentence."""
+        """Label words of what stands between the amounts around it, after its last colon first; then those of the sentence. Of a whole, the 9 of
+        "5 million of 9", none: what stands around is of the part."""
         start, end = self._runs.get(index, (index, index + 1))
+        if start > self._first and _OF_WHOLE.fullmatch(self._source, self._figures[start - 1].end, self._figures[start].start):
+            return ()
         before = [other for other in self._amounts[max(0, bisect_left(self._amounts, start) - 1) :][:1] if other < start]
         after = self._amounts[bisect_right(self._amounts, end - 1) :][:1]
         left = self._figures[before[0]].end if before else self._scope.start

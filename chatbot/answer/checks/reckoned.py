@@ -35,6 +35,7 @@ REPORTED = re.compile(
 )
 # The figure behind these words is what another is compared with, and what a change is a share of.
 _BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
 _OF = re.compile(r"\bof\b", re.IGNORECASE)
 # Figures of the sentences before that a comparison may go back to.
 MOST_EARLIER = 2
@@ -165,7 +166,7 @@ def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
     if _COMPARED.search(text, scope.start, scope.end):
         points = first.percent == "percent" and result.percent is not None
         if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
-            base = next((one for one in pair if _is_base(text, one)), None)
+            base = next((one for one in pair if _FROM.search(text, max(0, one.start - BASE_REACH), one.start)), None)
             if base is None or not _turned(text, scope, result, -1 if base is larger else 1):
                 yield f"{larger.text} - {smaller.text}"
         yield from _change(text, scope, result, pair, stated=False)
@@ -183,7 +184,8 @@ def _change(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
         if amount_of(base) and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other)):
             change = (amount_of(other) - amount_of(base)) / amount_of(base)
             fits = comes_to(change, result) or comes_to(abs(change), result)
-            if fits and not (_is_base(text, base) and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
+            began = _FROM.search(text, max(0, base.start - BASE_REACH), base.start)
+            if fits and not (began and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
                 yield f"({other.text} - {base.text}) / {base.text}"
 
 

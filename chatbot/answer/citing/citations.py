@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.reckoned import REPORTED
 from chatbot.answer.citing.altered import alteration
-from chatbot.answer.citing.clauses import clauses_of, says_clause, unsaid
+from chatbot.answer.citing.clauses import clauses_of, is_aside, says_clause, unsaid
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
@@ -84,6 +84,7 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
     answer = _Answer(text, marks, prompt, sorted(uncited))
     numbers = check_numbers(answer.blanked, answer.scope, prompt)
     answer.figures = [(figure.start, check.status) for figure, check in zip(find_figures(answer.blanked), numbers, strict=True)]
+    answer.reckoned_from = frozenset(check.citation for check in numbers if check.status == "supported")
     return _shown(text, marks), tuple(citation for mark in marks for citation in answer.citations(mark)), numbers
 
 
@@ -133,8 +134,9 @@ class _Answer:
     def __init__(self, text: str, marks: list[_Mark], prompt: Prompt, uncited: Sequence[tuple[int, int]]) -> None:
         """uncited: stretches in order, whose figures no key is cited for."""
         self.prompt, self.marks, self.uncited = prompt, marks, uncited
-        # Start and verdict of each figure, which citations need to have.
+        # Start and verdict of each figure, which citations need to have, and the short keys of the pages that figures were found on.
         self.figures: Sequence[tuple[int, str]] = ()
+        self.reckoned_from: frozenset[str | None] = frozenset()
         self.mark_starts = [mark.start for mark in marks]
         self.blanked = _with_marks(text, marks, lambda mark: " " * (mark.end - mark.start))
         self.quotations = [(match.start(), match.end()) for match in _QUOTATION.finditer(self.blanked) if "\n\n" not in match[0]]
@@ -170,7 +172,7 @@ class _Answer:
         elif not reason and not copied and (word := self._unsaid(mark)):
             reason = UNSAID.format(word)
         elif reason in FREELY_PUT:
-            (first, last), found = self._confirmed(mark, hit, (first, last))
+            (first, last), found = self._confirmed(mark, key, (first, last))
             reason, quote, basis = ("", hit.page_text[first:last], found) if found else (reason, quote, basis)
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
@@ -179,16 +181,16 @@ class _Answer:
         )
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs, basis)
 
-    def _confirmed(self, mark: _Mark, hit: Hit, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
+    def _confirmed(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
         """Place and basis of a statement whose words stand nowhere in a row, at: nor in more than a part; "" for the basis where it is not confirmed.
 
         It is where its figures are right, and each of its clauses has its words in one place of a page that is cited with this one."""
         start, end = self._statement(mark)
-        view = page_of(hit)
+        view = page_of(self.prompt.sources[key])
         worked = any(start <= figure < end and status == "derived" for figure, status in self.figures)
         words = self._beside_sums(start, end) if worked else stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
-        if len(words & view.stems.all) < least or not self._stands(mark, start, end):
+        if (len(words & view.stems.all) < least and not (worked and _short(key) in self.reckoned_from)) or not self._stands(mark, start, end):
             return at, ""
         basis = "figures" if any(start <= figure < end for figure, _ in self.figures) else "clauses"
         return (at if at[0] >= 0 else self._place(start, end, view)), basis
@@ -245,7 +247,13 @@ class _Answer:
             words = self._beside_sums(start, end)
             there = len(words & frozenset[str]().union(*(view.stems.all for view in views)))
             return there >= LEAST_LED_IN * len(words) or len(words) - there < 2
-        return all(any(says_clause(clause, view) for view in views) for clause in clauses)
+        asked = stems_of(parted(self.prompt.question))
+        if statuses:  # what has no verb of its own is of the figures beside it
+            all_figures = tuple(find_figures(said))
+            clauses = [clause if clause.verb or clause.figures else replace(clause, figures=all_figures) for clause in clauses]
+        told = [any(says_clause(clause, view, asked) for view in views) for clause in clauses]
+        # Figures that are right vouch for what stands by the way, where the rest is told.
+        return not clauses or (any(told) and all(found or (statuses and is_aside(clause)) for clause, found in zip(clauses, told, strict=True)))
 
     def _beside_sums(self, start: int, end: int) -> frozenset[str]:
         """The words of what is worked out, but for those in which a result is told and those of the question."""
