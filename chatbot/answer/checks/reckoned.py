@@ -46,7 +46,8 @@ _OPERATED = re.compile(r"[/÷×*]")
 _FIGURE_BETWEEN = re.compile(r"[\d;]")
 _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY = re.compile(
-    r"\b(?:(?P<over>over|more than|above)|(?P<under>under|less than|below|nearly|almost)|about|around|roughly|approximately|close to)\W{1,2}\Z", re.IGNORECASE
+    r"\b(?:(?P<over>over|more than|above)|(?P<under>under|less than|below|nearly|almost)|about|around|roughly|approximately|close to)\W{1,2}\Z",
+    re.IGNORECASE,
 )
 # Share of a fraction by which a figure may be more or less than it.
 NEAR_FRACTION = 0.1

@@ -28,9 +28,13 @@ _JOINING = frozenset(
     "however overall instead thus hence therefore moreover furthermore also notably contrast comparison addition namely respectively plus meanwhile".split()
 )
 # Verbs that say nothing without what goes with them, "went up", "took effect".
-_LIGHT = frozenset("go goes went gone come comes came bring brings brought run runs ran put puts take takes took taken see sees saw seen got gets keeps kept".split())
+_LIGHT = frozenset(
+    "go goes went gone come comes came bring brings brought run runs ran put puts take takes took taken see sees saw seen got gets keeps kept".split()
+)
 # Who issues a document, which its pages speak of by its name or as "we".
-_ISSUER = re.compile(r"\b(?:the|this) (?:company|firm|group|bank|government|institution|agency|authority|city|country|report|document|filing|speech)\b", re.I)
+_ISSUER = re.compile(
+    r"\b(?:the|this) (?:company|firm|group|bank|government|institution|agency|authority|city|country|report|document|filing|speech)\b", re.I
+)
 # Verbs that make a sentence of a few words.
 VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|must|may|might|can|could|do|does|did|cannot)\b", re.I)
 # A past form and what was done to whom: "abolished the debt anchor".
@@ -43,7 +47,7 @@ _CAUSE = re.compile(
     re.I,
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_CAPITAL = re.compile(r"\b[A-ZÀ-ÖØ-Þ]")
+_CAPITAL = re.compile(r"\b[A-ZÀ-ÖØ-Þ][^\W\d_]+")
 # How much and which way is said in many words.
 _DIRECTIONS = (*MOVES, frozenset("stronger weaker greater larger smaller bigger better worse strong weak continued".split()))
 _BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
@@ -53,7 +57,8 @@ _BEING = re.compile(r"\b(?:is|are|was|were)\s+([^\W\d_]+)\W*\Z", re.I)
 class Clause:
     """A part of a sentence with telling words of its own. words: these, stemmed; figures: those it has, which are checked for themselves.
     verb: whether it has one of those that make a sentence. core: of its words those that no place may lack, what was done or what something is.
-    said: all of them, as they are compared. named: whether a word begins with a capital letter. listed: whether it is too short for a sentence and has no verb, as "wages" in "salaries, wages and benefits"."""
+    said: all of them, as they are compared. named: whether one that tells begins with a capital letter. listed: whether it is too short for a sentence and has
+    no verb, as "wages" in "salaries, wages and benefits"."""
 
     words: frozenset[str]
     figures: tuple[Figure, ...]
@@ -70,9 +75,10 @@ def clauses_of(said: str) -> list[Clause]:
     for part in _PARTS.split(said):
         figures = tuple(find_figures(part))
         if words := _telling(part):
-            verb = VERB.search(part) is not None
-            found.append(Clause(words, figures, verb, len(words) <= MOST_LISTED and not verb, _core(part), frozenset(comparable_words(part).texts), _CAPITAL.search(part) is not None))
-        elif figures and found:
+            verb, named = VERB.search(part) is not None, bool(_telling(" ".join(_CAPITAL.findall(part))))
+            listed = len(words) <= MOST_LISTED and not verb
+            found.append(Clause(words, figures, verb, listed, _core(part), frozenset(comparable_words(part).texts), named))
+        elif figures and found and not found[-1].verb and not found[-1].core:
             found[-1] = replace(found[-1], figures=(*found[-1].figures, *figures))
     return found
 

@@ -14,6 +14,8 @@ attain real growth of 6.6 percent;
 reduce the fiscal deficit to 3.1 percent.
 The council appointed an independent auditor to examine the accounts of all water boards.
 The undertaking does not include a monetary penalty.
+The margin was lower on higher promotional activity to liquidate old inventory. Income tax also applies to noncompliant exporters.
+Service fees: threshold on interest of a post office, K40,000 before and K50,000 now. Residents pay K12,000 for a licence.
 """
 OTHER = "The weather was mild in spring, and farmers sowed maize early."
 
@@ -36,6 +38,11 @@ def citations(answer: str) -> tuple[Citation, ...]:
         ("Constituencies get K36.1 million for 2025, after K30.6 million for 2024 [S1-7f3a].", "figures"),
         ("Accounts of water boards are examined by an auditor whom the council appointed [S1-7f3a].", "clauses"),
         ("The council appointed an independent auditor to examine the accounts [S1-7f3a].", "located"),
+        # Verbs that say nothing alone, and who issues the document.
+        ("Inventory that was old went for liquidation, as the company ran promotions and the margin got lower [S1-7f3a].", "clauses"),
+        ("Exporters that are non-compliant owe income tax too [S1-7f3a].", "clauses"),
+        # One word by the way, and a clause whose figures stand behind its comma.
+        ("For everyone else, a post office's threshold on interest, at first K40,000, goes to K50,000 [S1-7f3a].", "figures"),
     ],
 )
 def test_what_stands_there_in_other_words_counts_for_what_it_is(answer: str, basis: str) -> None:
@@ -56,6 +63,9 @@ def test_a_line_that_leads_a_list_in_stands_with_its_items() -> None:
         "The minister dismissed an independent auditor over the accounts of the mines [S1-7f3a].",
         "A monetary penalty is included in the undertaking [S1-7f3a].",
         "A monetary penalty was agreed upon by the council for 2025 [S1-7f3a].",
+        "The compliant exporters owe income tax too [S1-7f3a].",
+        "Bribes paid: K40,000 [S1-7f3a].",
+        "The council dismissed all judges, K40,000 [S1-7f3a].",
         "In 2025 a constituency receives K36.1 million, against an allocation of K30.6 million in 2024 [S2-7f3a].",
     ],
 )
