@@ -15,13 +15,14 @@ from chatbot.evidence.sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
 from chatbot.evidence.words import Words, comparable_words
 from chatbot.records import Hit
-from ingestion.language.sentences import sentence_spans
+from ingestion.language.sentences import sentence_around, sentence_spans
 from ingestion.records import Table
 
 __all__ = ["Page", "forget_pages", "page_of"]
 
 # Pages of the last few questions; each is looked at once per statement and figure.
 MOST_PAGES = 128
+SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 
 
 class Page:
@@ -67,6 +68,10 @@ class Page:
         """Its figures, each with the readings that its surroundings allow."""
         return read_figures(self.text, self.context, self.words, self.tables)
 
+    def sentence_around(self, start: int, end: int) -> tuple[int, int]:
+        """(start, end) of the sentence around a figure of the page; what a semicolon parts counts as two."""
+        return self.once(_sentence_around, self.text, start, end)
+
     @cached_property
     def _plain_lines(self) -> str:
         return plain_lines(self.text)
@@ -78,6 +83,10 @@ class Page:
     def rows_in(self, answer: str, view: TableView) -> frozenset[int]:
         """The positions of a table's rows that a text has as printed."""
         return self.once(rows_printed, answer, view, self.text, self._plain_lines)
+
+
+def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    return sentence_around(text, start, end, reach=SENTENCE_REACH, also=";")
 
 
 def page_of(hit: Hit) -> Page:

@@ -30,7 +30,9 @@ LARGEST_NAME = 1_000  # "737 MAX 8", "Level 3", "S&P 500": a bare whole number b
 MOST_PLACES = 50  # of one value on one page; a page of noughts has no more to tell
 LONGEST_SHOWN = 90
 FEWEST_REPEATED = 3  # words of an answer's sentence in the page's
-SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
+# Figures of an answer that are checked: a reply that repeats one without end is not to be waited for.
+MOST_FIGURES = 500
+TOO_MANY = f"not checked: of an answer's figures the first {MOST_FIGURES} are"
 
 INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
 
@@ -44,7 +46,8 @@ _OF_THE_OTHER = re.compile(
     re.IGNORECASE,
 )
 # "3.4 percent this year, 2.1 percent next year": of a year that the sentence does not name.
-_RELATIVE = re.compile(r"\b(?:this|next|last|following|previous|prior|coming|current) (?:fiscal |financial )?year\b", re.IGNORECASE)
+_RELATIVE = re.compile(r"[\s,]{1,2}(?:in |for |over )?(?:the )?(?:this|next|last|following) (?:fiscal |financial )?year\b")
+QUESTION_REACH = 300  # characters of a question around a figure
 _ASKERS_OWN = re.compile(r"\b(?:[Mm]y|[Oo]ur)\b|\b(?:I|[Ww]e)(?:['’](?:m|re|ve)| am| are| have)\b")
 _FIRST_CELL = re.compile(r"^[ \t]{0,3}\|[ \t]*([0-9]{1,2})\.?[ \t]*\|", re.MULTILINE)
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
@@ -83,8 +86,12 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         scope = scope_of(figure.start)
         scopes.append(scope)
         claims.append(spoken.claim(index, scope))
-        numbered = _result(claims[-1], _Verdict("supported", "numbers a row of the answer"), None) if index in ranks else None
-        checks.append(numbered or _check(claims[-1], scope.keys, views, prompt.question, questioned))
+        if index in ranks:
+            checks.append(_result(claims[-1], _Verdict("supported", "numbers a row of the answer"), None))
+        elif index >= MOST_FIGURES:
+            checks.append(_result(claims[-1], _Verdict("unsupported", TOO_MANY), None))
+        else:
+            checks.append(_check(claims[-1], scope.keys, views, prompt.question, questioned))
         places.append([views[key] for key in scope.keys or views])
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
@@ -116,7 +123,7 @@ def _is_askers_own(claim: Claim, asked: Figure, question: str) -> bool:
     is said of the documents."""
     if _is_spelled(claim.figure):
         return bool(claim.after) and comparable_words(question[asked.end :]).texts[:1] in (claim.after[:1], (claim.after[0].removesuffix("s"),))
-    return _ASKERS_OWN.search(question[slice(*sentence_around(question, asked.start, asked.end, reach=SENTENCE_REACH))]) is not None
+    return _ASKERS_OWN.search(question[slice(*sentence_around(question, asked.start, asked.end, reach=QUESTION_REACH))]) is not None
 
 
 def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:
@@ -245,11 +252,11 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
         return "only the mark of a note has that number"
     if apart and claim.mention.nearby:
         said = frozenset().union(*claim.mention.nearby[:-1]) or claim.mention.nearby[-1]
-        if said and not said & label_words(_sentence(placed, view)):
+        if said and not said & view.once(label_words, _sentence(placed, view)):
             return f"its value stands among other words: {_line(placed, view)}"
     if _is_spelled(claim.figure) and not _of_same_thing(claim.after, placed.after):
         return f"the page has it of something else: {_line(placed, view)}"
-    before = comparable_words(view.text[_sentence_span(placed, view)[0] : placed.figure.start]).texts
+    before = comparable_words(view.text[view.sentence_around(placed.figure.start, placed.figure.end)[0] : placed.figure.start]).texts
     return other_sense(claim, placed, before) or _of_other_order(claim, placed, view) or _of_other_period(claim, placed, view)
 
 
@@ -257,7 +264,7 @@ def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
     """Why a figure is that of the second year, say, where the answer gives it for the first; "" where it may be the same."""
     if not claim.mention.order:
         return ""
-    start, end = _sentence_span(placed, view)
+    start, end = view.sentence_around(placed.figure.start, placed.figure.end)
     inside = [one.figure.start for one in view.figures.all if start <= one.figure.start < end]
     orders = orders_in(view.text[start:end], [at - start for at in inside])
     there = orders[inside.index(placed.figure.start)] if orders and placed.figure.start in inside else ""
@@ -320,11 +327,11 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
     sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
-    if _RELATIVE.search(sentence):
+    if _RELATIVE.match(view.text, placed.figure.end):
         return ""
-    named = periods_in(sentence)
+    named = view.once(periods_in, sentence)
     if named and not agreement(claim.mention.periods, named):
-        mine = placed.figure.start - _sentence_span(placed, view)[0]
+        mine = placed.figure.start - view.sentence_around(placed.figure.start, placed.figure.end)[0]
         compared = all(_is_compared(sentence, period, mine) for period in named)
         return "" if compared else f"its sentence speaks of {named[0].text}, not of {claim.mention.periods[0].text}"
     said = claim.mention.beside or (claim.mention.periods if len(claim.mention.periods) == 1 else ())
@@ -338,7 +345,7 @@ def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: Page) -> bool:
     if not claim.mention.own or placed.place is not None or other.place is not None or len(claim.mention.nearby) < 2:
         return False
     said = claim.mention.nearby[-2]
-    shared, elsewhere = (len(said & label_words(_sentence(one, view))) for one in (placed, other))
+    shared, elsewhere = (len(said & view.once(label_words, _sentence(one, view))) for one in (placed, other))
     return shared >= FEWEST_REPEATED and shared > 2 * elsewhere
 
 
@@ -350,15 +357,9 @@ def _is_compared(sentence: str, period: Period, mine: int) -> bool:
     return found is not None and not found.start("other") <= mine < found.end("other")
 
 
-def _sentence_span(placed: OnPage, view: Page) -> tuple[int, int]:
-    """Where the page's sentence around a figure stands; what a semicolon parts counts as two."""
-    return sentence_around(view.text, placed.figure.start, placed.figure.end, reach=SENTENCE_REACH, also=";")
-
-
 def _sentence(placed: OnPage, view: Page) -> str:
     """The page's sentence around a figure."""
-    start, end = _sentence_span(placed, view)
-    return view.text[start:end]
+    return view.text[slice(*view.sentence_around(placed.figure.start, placed.figure.end))]
 
 
 # ---------------------------------------------------------------- figures that the answer computes

@@ -88,10 +88,7 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
         scores = view.once(_named_in_full, view, options, said)  # the same for every figure of a sentence, and every cell that it may be
         found = [index for index in scores if index != this and rivals(index)]
         best = max(found, key=lambda index: scores[index], default=this)
-        mine_said = this in scores or (
-            own.words > _TOTAL & own.words and own.words - _TOTAL <= said
-        )  # "of brand revenues" for the row of their total
-        if found and scores[best] > _score(view, own, said) + SAME and not (lenient and mine_said and not own.words < options[best].words):
+        if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
             return best
         if found or this in scores:
             return this

@@ -25,6 +25,7 @@ MOST_ADDED = 3
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
     "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
 )
+_PERIODS = frozenset("day days week weeks month months quarter quarters year years meeting meetings".split())
 
 
 def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
@@ -38,7 +39,12 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     matcher = SequenceMatcher(None, said.texts, there, autojunk=False)
     equal = sum(word not in STOP_WORDS for block in matcher.get_matching_blocks() for word in said.texts[block.a : block.a + block.size])
     telling = sum(word not in STOP_WORDS for word in said.texts)
-    if equal < FEWEST_EQUAL or equal < LEAST_SHARE * telling:
+    if equal < FEWEST_EQUAL:
+        return ""
+    often, as_often = _how_often(said.texts), _how_often(page.texts[first : last + reach])
+    if often and as_often and often != as_often:
+        return f"the page says “{as_often}” where the answer says “{often}”"
+    if equal < LEAST_SHARE * telling:
         return ""
     codes = matcher.get_opcodes()
     denials: list[str] = []
@@ -61,6 +67,12 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
             opposites += _opposition(mine, its)
     # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only after".
     return "" if len(denials) == len(opposites) else (denials or opposites)[0]
+
+
+def _how_often(words: Sequence[str]) -> str:
+    """The first "every year", "every two years" of some words, "" for none."""
+    said = (words[at : at + length] for at, word in enumerate(words) if word == "every" for length in (2, 3))
+    return next((" ".join(some) for some in said if some[-1] in _PERIODS), "")
 
 
 def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:

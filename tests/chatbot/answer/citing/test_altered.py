@@ -11,7 +11,8 @@ PAGE = """The suspension requires a resolution adopted by three fifths of the me
 and may be extended once; it shall never exceed two years. The State does not guarantee the debt of municipalities and does not take it over.
 The appropriation lapses after four years. The levy on betting is abolished in 2027. The withdrawal limit is four per cent of the fund's assets.
 Reserves shall be at least 15 days of spending before the end of the year. The Council raised the rate in March and looks through the first rise
-in food prices. Bonds with a four-year term are sold in spring. The rules may not be waived by the ministry of finance alone.
+in food prices. Members expressed a preference that a vote on all salaries be held every year.
+Bonds with a four-year term are sold in spring. The rules may not be waived by the ministry of finance alone.
 """
 
 
@@ -39,6 +40,7 @@ def cited(statement: str) -> Citation:
         ("The State does guarantee the debt of municipalities and does take it over.", "the page has “not”, the answer does not"),
         ("The Council lowered the rate in March and looks through the first rise in food prices.", "the page says “raised” where the answer says “lowered”"),
         ("Bonds with a nine-year term are sold in spring.", "the page says “four” where the answer says “nine”"),
+        ("Members expressed a preference for polls that are spread out, every two years.", "the page says “every year” where the answer says “every two years”"),
         (
             "The “levy on betting” and more: the State does guarantee the debt of municipalities and does not take it over.",
             "the page has “not”, the answer does not",
