@@ -198,7 +198,7 @@ class Citation:
 
     document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
     verified: the key is known, and what is said at it stands on that page. basis: how it does: "located" (in the quote's words), "figures" (its
-    figures in their row, column and period, and the words of each clause in one place) or "clauses" (these words alone).
+    figures in their row, column and period, and about half of the words of each clause near them) or "clauses" (these words alone).
     start, end: the quote's offsets in the page text, -1 if not found.
     reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
     the page where the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that addresses its reader
