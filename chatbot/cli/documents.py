@@ -17,7 +17,7 @@ from chatbot.cli.exits import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, progress_bars
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings
-from chatbot.store.names import known_as
+from chatbot.store.names import known_as, listed
 from ingestion.unseen import visible
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _naming_what_to_add_again(left: list[str]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if left:
-            print(visible(f"\nNot added yet, add again: {_names(left)}."), file=sys.stderr)
+            print(visible(f"\nNot added yet, add again: {listed(left)}."), file=sys.stderr)
         raise
 
 
@@ -92,12 +92,8 @@ def _telling_what_is_left(chatbot: Chatbot, left: list[str]) -> Iterator[None]:
         left[:] = [name for name in left if name not in searched]
         if searched:
             what = "Searched already, and made complete with the next `add` or `doctor`, or while the server runs"
-            print(visible(f"\n{what}: {_names(sorted(searched))}."), file=sys.stderr)
+            print(visible(f"\n{what}: {listed(sorted(searched))}."), file=sys.stderr)
         raise
-
-
-def _names(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _interactive() -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Container, Sequence
 
 from chatbot.records import Notice
 from chatbot.store.library import Library
+from chatbot.store.names import listed
 from ingestion.document import TABLES
 
 __all__ = ["without_vectors", "yet_to_come"]
 
-# Documents that a notice names.
-MOST_NAMED = 3
 HINT = "It is read while the server runs, and by `python -m chatbot doctor`."
 
 
@@ -23,8 +22,8 @@ def yet_to_come(library: Library, names: Sequence[str], without: Container[int] 
     scope = library.scope(names)
     tables = [scope[version] for version, (lacks, _) in to_come.items() if lacks == TABLES and version in scope]
     images = [f"{_pages(count)} of {scope[version]}" for version, (_, count) in to_come.items() if count and version in scope]
-    said = [f"searched by their text alone so far: {_listed(tables)}"] if tables else []
-    said += [f"to be read from their images: {_listed(images)}"] if images else []
+    said = [f"searched by their text alone so far: {listed(tables)}"] if tables else []
+    said += [f"to be read from their images: {listed(images)}"] if images else []
     return Notice(f"Still {', and still '.join(said)}.", HINT) if said else None
 
 
@@ -33,7 +32,7 @@ def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
     unfinished = {version.document for version in library.without_vectors()}
     waiting = sorted(unfinished.intersection(library.scope(names).values())) if unfinished else []
     return (
-        Notice(f"Still being indexed, found by words alone so far: {_listed(waiting)}.", f"{HINT} Ask again then for the best pages.")
+        Notice(f"Still being indexed, found by words alone so far: {listed(waiting)}.", f"{HINT} Ask again then for the best pages.")
         if waiting
         else None
     )
@@ -41,8 +40,3 @@ def without_vectors(library: Library, names: Sequence[str]) -> Notice | None:
 
 def _pages(count: int) -> str:
     return "one page" if count == 1 else f"{count:,} pages"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

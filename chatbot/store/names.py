@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
 from chatbot.errors import DocumentError
 
-__all__ = ["display_name", "free_name", "known_as"]
+__all__ = ["display_name", "free_name", "known_as", "listed"]
+
+# Documents that a sentence names.
+MOST_NAMED = 3
 
 # Longer names cannot be file names on any common system, and break every table they are shown in.
 LONGEST_NAME = 200
@@ -48,3 +51,9 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 def _visible(letter: str) -> str:
     return f"‹U+{ord(letter):04X}›" if unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"} else letter
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -22,7 +22,6 @@ from chatbot.records import FINE, NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value, units_agree
 from ingestion.language.periods import Period
 from ingestion.language.scales import SCALE_NAMES
-from ingestion.language.sentences import sentence_around
 
 __all__ = ["Scope", "check_numbers", "figures_stating"]
 
@@ -45,10 +44,8 @@ _OF_THE_OTHER = re.compile(
     r"\b(?:from|than|against|versus|vs\.?)\s(?:about\s)?(?P<other>[^\s\d]{0,4}\d[\d.,]{0,15})(?:\s?%|\s[a-z]{3,9}){0,2}\s(?:in|for|at)\s(?:(?:the|fiscal|year|end|of)\s){0,3}\Z",
     re.IGNORECASE,
 )
-# "3.4 percent this year, 2.1 percent next year": of a year that the sentence does not name.
+# "3.4 percent this year, 2.1 percent next year", in prose: of a year that the sentence does not name.
 _RELATIVE = re.compile(r"[\s,]{1,2}(?:in |for |over )?(?:the )?(?:this|next|last|following) (?:fiscal |financial )?year\b")
-QUESTION_REACH = 300  # characters of a question around a figure
-_ASKERS_OWN = re.compile(r"\b(?:[Mm]y|[Oo]ur)\b|\b(?:I|[Ww]e)(?:['’](?:m|re|ve)| am| are| have)\b")
 _FIRST_CELL = re.compile(r"^[ \t]{0,3}\|[ \t]*([0-9]{1,2})\.?[ \t]*\|", re.MULTILINE)
 _NOTE_MARK = re.compile(r"\([0-9]{1,2}\)")
 
@@ -91,7 +88,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         elif index >= MOST_FIGURES:
             checks.append(_result(claims[-1], _Verdict("unsupported", TOO_MANY), None))
         else:
-            checks.append(_check(claims[-1], scope.keys, views, prompt.question, questioned))
+            checks.append(_check(claims[-1], scope.keys, views, questioned))
         places.append([views[key] for key in scope.keys or views])
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
@@ -101,29 +98,17 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], question: str, questioned: Sequence[Figure]) -> NumberCheck:
+def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> NumberCheck:
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
-    asked = [other for other in questioned if agree(claim.figure, other)]
-    told = any(verdict.status in ("supported", "contradicted") for verdict in verdicts.values())
-    if not told and any(_is_askers_own(claim, other, question) for other in asked):
-        return _result(claim, _Verdict("derived", "given in the question"), None)
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
             return _result(claim, verdicts[key], key)
     if any(_verdict(claim, view).status == "supported" for key, view in views.items() if key not in keys):
         return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
-    if asked:
+    if any(agree(claim.figure, other) for other in questioned):
         return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
     reason = next((verdict.reason for verdict in verdicts.values() if verdict.reason), "it stands on none of the pages")
     return _result(claim, _Verdict("unsupported", reason), None)
-
-
-def _is_askers_own(claim: Claim, asked: Figure, question: str) -> bool:
-    """Whether a figure is repeated from what the asker says of themselves, "we have sales of 2 million", or counts the years that are asked for: neither
-    is said of the documents."""
-    if _is_spelled(claim.figure):
-        return bool(claim.after) and comparable_words(question[asked.end :]).texts[:1] in (claim.after[:1], (claim.after[0].removesuffix("s"),))
-    return _ASKERS_OWN.search(question[slice(*sentence_around(question, asked.start, asked.end, reach=QUESTION_REACH))]) is not None
 
 
 def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:
@@ -327,7 +312,7 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
     sentence, tied = _sentence(placed, view), period_beside(view.text, placed.figure)
-    if _RELATIVE.match(view.text, placed.figure.end):
+    if not placed.cell and _RELATIVE.match(view.text, placed.figure.end):
         return ""
     named = view.once(periods_in, sentence)
     if named and not agreement(claim.mention.periods, named):

@@ -167,7 +167,7 @@ def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
     if _COMPARED.search(text, scope.start, scope.end):
         points = first.percent == "percent" and result.percent is not None
         if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
-            base = next((one for one in pair if _FROM.search(text, max(0, one.start - BASE_REACH), one.start)), None)
+            base = next((one for one in pair if _is_base(text, one, _FROM)), None)
             if base is None or not _turned(text, scope, result, -1 if base is larger else 1):
                 yield f"{larger.text} - {smaller.text}"
         yield from _change(text, scope, result, pair, stated=False)
@@ -185,8 +185,7 @@ def _change(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
         if amount_of(base) and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other)):
             change = (amount_of(other) - amount_of(base)) / amount_of(base)
             fits = comes_to(change, result) or comes_to(abs(change), result)
-            began = _FROM.search(text, max(0, base.start - BASE_REACH), base.start)
-            if fits and not (began and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
+            if fits and not (_is_base(text, base, _FROM) and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
                 yield f"({other.text} - {base.text}) / {base.text}"
 
 
@@ -229,8 +228,8 @@ def _factor(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int])
     return next((f"1 {'+' if sign > 0 else '-'} {rate.text}" for rate, sign in of), "")
 
 
-def _is_base(text: str, figure: Figure) -> bool:
-    return _BASE.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
+def _is_base(text: str, figure: Figure, behind: re.Pattern[str] = _BASE) -> bool:
+    return behind.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
 
 
 def _sum(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:

@@ -70,9 +70,10 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
 
 
 def _how_often(words: Sequence[str]) -> str:
-    """The first "every year", "every two years" of some words, "" for none."""
-    said = (words[at : at + length] for at, word in enumerate(words) if word == "every" for length in (2, 3))
-    return next((" ".join(some) for some in said if some[-1] in _PERIODS), "")
+    """The first "every year", "every two years" of some words, "" for none; "every single year" is every year."""
+    said = [word for word in words if word != "single"]
+    runs = (said[at : at + length] for at, word in enumerate(said) if word == "every" for length in (2, 3))
+    return next((" ".join(run) for run in runs if run[-1] in _PERIODS), "")
 
 
 def _denial(said: Sequence[str], there: Sequence[str]) -> list[str]:

@@ -57,6 +57,7 @@ def test_a_word_that_turns_the_sense_is_no_verified_statement_and_the_reason_nam
     "statement",
     [
         "It requires a resolution adopted by three fifths of the members of Parliament.",
+        "Members expressed a preference for a vote on all salaries every single year.",
         "According to the statement, the suspension requires a resolution adopted by three fifths of all members of Parliament.",
         "The State does not guarantee municipal debt and does not take it over.",
         "The State doesn't guarantee the debt of municipalities and does not take it over.",
