@@ -36,6 +36,8 @@ from ingestion.formats import SUFFIXES
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2
+# How long a question that was just asked may take to stand in its conversation, on a machine that is busy.
+BEGUN_SECONDS = 5.0
 # Characters of a question that was kept back which are shown.
 LONGEST_HELD = 200
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
@@ -120,7 +122,7 @@ def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...],
             st.html(notice_html(f"This conversation is not kept: {error.message}", error.hint))
         ready = partial(attached.wait, house.additions) if attached is not None else None
         asking = house.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
-        asking.wait(0, TICK)  # by then it stands in its conversation, which is listed
+        asking.wait(0, BEGUN_SECONDS)  # by then it stands in its conversation, which is listed
         if conversation is None:
             return [asking]
     shown = session.conversation()
