@@ -25,7 +25,7 @@ __all__ = ["formatted_html"]
 RULES = ("table", "fence", "list", "heading", "hr", "newline", "escape", "backticks", "emphasis")
 # Private characters stand for what is put in, which Markdown takes for letters; a text's own go.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
-_OPEN, _CLOSE, _DIGITS = "\ue000", "\ue001", 0xE010
+_OPEN, _CLOSE, _STAR, _DIGITS = "\ue000", "\ue001", "\ue002", 0xE010
 _PLACED = re.compile(f"{_OPEN}([{chr(_DIGITS)}-{chr(_DIGITS + 9)}]+){_CLOSE}")
 # "3*4" is a product.
 _TIMES = re.compile(rf"(?<=[0-9)%{_CLOSE}])(\s?)\*(?=\s?[0-9({DRAWN_SIGNS}{_OPEN}])")
@@ -49,11 +49,11 @@ def formatted_html(text: str, marks: Iterable[tuple[int, int, str]] = ()) -> str
         pieces += [plain[position:start], f"{_OPEN}{''.join(chr(_DIGITS + int(digit)) for digit in str(len(placed)))}{_CLOSE}"]
         placed.append(html)
         position = end
-    written = _TIMES.sub(r"\1\\*", "".join([*pieces, plain[position:]]))
+    written = _TIMES.sub(rf"\1{_STAR}", "".join([*pieces, plain[position:]]))
     html = _markdown().render("\n".join(map(_within_row, written.split("\n")))).replace(_NO_HEAD, "<td></td>").replace("<br>\n", "<br>")
     if not _is_whole(written, html, len(placed)):
         html = f'<p dir="auto">{escape(written).replace(chr(10), "<br>")}</p>\n'
-    return _PLACED.sub(lambda found: placed[_number(found[1])], html)
+    return _PLACED.sub(lambda found: placed[_number(found[1])], html.replace(_STAR, "*"))
 
 
 def _is_whole(written: str, html: str, placed: int) -> bool:

@@ -20,6 +20,7 @@ __all__ = ["Claim", "Scope", "Spoken"]
 ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
 CLAUSE_REACH = 400  # characters on each side of a figure that can be its clause
 SENSE_REACH = 200  # characters around a figure in which "purchases" or "deficit" speaks of it
+THOUSAND, FEWEST_DIGITS = 1e3, 2  # from these a figure with its scale is taken for rounded
 AMOUNT = 100  # a smaller bare whole number may be part of a name, "Level 3", and does not part what is said of other figures
 MOST_SAID = 4_000  # characters of answer and question that lend a bare "it was 5" its words
 LONGEST_PERIOD_GAP = 40  # characters between a period and the figure it goes with
@@ -77,7 +78,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Placed):
-    """A figure of the answer. rounded: it says so. outflow: its sentence carries the minus in words.
+    """A figure of the answer. rounded: it says so, or its scale does. outflow: its sentence carries the minus in words.
 
     lead, goes_on: the words before and after the figure, beyond its sentence too. paragraph: whitespace collapsed.
     """
@@ -88,6 +89,11 @@ class Claim(Placed):
     goes_on: tuple[str, ...] = ()
     paragraph: str = ""
     mention: Mention = NO_MENTION
+
+
+def _is_scaled(figure: Figure) -> bool:
+    """Whether a figure is one of a scale with two digits or more, "4.18 billion": what it leaves out is rounded away, and every reader takes it so."""
+    return figure.scale >= THOUSAND and sum(map(str.isdigit, figure.text)) >= FEWEST_DIGITS
 
 
 class Spoken:
@@ -155,7 +161,7 @@ class Spoken:
     def _rounded(self, figure: Figure, scope: Scope) -> bool:
         before = self._text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start]
         after = self._text[figure.end : figure.end + ROUNDING_REACH]
-        return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after))
+        return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after)) or _is_scaled(figure)
 
     def _outflow(self, figure: Figure, scope: Scope) -> bool:
         if figure.value <= 0 or _BELOW.match(self._text, figure.end):

@@ -67,8 +67,8 @@ ABSENT = _Verdict("absent")
 def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -> tuple[NumberCheck, ...]:
     """One check per figure of an answer, in order. text: the answer with its citation keys blanked out at equal length.
 
-    supported: the value stands on a page cited for it, in sign, scale, unit and percent kind, rounded only where the answer says so; in the
-    row, column and period that the answer names, where it stands in a table whose heads are known.
+    supported: the value stands on a page cited for it, in sign, scale, unit and percent kind, rounded only where the answer says so or gives a
+    scale, "4.18 billion"; in the row, column and period that the answer names, where it stands in a table whose heads are known.
     derived: the answer shows how it comes from supported figures, and the arithmetic holds, or the program's own calculation in the prompt comes to it.
     contradicted: the cited page has the answer's words around another figure of the same kind, or that calculation comes to another.
     present_elsewhere: the value alone is there: in another row, column or period, in another source or the question, under another scale, unit or kind, or
@@ -200,7 +200,10 @@ def _rounded(claim: Claim, near: Sequence[OnPage], view: Page) -> _Verdict:
     apart = names_row(view.tables, claim.mention)
     objections = [_objection(claim, placed, view, apart=apart) for placed in near]
     fitting = next((placed for placed, objection in zip(near, objections, strict=True) if not objection), None)
-    return _supported(fitting, view) if fitting else _Verdict("present_elsewhere", objections[0])
+    if fitting is None:
+        return _Verdict("present_elsewhere", objections[0])
+    found = _supported(fitting, view)
+    return replace(found, reason=f"rounded from {fitting.figure.text}: {found.reason}")
 
 
 def _supported(placed: OnPage, view: Page) -> _Verdict:

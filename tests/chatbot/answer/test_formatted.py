@@ -48,6 +48,7 @@ def test_what_a_model_formats_is_seen() -> None:
 def test_what_is_put_in_stands_in_its_place_and_behind_a_row_in_its_last_cell() -> None:
     html = marked("**$5 million** and 3*4 [S1].\n\n| a | b |\n|---|---|\n| 1 | 2 | [S2]\n", "$5 million", "3", "4", "[S1]", "[S2]")
     assert "<strong><b>$5 million</b></strong> and <b>3</b>*<b>4</b> <b>[S1]</b>." in html
+    assert "<code>3*4</code>" in marked("It is `3*4`.")
     assert '<td dir="auto">2 <b>[S2]</b></td>' in html
     assert formatted_html("Fell.", [(5, 5, " <i>⚠</i>")]) == '<p dir="auto">Fell. <i>⚠</i></p>\n'
 

@@ -82,6 +82,7 @@ def statuses(answer: str, question: str = "What does the report say?") -> list[s
         "Total assets were 59,268 and 55,556 in 2018 and 2017, respectively.",
         "Total assets were about $59 billion in 2018.",
         "Total current assets stood at $9.12 billion at the end of 2018.",
+        "Total assets were $59.3 billion in 2018, up from $56bn in 2017.",
         "Capex was $1,577 million in 2018.",
         "It spent $1,373 million on equipment in 2017.",
         "The company made a net loss of $1,431 million in 2018.",
@@ -118,6 +119,9 @@ def test_true_statements_are_supported(answer: str) -> None:
         ("Equalisation grant, Southern region: 1,200 million", "column “Domestic > Equalisation grant” has 640"),
         ("The Northern region gets a general grant of 75 million crowns.", "column “Domestic > General grant” has 450"),
         ("Total assets came to 6.7% in 2018.", "column “December 31, 2018” has 59,268"),
+        # rounded
+        ("Total assets were $9.1 billion in 2018.", "the row “Total assets” has 59,268"),
+        ("Total assets were $59.3 billion in 2017.", "not of 2017"),
         # scale, kind
         ("Total assets were $59,268 billion in 2018.", "under another scale, unit or kind"),
         ("Total assets grew by 6.7 percentage points in 2018.", "under another scale, unit or kind"),

@@ -197,6 +197,7 @@ def test_the_whole_page_is_missing_and_its_chunk_stands_in():
         ("Total assets were $59.268 billion [S2-7f3a].", "S2"),
         ("Total assets 59,268 55,556 [S2-7f3a].", "S2"),
         ("Total assets were about $59 billion [S2-7f3a].", "S2"),
+        ("Total assets were $59 billion [S2-7f3a].", "S2"),
         ("The operating result was -$91.5 million [S2-7f3a].", "S2"),
         ("The operating result was a deficit of $91.5 million [S2-7f3a].", "S2"),
         ("It spent $1,577 million on equipment [S2-7f3a].", "S2"),
@@ -234,7 +235,8 @@ def test_supported(answer, key):
         # unit, rounding
         ("It costs RM1,577 million [S1-7f3a].", "present_elsewhere"),
         ("Some $24 was paid [S1-7f3a].", "present_elsewhere"),
-        ("Total assets were $59 billion [S2-7f3a].", "present_elsewhere"),
+        ("Total assets were $6 billion [S2-7f3a].", "unsupported"),
+        ("Total assets were $60 billion [S2-7f3a].", "unsupported"),
         # another source, no source, invented
         ("Revenue was $77.7 billion [S1-7f3a].", "present_elsewhere"),
         ("Revenue was $77.7 billion.", "present_elsewhere"),
