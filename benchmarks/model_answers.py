@@ -2,7 +2,9 @@
 
 Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] --answers FILE [FILE ...] [--store FOLDER]
 [--show]. The answers are JSON lines with "question", "answer", "history", "sources" (key -> document and page), "set" and "right"; a planted one has
-"planted": {"kind", "what"}. The pages of `sources` are laid out as the product does, and its checks are run on the answer. --show: each doubt.
+"planted": {"kind", "what"}. What has no "question" is to that of the question files whose id is its "question_id", as are those of `model_answers.jsonl`
+beside this script: 128 over the four sets of development questions. The pages of `sources` are laid out as the product does, and its checks are run on the
+answer. --show: each doubt.
 
 A doubt: a citation that is not verified, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right
 answer that is printed on no page of its sources, strings compared alone, nor is one of theirs rounded. A planted error is caught where something is
@@ -24,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.asking import opened  # noqa: E402
-from benchmarks.questions import STORE, load_questions  # noqa: E402
+from benchmarks.questions import STORE, Question, load_lines, load_questions  # noqa: E402
 from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS  # noqa: E402
@@ -92,6 +94,14 @@ def judged(row: Mapping[str, Any], prompt: Prompt, text: str) -> Shown:
     return Shown(row, checked, tuple(doubts), computed)
 
 
+def _asked(row: Mapping[str, Any], known: Mapping[str, Question]) -> Mapping[str, Any]:
+    """A row with its question and the exchanges before it."""
+    if "question" in row:
+        return row
+    question = known[row["question_id"]]
+    return {**row, "question": question.text, "history": [{"user": one.user, "assistant": one.assistant} for one in question.history]}
+
+
 def report(shown: Sequence[Shown]) -> str:
     """The tables: right answers by set, planted ones by kind."""
     rows = []
@@ -145,6 +155,8 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print each doubt with its reason")
     given = parser.parse_args()
     rows = [json.loads(line) for path in given.answers for line in path.read_text("utf-8").splitlines()]
+    asked = {one.id: one for path in given.questions for one in load_lines(path)}
+    rows = [_asked(row, asked) for row in rows if "question" in row or row["question_id"] in asked]
     shown: list[Shown] = []
     for path, folder in zip(given.questions, given.documents, strict=True):
         with opened(load_questions(path, folder), given.store) as chatbot:

@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+import benchmarks.paraphrases as paraphrases
 from benchmarks.model_answers import judged, report
 from chatbot.records import Hit, Prompt
+from ingestion.records import Page
 
 PAGE = "The revenue of the republic was $1,585 million in 2024. Expenditure of the republic was $1,600 million in 2024."
 
@@ -42,6 +46,15 @@ def test_what_is_printed_on_no_page_is_computed() -> None:
     assert [known for _, known in judged(row(), prompt(), text).computed] == [True, True]
 
 
-def test_the_script_says_how_it_is_used(root: Path) -> None:
-    done = subprocess.run([sys.executable, "benchmarks/model_answers.py", "--help"], cwd=root, capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("name", ["model_answers.py", "paraphrases.py"])
+def test_the_script_says_how_it_is_used(root: Path, name: str) -> None:
+    done = subprocess.run([sys.executable, f"benchmarks/{name}", "--help"], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("usage:")
+
+
+def test_a_true_rewording_is_taken_and_a_false_one_is_not() -> None:
+    page = Page(1, PAGE)
+    pair = {"document": "Budget.pdf", "page": 1, "true": "In 2024 the revenue of the republic was $1,585 million.", "kind": "number"}
+    found = list(paraphrases.judged([{**pair, "false": "In 2024 the revenue of the republic was $1,858 million."}], [page]))
+    assert [bool(one.why) for one in found] == [False, True]
+    assert "| true | 1 | 1 |" in paraphrases.report(found) and "| all false | 1 | 0 |" in paraphrases.report(found)

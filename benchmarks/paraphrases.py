@@ -1,0 +1,95 @@
+"""What the checks make of a page's sentence in other words: how many true rewordings they take, and how many false ones, by kind of error.
+
+Run: python benchmarks/paraphrases.py [--data ../shared/data] [--show]. `paraphrases.jsonl` holds two free rewordings of a sentence of a page each: one
+true by it, and one wrong in the words of "wrong". Each is cited as from that page and checked as a chat model's answer is. --show: what was taken wrongly.
+
+Taken: the citation is verified, every figure is supported or derived, and no statement is unsupported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.intervals import share_cell  # noqa: E402
+from benchmarks.planted_numbers import prompt_of  # noqa: E402
+from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.answer.citing.statements import Checked, check_statements  # noqa: E402
+from chatbot.records import FINE  # noqa: E402
+from ingestion.document import Circumstances, read_document  # noqa: E402
+from ingestion.records import Page  # noqa: E402
+
+__all__ = ["PAIRS", "Judged", "judged", "report"]
+
+PAIRS = Path(__file__).with_name("paraphrases.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A rewording as checked. kind: of its error, "" for a true one. why: the first doubt, "" where it was taken."""
+
+    kind: str
+    text: str
+    why: str
+
+
+def judged(rows: Iterable[Mapping[str, Any]], pages: Sequence[Page]) -> Iterator[Judged]:
+    """Both rewordings of each row, whose pages are those of its document."""
+    chance = random.Random(1)
+    by_number = {page.number: page for page in pages}
+    for row in rows:
+        for text, kind in ((row["true"], ""), (row["false"], row["kind"])):
+            prompt = prompt_of(row["document"], by_number[row["page"]], pages, "What does the page say?", chance)
+            yield Judged(kind, text, _doubt(check_statements(f"{text.rstrip('.')} [S1-7f3a].", prompt)))
+
+
+def _doubt(checked: Checked) -> str:
+    doubts = [one.reason or "not verified" for one in checked.citations if not one.verified]
+    doubts += [f"{one.text}: {one.reason}" for one in checked.numbers if one.status not in FINE]
+    return next(iter([*doubts, *(one.text for one in checked.statements if one.status == "unsupported")]), "")
+
+
+def report(results: Sequence[Judged]) -> str:
+    """The table: the true ones, then the false by kind."""
+    kinds = sorted({one.kind for one in results})
+    rows = []
+    for kind in [*kinds, "all false"]:
+        some = [one for one in results if (one.kind == kind if kind != "all false" else one.kind)]
+        taken = sum(not one.why for one in some)
+        rows.append((kind or "true", len(some), taken, share_cell(taken, len(some))))
+    return markdown_table(("rewording", "n", "taken", "share (95 %)"), rows)
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of folders with the PDFs")
+    parser.add_argument("--show", action="store_true", help="print the true ones that were doubted and the false ones that were taken")
+    given = parser.parse_args()
+    paths = {path.name: path for path in sorted(given.data.glob("*/*.pdf"))}
+    by_document: dict[str, list[Mapping[str, Any]]] = {}
+    for line in PAIRS.read_text("utf-8").splitlines():
+        by_document.setdefault((row := json.loads(line))["document"], []).append(row)
+    if missing := sorted(by_document.keys() - paths.keys()):
+        raise SystemExit(f"There is no {missing[0]} below {given.data}: name the folder that holds the sets' PDFs with --data.")
+    results = [
+        one for name, rows in sorted(by_document.items()) for one in judged(rows, read_document(paths[name], Circumstances(processes=1)).pages)
+    ]
+    for one in results if given.show else ():
+        if bool(one.kind) != bool(one.why):
+            print(f"{one.kind or 'true'}: {one.text}\n    {one.why or 'TAKEN'}")
+    print(report(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
