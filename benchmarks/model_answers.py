@@ -6,7 +6,7 @@ Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents 
 beside this script: 128 over the four sets of development questions. The pages of `sources` are laid out as the product does, and its checks are run on the
 answer. --show: each doubt.
 
-A doubt: a citation that is not verified, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right
+A doubt: a citation that is marked ⚠, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right
 answer that is printed on no page of its sources, strings compared alone, nor is one of theirs rounded. A planted error is caught where something is
 doubted in a sentence that has a word or figure of "what"; it is shown as verified where a sentence of those has a verified citation and nothing is doubted.
 """
@@ -80,7 +80,7 @@ def judged(row: Mapping[str, Any], prompt: Prompt, text: str) -> Shown:
     """The answer of a row, checked. text: with whole keys."""
     checked = check_statements(text, prompt)
     places = _marks(checked.text)
-    doubts = [(at, citation.key, citation.reason or "") for at, citation in zip(places, checked.citations, strict=False) if not citation.verified]
+    doubts = [(at, citation.key, citation.reason or "") for at, citation in zip(places, checked.citations, strict=False) if citation.doubted]
     figures = find_figures(KEYS_IN_BRACKETS.sub(lambda mark: " " * len(mark[0]), checked.text))
     same = len(figures) == len(checked.numbers)
     for at, check in enumerate(checked.numbers):
@@ -116,14 +116,25 @@ def report(shown: Sequence[Shown]) -> str:
                 kind,
                 len(some),
                 _share(not one.doubts for one in some),
-                _share(not one.verified for one in citations),
+                _share(one.verified for one in citations),
+                _share(one.doubted for one in citations),
                 _share(one.status not in FINE for one in figures),
                 sum(one.status == "contradicted" for one in figures),
                 _share(computed),
                 sum(one.status == "unsupported" for answer in some for one in answer.checked.statements),
             )
         )
-    heads = ("right answers", "n", "without a doubt", "citations doubted", "figures doubted", "contradicted", "computed recognised", "unsupported")
+    heads = (
+        "right answers",
+        "n",
+        "without a doubt",
+        "citations verified",
+        "citations doubted",
+        "figures doubted",
+        "contradicted",
+        "computed recognised",
+        "unsupported",
+    )
     planted = [one for one in shown if not one.row["right"]]
     errors = [(one.row["id"], one.row["planted"]["kind"], _said(one)) for one in planted]
     caught, verified = sum(one.caught for one in planted), sum(one.verified for one in planted)

@@ -1,9 +1,11 @@
-"""What the checks make of a page's sentence in other words: how many true rewordings they take, and how many false ones, by kind of error.
+"""What the checks make of a page's sentence in other words: how many rewordings they verify, and how many they doubt, true and false ones, by kind of error.
 
 Run: python benchmarks/paraphrases.py [--data ../shared/data] [--show]. `paraphrases.jsonl` holds two free rewordings of a sentence of a page each: one
-true by it, and one wrong in the words of "wrong". Each is cited as from that page and checked as a chat model's answer is. --show: what was taken wrongly.
+true by it, and one wrong in the words of "wrong". Each is cited as from that page and checked as a chat model's answer is. --show: what was verified though
+wrong, or doubted though right.
 
-Taken: the citation is verified, every figure is supported or derived, and no statement is unsupported.
+Doubted: the citation is, or a figure is neither supported nor derived, or the statement is unsupported. Verified: nothing is doubted, and the citation is
+marked ✓. The rest is shown as "in other words", with the page's sentence beside it.
 """
 
 from __future__ import annotations
@@ -35,11 +37,12 @@ PAIRS = Path(__file__).with_name("paraphrases.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A rewording as checked. kind: of its error, "" for a true one. why: the first doubt, "" where it was taken."""
+    """A rewording as checked. kind: of its error, "" for a true one. why: the first doubt, "" where there is none. verified: as ✓."""
 
     kind: str
     text: str
     why: str
+    verified: bool
 
 
 def judged(rows: Iterable[Mapping[str, Any]], pages: Sequence[Page]) -> Iterator[Judged]:
@@ -49,11 +52,13 @@ def judged(rows: Iterable[Mapping[str, Any]], pages: Sequence[Page]) -> Iterator
     for row in rows:
         for text, kind in ((row["true"], ""), (row["false"], row["kind"])):
             prompt = prompt_of(row["document"], by_number[row["page"]], pages, "What does the page say?", chance)
-            yield Judged(kind, text, _doubt(check_statements(f"{text.rstrip('.')} [S1-7f3a].", prompt)))
+            checked = check_statements(f"{text.rstrip('.')} [S1-7f3a].", prompt)
+            why = _doubt(checked)
+            yield Judged(kind, text, why, not why and all(one.verified for one in checked.citations))
 
 
 def _doubt(checked: Checked) -> str:
-    doubts = [one.reason or "not verified" for one in checked.citations if not one.verified]
+    doubts = [one.reason or "not verified" for one in checked.citations if one.doubted]
     doubts += [f"{one.text}: {one.reason}" for one in checked.numbers if one.status not in FINE]
     return next(iter([*doubts, *(one.text for one in checked.statements if one.status == "unsupported")]), "")
 
@@ -64,16 +69,16 @@ def report(results: Sequence[Judged]) -> str:
     rows = []
     for kind in [*kinds, "all false"]:
         some = [one for one in results if (one.kind == kind if kind != "all false" else one.kind)]
-        taken = sum(not one.why for one in some)
-        rows.append((kind or "true", len(some), taken, share_cell(taken, len(some))))
-    return markdown_table(("rewording", "n", "taken", "share (95 %)"), rows)
+        shares = (share_cell(sum(said), len(some)) for said in ([one.verified for one in some], [bool(one.why) for one in some]))
+        rows.append((kind or "true", len(some), *shares))
+    return markdown_table(("rewording", "n", "verified (95 %)", "doubted (95 %)"), rows)
 
 
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of folders with the PDFs")
-    parser.add_argument("--show", action="store_true", help="print the true ones that were doubted and the false ones that were taken")
+    parser.add_argument("--show", action="store_true", help="print the true ones that were doubted and the false ones that were verified")
     given = parser.parse_args()
     paths = {path.name: path for path in sorted(given.data.glob("*/*.pdf"))}
     by_document: dict[str, list[Mapping[str, Any]]] = {}
@@ -85,8 +90,8 @@ def main() -> int:
         one for name, rows in sorted(by_document.items()) for one in judged(rows, read_document(paths[name], Circumstances(processes=1)).pages)
     ]
     for one in results if given.show else ():
-        if bool(one.kind) != bool(one.why):
-            print(f"{one.kind or 'true'}: {one.text}\n    {one.why or 'TAKEN'}")
+        if one.verified if one.kind else one.why:
+            print(f"{one.kind or 'true'}: {one.text}\n    {one.why or 'VERIFIED'}")
     print(report(results))
     return 0
 

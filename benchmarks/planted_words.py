@@ -92,7 +92,7 @@ REWORDINGS: Mapping[str, Callable[[str, random.Random], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A changed sentence as checked. kind: of the change; harmless: it says the same. reason: why it is doubted, "" where it is not."""
+    """A changed sentence as checked. kind: of the change; harmless: it says the same. reason: why it is doubted, "" where it is not. verified: as ✓."""
 
     kind: str
     harmless: bool
@@ -100,6 +100,7 @@ class Judged:
     document: str
     page: int
     reason: str
+    verified: bool
 
 
 def sentences_of(page: Page) -> Iterator[str]:
@@ -113,11 +114,12 @@ def sentences_of(page: Page) -> Iterator[str]:
             yield line
 
 
-def doubted(text: str, prompt: Prompt) -> str:
-    """Why the checks doubt a text as cited from the first source, "" where they do not."""
+def judged(text: str, prompt: Prompt) -> tuple[str, bool]:
+    """Why the checks doubt a text as cited from the first source, "" where they do not; and whether they verify it."""
     _, citations, checks = check_answer(f"{text} [S1-7f3a]", prompt)
-    reasons = [citation.reason or "not verified" for citation in citations if not citation.verified]
-    return next(iter([*reasons, *(f"{check.text}: {check.reason}" for check in checks if check.status not in FINE)]), "")
+    reasons = [citation.reason or "not verified" for citation in citations if citation.doubted]
+    reasons += [f"{check.text}: {check.reason}" for check in checks if check.status not in FINE]
+    return next(iter(reasons), ""), not reasons and all(citation.verified for citation in citations)
 
 
 def plant_words(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int) -> Iterator[Judged]:
@@ -129,12 +131,12 @@ def plant_words(documents: Mapping[str, Sequence[Page]], *, seed: int, most: int
         room = most
         while drawn and room:
             for name in list(drawn):
-                found = next((one for one in drawn[name] if not (harmless and doubted(one[1], one[3]))), None)
+                found = next((one for one in drawn[name] if not (harmless and judged(one[1], one[3])[0])), None)
                 if found is None:
                     del drawn[name]
                 elif room:
                     page, _, text, prompt = found
-                    yield Judged(kind, harmless, text, name, page.number, doubted(text, prompt))
+                    yield Judged(kind, harmless, text, name, page.number, *judged(text, prompt))
                     room -= 1
 
 
@@ -164,9 +166,9 @@ def main() -> int:
     rows = []
     for kind in (*ERRORS, *REWORDINGS):
         of_kind = [one for one in found if one.kind == kind]
-        share = share_cell(sum(bool(one.reason) for one in of_kind), len(of_kind))
-        rows.append((kind, "harmless" if kind in REWORDINGS else "error", len(of_kind), sum(bool(one.reason) for one in of_kind), share))
-    print(markdown_table(("change", "is", "n", "doubted", "share (95 %)"), rows))
+        shares = (share_cell(sum(some), len(of_kind)) for some in ([bool(one.reason) for one in of_kind], [one.verified for one in of_kind]))
+        rows.append((kind, "harmless" if kind in REWORDINGS else "error", len(of_kind), *shares))
+    print(markdown_table(("change", "is", "n", "doubted (95 %)", "verified (95 %)"), rows))
     for one in found:
         if one.kind == chosen.show and bool(one.reason) == one.harmless:
             print(f"\n{one.document}, page {one.page}: {one.text}\n  {one.reason or 'not doubted'}")

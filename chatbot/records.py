@@ -187,9 +187,11 @@ class Prompt:
     earlier: tuple[tuple[str, str], ...] = ()
 
 
-# How a verified citation stands on its page, the surest first -> what is said of it.
-VERDICTS = {"located": "✓ verified", "figures": "✓ figures confirmed", "clauses": "✓ put otherwise"}
+# How a citation stands on its page, the surest first -> what is said of it.
+VERDICTS = {"located": "✓ verified", "figures": "✓ figures confirmed", "reworded": "≈ in other words"}
 BASES = tuple(VERDICTS)
+# Why a statement in other words is not verified, though nothing speaks against it.
+REWORDED = "it is in other words than the page's, which no check can vouch for: compare the two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +199,9 @@ class Citation:
     """A citation in an answer. key: as shown, such as "S1"; for a key that was never given, that key as written.
 
     document, page, page_label: None where the key is unknown. quote: the words it rests on, verbatim from the page.
-    verified: the key is known, and what is said at it stands on that page. basis: how it does: "located" (in the quote's words), "figures" (its
-    figures in their row, column and period, and about half of the words of each clause near them) or "clauses" (these words alone).
+    verified: the key is known, and what is said at it stands on that page. basis: how it does: "located" (in the quote's words) or "figures" (its
+    figures in their row, column and period, and about half of the words of each clause near them); or "reworded": not verified, as it has too few of the
+    page's words, and not doubted either; the quote is the sentence of the page that is nearest.
     start, end: the quote's offsets in the page text, -1 if not found.
     reason: why it is not verified, None where it is. confidence: 0-100, how surely OCR read the quote (its least sure figure, else its words;
     the page where the quote is not found), None where it stands in the PDF as text. instructs: the quote holds text that addresses its reader
@@ -225,7 +228,12 @@ class Citation:
     @property
     def verdict(self) -> str:
         """What was checked of it, in two words, wherever it is shown."""
-        return VERDICTS[self.basis] if self.verified else "⚠ not verified"
+        return "⚠ not verified" if self.doubted else VERDICTS[self.basis]
+
+    @property
+    def doubted(self) -> bool:
+        """Whether something speaks against it, or nothing of it was found."""
+        return not self.verified and self.basis != "reworded"
 
 
 # Of a NumberCheck: what leaves no doubt.

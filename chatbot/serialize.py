@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_line", "answer_record", "hit_line"]
 
-CITATION = ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs", "basis")
+CITATION = ("key", "document", "page", "page_label", "quote", "verified", "reason", "confidence", "instructs", "basis", "doubted")
 NUMBER = ("text", "value", "unit", "scale", "period", "status", "citation", "formula", "reason")
 STATEMENT = ("text", "status", "citation")
 NOTE = ("layer", "source", "text")

@@ -52,9 +52,9 @@ def test_the_script_says_how_it_is_used(root: Path, name: str) -> None:
     assert done.stdout.startswith("usage:")
 
 
-def test_a_true_rewording_is_taken_and_a_false_one_is_not() -> None:
+def test_a_true_rewording_is_verified_and_a_false_one_doubted() -> None:
     page = Page(1, PAGE)
     pair = {"document": "Budget.pdf", "page": 1, "true": "In 2024 the revenue of the republic was $1,585 million.", "kind": "number"}
     found = list(paraphrases.judged([{**pair, "false": "In 2024 the revenue of the republic was $1,858 million."}], [page]))
-    assert [bool(one.why) for one in found] == [False, True]
-    assert "| true | 1 | 1 |" in paraphrases.report(found) and "| all false | 1 | 0 |" in paraphrases.report(found)
+    assert [(one.verified, bool(one.why)) for one in found] == [(True, False), (False, True)]
+    assert "| true | 1 | 1.000" in paraphrases.report(found) and "| all false | 1 | .000" in paraphrases.report(found)

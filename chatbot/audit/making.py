@@ -202,7 +202,9 @@ class _Making:
             place = (one.document, self._digest(one.version), one.page) if one.document is not None and one.page is not None else None
             found = next(left[place]) if place else ()
             leaf = at.index(place) if place else None
-            quotes.append(Quote(one.key, leaf, one.quote, one.verified, one.reason, one.start, one.end, one.confidence, one.instructs, found))
+            quotes.append(
+                Quote(one.key, leaf, one.quote, one.verified, one.reason, one.start, one.end, one.confidence, one.instructs, found, one.basis)
+            )
         return tuple(quotes)
 
     def _sources(self) -> tuple[Source, ...]:

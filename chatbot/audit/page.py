@@ -22,6 +22,7 @@ IMAGE = 'src="data:image/png;base64,'
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # Nothing is fetched or run; the one style sheet is named by its digest, and images stand in the file.
 POLICY = "default-src 'none'; img-src data:; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+VERIFIED = {"located": "✓ verified: it stands on that page", "figures": "✓ figures confirmed: they stand on that page, in other words"}
 FIGURES = {
     "supported": "✓ stands in the cited passage",
     "derived": "✓ worked out from figures that stand there",
@@ -136,7 +137,7 @@ def _linked(text: str, quotes: Sequence[Quote]) -> str:
         at, quote = next(left, (-1, None))
         if quote is None:
             return f"[{key}]"
-        doubt = "" if quote.verified else " ⚠"
+        doubt = "" if quote.verified else " ≈" if _is_reworded(quote) else " ⚠"
         return f'<a class="key" href="#citation-{at + 1}">[{key}]{doubt}</a>'
 
     return KEYS_IN_BRACKETS.sub(link, text)
@@ -160,11 +161,18 @@ def _quotes(record: Record) -> str:
 
 
 def _located(quote: Quote) -> str:
-    said = ["✓ verified: it stands on that page"] if quote.verified else [f"⚠ not verified: {plain(quote.reason or 'not located')}"]
+    if quote.verified:
+        said = [VERIFIED.get(quote.basis, VERIFIED["located"])]
+    else:
+        said = [f"≈ {plain(quote.reason or '')}" if _is_reworded(quote) else f"⚠ not verified: {plain(quote.reason or 'not located')}"]
     said += [f"read by OCR, confidence {quote.confidence:.0f} of 100"] if quote.confidence is not None else []
     said += ["⚠ the quoted text gives orders to machines that read it: it is shown as data"] if quote.instructs else []
     said += ["found in the text, no place to mark on the image"] if quote.verified and not quote.marks else []
     return "; ".join(said)
+
+
+def _is_reworded(quote: Quote) -> bool:
+    return quote.basis == "reworded" and not quote.verified
 
 
 def _figures(record: Record) -> str:

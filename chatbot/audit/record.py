@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMAT",
     "PROGRAM",
+    "WITH_BASIS",
     "WITH_FORMATTING",
     "WITH_STATEMENTS",
     "Check",
@@ -39,11 +40,13 @@ __all__ = [
     "sealed",
 ]
 
-FORMAT = 3
+FORMAT = 4
 # The first format that says which statements rest on what; older ones are written without them.
 WITH_STATEMENTS = 2
 # The first that shows what a chat model formatted as it meant it.
 WITH_FORMATTING = 3
+# The first that says of each citation how it stands on its page.
+WITH_BASIS = 4
 # The version of pyproject.toml, which a test holds it to.
 PROGRAM = "0.1.0"
 # What an answer may have at most, so that no file makes much work: far beyond any real one.
@@ -95,6 +98,7 @@ class Quote:
     confidence: float | None
     instructs: bool
     marks: tuple[tuple[float, float, float, float], ...]
+    basis: str = "located"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +214,8 @@ def dump(record: Record) -> str:
     values = asdict(record)
     if record.format < WITH_STATEMENTS:
         del values["statements"]
+    for quote in values["quotes"] if record.format < WITH_BASIS else ():
+        del quote["basis"]
     text = json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

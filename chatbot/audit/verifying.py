@@ -16,7 +16,7 @@ from chatbot.audit.finding import Found, find_documents, is_digest
 from chatbot.audit.leaves import Read, draw, looks_alike, places
 from chatbot.audit.page import render
 from chatbot.audit.reading import AuditFile
-from chatbot.audit.record import Check, Leaf, Quote, Record, digest_of
+from chatbot.audit.record import WITH_BASIS, Check, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.holdings import mark_of
@@ -260,7 +260,7 @@ def _quote(record: Record, quote: Quote, anew: Citation, *, number: int | None, 
     if anew.verified != quote.verified:
         return Finding(what, DIFFERS, "it is located on the page, the file denies it" if anew.verified else f"not located: {anew.reason}")
     same = (anew.quote, anew.reason, anew.start, anew.end, anew.instructs) == (quote.quote, quote.reason, quote.start, quote.end, quote.instructs)
-    if not same:
+    if not same or (record.format >= WITH_BASIS and anew.basis != quote.basis):
         return Finding(
             what, DIFFERS, f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”" if anew.quote != quote.quote else "it is judged otherwise"
         )

@@ -94,7 +94,7 @@ def answer_text(answer: Answer) -> str:
     for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
         place = place_text(citation.document, citation.page, citation.page_label) if citation.document else "no such source"
         read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
-        checked = "verified" if citation.verified else f"NOT VERIFIED: {citation.reason}"
+        checked = f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict[2:]
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]

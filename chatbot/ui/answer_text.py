@@ -103,12 +103,9 @@ def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck
 def citation_text(citation: Citation) -> str:
     """Where a citation leads and whether it stands there, in one line."""
     where = f"{citation.document}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
-    if not citation.verified:
+    if citation.doubted:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found there'}"
-    found = {
-        "figures": "✓ its figures stand on the page; the words are others",
-        "clauses": "✓ put in other words; those of each clause stand there",
-    }
+    found = {"figures": "✓ its figures stand on the page; the words are others", "reworded": f"≈ {citation.reason}"}
     return f"{where}: {found.get(citation.basis, '✓ located on the page')}"
 
 
@@ -230,7 +227,7 @@ def _keys(text: str, citations: Sequence[Citation] | None, exchange: int | None)
 
 def _chip(citation: Citation, number: int, exchange: int | None) -> str:
     said = plain_html(citation_text(citation))
-    kind, text = ("key", str(number)) if citation.verified else ("key doubtful", f"{number} ⚠")
+    kind, text = ("key doubtful", f"{number} ⚠") if citation.doubted else ("key", str(number) if citation.verified else f"{number} ≈")
     if exchange is None or citation.version is None:
         return f'<span class="{kind}" data-tip="{said}">{text}</span>'
     pressed = f'data-press="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'

@@ -85,8 +85,18 @@ def _draw_citations(given: Given, house: House) -> None:
         _citation_buttons(groups, opened, given.number, house)
     for key in dict.fromkeys(citation.key for citation in given.answer.citations if citation.document is None):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
+    _draw_reworded(passages)
     for remark in dict.fromkeys(remark for passage in passages for remark in _remarks(passage)):
         st.html(quiet_html(remark))
+
+
+def _draw_reworded(passages: Iterable[Passage]) -> None:
+    """What the pages say, beside the numbers of the sentences that say it in other words: only a reader can tell whether they say the same."""
+    rows = [(str(one.number), f"“{' '.join(one.citation.quote.split())}”") for one in passages if one.citation.basis == "reworded"]
+    if rows:
+        heading = f"≈ {'One sentence is' if len(rows) == 1 else f'{len(rows)} sentences are'} in other words than the page's: compare"
+        with st.expander(heading):
+            st.html(table_html("What the page says where the answer puts it otherwise", ("Citation", "The page"), rows))
 
 
 @st.fragment
@@ -128,7 +138,7 @@ def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key
 
 
 def _verdict(group: Sequence[Passage]) -> str:
-    doubtful = sum(not passage.citation.verified for passage in group)
+    doubtful = sum(passage.citation.doubted for passage in group)
     if not doubtful:  # of several the least sure
         return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict}**"
     return "**⚠ not verified**" if len(group) == 1 else f"**⚠ {doubtful} of {len(group)} not verified**"
@@ -140,7 +150,7 @@ def _shown_quote(citation: Citation) -> str:
 
 def _remarks(passage: Passage) -> list[str]:
     citation, number = passage.citation, passage.number
-    doubt = [] if citation.verified else [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."]
+    doubt = [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."] if citation.doubted else []
     return doubt + ocr_remarks(citation, number) + order_remarks(citation, number)
 
 

@@ -86,7 +86,7 @@ def test_ask_prints_the_whole_answer(home: Path) -> None:
     assert "3.0 per cent" in line["answer"]
     assert line["citations"][0] | {"quote": "", "confidence": None} == {
         "key": "S1", "document": "Rules.pdf", "page": 1, "page_label": None, "quote": "", "verified": True, "reason": None, "confidence": None,
-        "instructs": False, "basis": "located",
+        "instructs": False, "basis": "located", "doubted": False,
     }  # fmt: skip
     assert set(line) >= {
         "answer",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.calculation import against_calculation
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
+from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
 from chatbot.answer.checks.reckoned import reckoned
@@ -245,7 +246,12 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
     if _is_spelled(claim.figure) and not _of_same_thing(claim.after, placed.after):
         return f"the page has it of something else: {_line(placed, view)}"
     before = comparable_words(view.text[view.sentence_around(placed.figure.start, placed.figure.end)[0] : placed.figure.start]).texts
-    return other_sense(claim, placed, before) or _of_other_order(claim, placed, view) or _of_other_period(claim, placed, view)
+    return (
+        other_sense(claim, placed, before)
+        or _of_other_order(claim, placed, view)
+        or _of_other_item(claim, placed, view)
+        or _of_other_period(claim, placed, view)
+    )
 
 
 def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
@@ -258,6 +264,20 @@ def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
     there = orders[inside.index(placed.figure.start)] if orders and placed.figure.start in inside else ""
     same_kind = there.partition(" ")[2] == claim.mention.order.partition(" ")[2]
     return f"the page has it for the {there}" if there and same_kind and there != claim.mention.order else ""
+
+
+def _of_other_item(claim: Claim, placed: OnPage, view: Page) -> str:
+    """Why a figure of a list in a sentence, "31 in Japan, 29 in Korea", is that of another of its items; "" where it may be the one that is meant."""
+    if not claim.mention.nearby:
+        return ""
+    start, end = view.sentence_around(placed.figure.start, placed.figure.end)
+    inside = [(one.figure.start - start, one.figure.end - start) for one in view.figures.all if start <= one.figure.start and one.figure.end <= end]
+    mine = (placed.figure.start - start, placed.figure.end - start)
+    own, others = item_of(view.text[start:end], inside, inside.index(mine)) if mine in inside else (frozenset(), ())
+    said = claim.mention.nearby[0]
+    if own & said or not any(words <= said for words in others):
+        return ""
+    return f"the page has it of something else: {_line(placed, view)}"
 
 
 def _is_spelled(figure: Figure) -> bool:

@@ -1,17 +1,20 @@
-"""Knows where a statement repeats a page but for words that turn its sense: a denial, another number in words, the opposite; knows no keys and no figures
-in digits."""
+"""Knows whether a statement repeats a page, and where it does but for words that turn its sense: a denial, another number in words, the opposite; knows no
+keys and no figures in digits."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from chatbot.evidence.words import STOP_WORDS, Words
+from chatbot.evidence.page import Page
+from chatbot.evidence.sentences import parted
+from chatbot.evidence.words import STOP_WORDS, Words, comparable_words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import DENIALS, OPPOSITES
+from ingestion.language.terms import terms as terms_of
 
-__all__ = ["alteration"]
+__all__ = ["alteration", "repeats"]
 
 # Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak of something else in a few of its words.
 FEWEST_EQUAL = 3
@@ -21,6 +24,9 @@ LEAST_SHARE = 0.5
 MOST_CHANGED = 5
 # ... that only one of the two has; more are a clause of its own, "which is not in force yet".
 MOST_ADDED = 3
+
+# Share of a statement's terms that stand in the page's order where all of them stand there: more are turned around in a role that is swapped.
+LEAST_IN_ORDER = 0.9
 
 _NUMBERS = frozenset(NUMBER_WORDS) | frozenset(
     "once twice thrice half halves third thirds quarters fourths fifth fifths sixth sixths sevenths eighths ninths tenth tenths dozen none".split()
@@ -67,6 +73,37 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
             opposites += _opposition(mine, its)
     # A denial and an opposite together say the same: "not less than" for "at least", "not before" for "only after".
     return "" if len(denials) == len(opposites) else (denials or opposites)[0]
+
+
+def has_numbers(said: str, page: Page, span: tuple[int, int]) -> bool:
+    """Whether the numbers that a statement has in words stand in the sentences around a span of the page, in words or digits."""
+    words = [word for word in comparable_words(said).texts if word in NUMBER_WORDS]
+    there = comparable_words(page.text[slice(*_sentences_around(page, span))]).texts
+    return all(word in there or str(NUMBER_WORDS[word]) in there for word in words)
+
+
+def repeats(said: str, page: Page, span: tuple[int, int]) -> bool:
+    """Whether each term of a statement, figures apart, stands in the sentences around a span of the page, nearly all in one order: it is copied, with
+    words such as "the" and "this year" left out or put elsewhere, and nothing denied that the page does not deny."""
+    there, terms = _terms(page.text[slice(*_sentences_around(page, span))]), _terms(said)
+    over = (page.text[start:end] for start, end in page.sentence_spans if start < span[1] and span[0] < end)
+    around = comparable_words(" ".join(over)).texts
+    if not set(there).issuperset(terms) or DENIALS.isdisjoint(comparable_words(said).texts) != DENIALS.isdisjoint(around):
+        return False
+    in_order = sum(block.size for block in SequenceMatcher(None, terms, there, autojunk=False).get_matching_blocks())
+    return in_order >= LEAST_IN_ORDER * len(terms)
+
+
+def _sentences_around(page: Page, span: tuple[int, int]) -> tuple[int, int]:
+    """Offsets of the sentences that a span stands in, with the one before and the one behind."""
+    spans = page.sentence_spans
+    first = max(0, bisect_right(spans, span[0], key=lambda one: one[0]) - 2)
+    last = min(len(spans), bisect_left(spans, span[1], key=lambda one: one[0]) + 1)
+    return spans[first][0], spans[last - 1][1]
+
+
+def _terms(text: str) -> list[str]:
+    return [term for term in terms_of(parted(text)) if not term[0].isdigit()]
 
 
 def _how_often(words: Sequence[str]) -> str:

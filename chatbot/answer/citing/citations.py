@@ -10,7 +10,7 @@ from functools import cached_property
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.reckoned import REPORTED
-from chatbot.answer.citing.altered import alteration
+from chatbot.answer.citing.altered import alteration, has_numbers, repeats
 from chatbot.answer.citing.clauses import clauses_of, is_aside, says_clause, unsaid
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
@@ -24,7 +24,7 @@ from chatbot.evidence.words import (
     comparable_words,
     telling_words,
 )
-from chatbot.records import FINE, Citation, Hit, NumberCheck, Prompt
+from chatbot.records import FINE, REWORDED, Citation, Hit, NumberCheck, Prompt
 from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
@@ -38,10 +38,13 @@ UNKNOWN_KEY = "no such source was given"
 PARAPHRASED = "no passage of the page says it in these words"
 NOT_LOCATED = "no passage of the page could be located"
 FIGURE_ALONE = "only a figure or date of it was found on the page, not what it says of it"
-# Of a statement that has none of the page's wording, and may be right.
-FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE})
+IN_PART = "only a part of it stands there in these words"
+# Of a statement that does not have the page's wording, and may be right.
+FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE, IN_PART})
 # Share of the words of a line that leads a list in that its page must have, and of a statement that each of the pages cited together for it must.
 LEAST_LED_IN = LEAST_OF_EACH = 0.4
+# ... and of a statement that are quoted: fewer are a name or a term in quotation marks, and what is said of it is not quoted.
+LEAST_QUOTED = 0.5
 OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
 UNSAID = "the pages cited for it do not have “{}”"
@@ -52,9 +55,10 @@ _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
 _QUOTATION = re.compile(r'"[^"]*+"|“[^”“]*+”|„[^“”„]*+[“”]|«[^»«]*+»')
 # "The cash flow statement shows a repayment": where it stands, which is no part of what is said.
 _FRAME = re.compile(
-    r"^\W*(?:The|This) (?:[\w’'-]+ ){0,3}?(?:excerpt|document|source|page|passage|section|table|statement|note|report|filing|speech|text|chart)s? "
+    r"^\W*(?:According to (?:the|this) (?:[\w’'-]+ ){0,5}?[\w’'-]+,|"
+    r"(?:The|This) (?:[\w’'-]+ ){0,3}?(?:excerpt|document|source|page|passage|section|table|statement|note|report|filing|speech|text|chart)s? "
     r"(?:of (?:the )?(?:[\w’'-]+ ){1,3})?"
-    r"(?:also )?(?:show|state|say|give|report|list|put|note|describe|explain|add|round)s?\b(?: that)?"
+    r"(?:also )?(?:show|state|say|give|report|list|put|note|describe|explain|add|round)s?\b(?: that)?)"
 )
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # Words with a capital letter one behind the other: a name, or the head of an item.
@@ -168,12 +172,13 @@ class _Answer:
             (first, last), reason, quote = self._passage(*paragraph, hit)
         basis = "located"
         if not copied and (name := self._unknown_name(*self._statement(mark))):
-            reason = reason or UNKNOWN_NAME.format(name)
-        elif not reason and not copied and (word := self._unsaid(mark)):
+            reason = UNKNOWN_NAME.format(name) if not reason or reason in FREELY_PUT else reason
+        elif not copied and (not reason or reason in FREELY_PUT) and (word := self._unsaid(mark)):
             reason = UNSAID.format(word)
         elif reason in FREELY_PUT:
-            (first, last), found = self._confirmed(mark, key, (first, last))
-            reason, quote, basis = ("", hit.page_text[first:last], found) if found else (reason, quote, basis)
+            (first, last), basis = self._freely_put(mark, key, (first, last))
+            reason = {"figures": "", "reworded": REWORDED}.get(basis, reason)
+            quote = hit.page_text[first:last] if basis != "located" else quote
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
         instructs = instructs_by_name(hit) or any(
@@ -181,19 +186,21 @@ class _Answer:
         )
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs, basis)
 
-    def _confirmed(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
-        """Place and basis of a statement whose words stand nowhere in a row, at: nor in more than a part; "" for the basis where it is not confirmed.
-
-        It is where its figures are right, and each of its clauses has its words in one place of a page that is cited with this one."""
+    def _freely_put(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
+        """Place and basis of a statement in words of its own; at: where a part of it was found, and what it stays at with "located" where too little of it
+        is on the page to compare."""
         start, end = self._statement(mark)
         view = page_of(self.prompt.sources[key])
         worked = any(start <= figure < end and status == "derived" for figure, status in self.figures)
         words = self._beside_sums(start, end) if worked else stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
-        if (len(words & view.stems.all) < least and not (worked and _short(key) in self.reckoned_from)) or not self._stands(mark, start, end):
-            return at, ""
-        basis = "figures" if any(start <= figure < end for figure, _ in self.figures) else "clauses"
-        return (at if at[0] >= 0 else self._place(start, end, view)), basis
+        if len(words & view.stems.all) < least and not (worked and _short(key) in self.reckoned_from):
+            return at, "located"
+        place = at if at[0] >= 0 else self._place(start, end, view)
+        has_figures = any(start <= figure < end for figure, _ in self.figures)
+        if has_figures and self._stands(mark, start, end) and has_numbers(self.blanked[start:end], view, place):
+            return place, "figures"
+        return self._place(start, end, view), "reworded"
 
     def _unsaid(self, mark: _Mark) -> str:
         """A verb or a cause of what is said at the mark that none of the pages cited together has."""
@@ -269,7 +276,9 @@ class _Answer:
             return first + len(line) - len(line.lstrip()), first + len(line.rstrip())
         words = stems_of(said)
         shared = [len(words & sentence) for sentence in view.stems.sentences]
-        return view.sentence_spans[shared.index(max(shared))] if shared else (-1, -1)
+        first, last = view.sentence_spans[shared.index(max(shared))] if shared else (-1, -1)
+        sentence = view.text[first:last]
+        return first + len(sentence) - len(sentence.lstrip()), first + len(sentence.rstrip())
 
     def _copied(self, mark: _Mark, hit: Hit) -> tuple[tuple[int, int], str, str] | None:
         """As _passage, where all that the paragraph says since the key before is copied from the page: a sentence, a list with its items, a row behind
@@ -319,7 +328,10 @@ class _Answer:
             return (-1, -1), NOTHING_STATED, ""
         if quoted := [kept for parts in self._quoted(start, end) if (kept := [part for part in parts if not self._is_name(part, hit)])]:
             place, reason, quote = quoted_passage(quoted, view)
-            return place, reason or alteration(words, view.words, place), quote
+            reason = reason or alteration(words, view.words, place)
+            in_quotes = sum(telling_words(comparable_words(part)) for parts in quoted for part in parts)
+            told = in_quotes >= LEAST_QUOTED * telling_words(comparable_words(_FRAME.sub(" ", statement)))
+            return place, reason or ("" if told or repeats(_FRAME.sub(" ", statement), view, place) else IN_PART), quote
         figures = find_figures(statement)
         if span := unquoted_passage(words, figures, view):
             quote = view.text[slice(*span)]
@@ -329,7 +341,9 @@ class _Answer:
             tells = is_row or telling_words(found) >= min(TELLING_WORDS, telling_words(words))
             if not tells and (row := printed_row(words, hit)):
                 return row, "", view.text[slice(*row)]
-            return span, alteration(words, view.words, span) if tells else FIGURE_ALONE, quote
+            if not tells:
+                return span, FIGURE_ALONE, quote
+            return span, alteration(words, view.words, span) or ("" if repeats(_FRAME.sub(" ", statement), view, span) else IN_PART), quote
         stated = all(figures_stating(figure, view) for figure in figures)
         return (-1, -1), PARAPHRASED if stated else NOT_LOCATED, ""
 

@@ -389,7 +389,7 @@ def _share_found(said: str, words: frozenset[str], key: str, prompt: Prompt) -> 
     """0-1: the share of a sentence's words that stand near the passage located for it on a page; 0 where none is, or one of its figures is not there."""
     _, citations, numbers = check_answer(f"{said} [{key}]", prompt)
     citation = citations[-1]
-    if not citation.verified or any(number.status in AGAINST for number in numbers):
+    if citation.doubted or any(number.status in AGAINST for number in numbers):
         return 0.0
     hit = prompt.sources[key]
     around = hit.page_text[max(0, citation.start - NEAR) : citation.end + NEAR]

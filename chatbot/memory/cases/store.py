@@ -393,9 +393,9 @@ def _asked_of(answer: Answer) -> tuple[str, ...]:
 
 
 def is_sound(answer: Answer) -> bool:
-    """Whether each citation of an answer was found, no figure stands against one, and no statement rests on nothing."""
+    """Whether a citation of an answer is verified and none is doubted, no figure stands against one, and no statement rests on nothing."""
     doubted = any(one.status in UNSOUND for one in answer.numbers) or any(one.status == "unsupported" for one in answer.statements)
-    return bool(answer.citations) and all(one.verified for one in answer.citations) and not doubted
+    return any(one.verified for one in answer.citations) and not any(one.doubted for one in answer.citations) and not doubted
 
 
 def _embed(shelf: Shelf, key: str) -> None:

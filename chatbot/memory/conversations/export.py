@@ -83,7 +83,7 @@ def _citation_line(citation: Citation) -> str:
         return f"- \\[{_plain(citation.key)}\\] no such source"
     label = citation.page_label
     printed = f" (printed {_plain(label)})" if label and label != str(citation.page) else ""
-    checked = "verified" if citation.verified else f"not verified: {citation.reason or 'its words were not found on the page'}"
+    checked = f"not verified: {citation.reason or 'its words were not found on the page'}" if citation.doubted else citation.verdict[2:]
     quote = f": “{_plain(citation.quote)}”" if citation.quote else ""
     return f"- \\[{_plain(citation.key)}\\] {_plain(citation.document)}, page {citation.page}{printed}, {_plain(checked)}{quote}"
 

@@ -284,7 +284,7 @@ def test_what_is_changed_by_hand_in_the_record(file: AuditFile, home: Path, tmp_
 
 
 def test_what_machines_would_read_otherwise_is_found(file: AuditFile, home: Path, tmp_path: Path) -> None:
-    for old, new in (('"format": 3,', '"format": 3,\n "format": 3,'), ('"format": 3,', '"format": 3, "more": 2,'), ('"seconds": ', '"seconds":  ')):
+    for old, new in (('"format": 4,', '"format": 4,\n "format": 4,'), ('"format": 4,', '"format": 4, "more": 2,'), ('"seconds": ', '"seconds":  ')):
         changed = written(tmp_path, in_record(file.data, old, new))
         assert [one.what for one in wrong(changed, home)] == ["visible part"]
 
@@ -490,12 +490,15 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     first = replace(Record(*values), quotes=quotes)
     stated = (Stated("It is 3 [S1].", "cited_by_check", "S1"), Stated("Or [S9].", "unsupported", None))
     bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
-    formatted = replace(first, format=FORMAT, statements=stated, answer=bold)
-    texts = [render(one, {"1" * 64: b"image"}) for one in (first, replace(first, format=2, statements=stated), formatted)]
-    assert all("<strong>" not in text for text in texts[:2])
+    formatted = replace(first, format=3, statements=stated, answer=bold)
+    free = replace(quotes[0], verified=False, reason="compare", basis="reworded")
+    reworded = replace(formatted, format=FORMAT, quotes=(free, replace(quotes[0], basis="figures")))
+    texts = [render(one, {"1" * 64: b"image"}) for one in (first, replace(first, format=2, statements=stated), formatted, reworded)]
+    assert all("<strong>" not in text and "basis" not in text for text in texts[:2])
+    assert "[S1] ≈</a>" in texts[3] and "≈ compare" in texts[3] and "✓ figures confirmed" in texts[3]
     assert '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in texts[2] and "&lt;i&gt;</td>" in texts[2]
     digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
-    assert (FORMAT, digests) == (3, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79"])
+    assert (FORMAT, digests) == (4, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79", "bc4d1437ef05bc8e"])
 
 
 def test_the_program_is_of_the_version_that_it_says(root: Path) -> None:

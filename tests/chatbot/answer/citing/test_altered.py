@@ -72,14 +72,14 @@ def test_a_word_that_turns_the_sense_is_no_verified_statement_and_the_reason_nam
         "In March the Council raised the rate and looks through the first rise in food prices.",
     ],
 )
-def test_other_wordings_of_the_same_are_verified(statement: str):
-    assert (cited(statement).verified, cited(statement).reason) == (True, None)
+def test_other_wordings_of_the_same_are_not_doubted(statement: str):
+    assert not cited(statement).doubted
 
 
 def test_a_clause_that_is_put_in_is_not_compared():
-    assert cited("The appropriation, which does not matter here, lapses after four years.").verified
+    assert not cited("The appropriation, which does not matter here, lapses after four years.").doubted
 
 
 def test_few_words_in_common_are_not_compared_word_by_word():
     statement = "Nine ministers do not agree on whether municipalities should pay, although the appropriation lapses after four years."
-    assert cited(statement).verified
+    assert not cited(statement).doubted

@@ -146,7 +146,7 @@ def test_a_quotation_from_another_page_is_not_this_page_s():
         ),
         ("Total assets were $59,268 million [S2-7f3a].", "Total assets 59,268 55,556 52,100 49,800"),
         ("Total expenditure is expected at ` 50.65 lakh crore. [S1-7f3a] More follows.", "total expenditure is expected at ` 50.65 lakh crore."),
-        ("According to [S1-7f3a], the fiscal deficit is expected to be small.", "The fiscal deficit is\nexpected to be"),
+        ("According to [S1-7f3a], the fiscal deficit is expected to be.", "The fiscal deficit is\nexpected to be"),
         ("- one\n- the policy repo rate was cut [S1-7f3a]\n- three", "The policy repo rate was cut"),
         ("the policy repo rate was cut\n[S1-7f3a]", "The policy repo rate was cut"),
         ("The policy repo rate was cut. It is 2025 now. [S1-7f3a]", "The policy repo rate was cut"),

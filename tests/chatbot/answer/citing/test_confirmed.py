@@ -36,11 +36,7 @@ def citations(answer: str) -> tuple[Citation, ...]:
     ("answer", "basis"),
     [
         ("Constituencies get K36.1 million for 2025, after K30.6 million for 2024 [S1-7f3a].", "figures"),
-        ("Accounts of water boards are examined by an auditor whom the council appointed [S1-7f3a].", "clauses"),
         ("The council appointed an independent auditor to examine the accounts [S1-7f3a].", "located"),
-        # Verbs that say nothing alone, and who issues the document.
-        ("Inventory that was old went for liquidation, as the company ran promotions and the margin got lower [S1-7f3a].", "clauses"),
-        ("Exporters that are non-compliant owe income tax too [S1-7f3a].", "clauses"),
         # One word by the way, and a clause whose figures stand behind its comma.
         ("For everyone else, a post office's threshold on interest, at first K40,000, goes to K50,000 [S1-7f3a].", "figures"),
     ],
@@ -51,9 +47,29 @@ def test_what_stands_there_in_other_words_counts_for_what_it_is(answer: str, bas
     assert citation.quote and PAGE[citation.start : citation.end] == citation.quote
 
 
-def test_a_line_that_leads_a_list_in_stands_with_its_items() -> None:
-    said = "The budget has these objectives [S1-7f3a]:\n\n- Real growth of 6.6 percent\n- A fiscal deficit of 3.1 percent\n"
-    assert [citation.verified for citation in citations(said)] == [True]
+@pytest.mark.parametrize(
+    ("answer", "beside"),
+    [
+        ("Accounts of water boards are examined by an auditor whom the council appointed [S1-7f3a].", "The council appointed"),
+        # As many words of the page, and a wrong one.
+        ("The council appointed an independent auditor to hide the accounts of all water boards [S1-7f3a].", "The council appointed"),
+        ("An independent auditor appointed the council to examine the accounts of all water boards [S1-7f3a].", "The council appointed"),
+        ("Inventory that was old went for liquidation, as the company ran promotions and the margin got lower [S1-7f3a].", "The margin was lower"),
+        ("Exporters that are non-compliant owe income tax too [S1-7f3a].", "Income tax also applies"),
+        # A number in words that the page does not have beside the figure.
+        (
+            "Each of two constituencies will receive K36.1 million in 2025 from the allocation of K30.6 million in 2024 [S1-7f3a].",
+            "Each constituency",
+        ),
+        ("The budget has these objectives [S1-7f3a]:\n\n- Real growth of 6.6 percent\n- A fiscal deficit of 3.1 percent\n", "The objectives"),
+        # A term in quotation marks quotes nothing that is said of it.
+        ("A post office waives its “threshold on interest” for farmers [S1-7f3a].", "Service fees"),
+    ],
+)
+def test_free_words_are_neither_verified_nor_doubted_and_the_page_s_sentence_is_beside_them(answer: str, beside: str) -> None:
+    (citation,) = citations(answer)
+    assert (citation.verified, citation.doubted, citation.verdict) == (False, False, "≈ in other words")
+    assert citation.quote.startswith(beside) and PAGE[citation.start : citation.end] == citation.quote
 
 
 @pytest.mark.parametrize(
@@ -81,7 +97,7 @@ def test_a_page_beside_another_counts_only_with_words_of_its_own() -> None:
 def test_a_name_that_no_page_has_is_doubted() -> None:
     (citation,) = citations("The council appointed an independent auditor to examine the accounts of the Lusaka Transit Commission [S1-7f3a].")
     assert (citation.verified, citation.reason) == (False, "none of the pages given names “Lusaka Transit Commission”")
-    assert citations("The council appointed an independent auditor to examine the accounts of Kaluba District [S1-7f3a].")[0].verified
+    assert not citations("The council appointed an independent auditor to examine the accounts of Kaluba District [S1-7f3a].")[0].doubted
 
 
 @pytest.mark.parametrize(
@@ -106,7 +122,7 @@ def test_a_name_of_any_letters_is_known_from_its_page(name: str) -> None:
     hit = Hit("Contracts.pdf", 1, 1, None, None, "text", None, "1:0", text=page, page_text=page)
     prompt = Prompt("Who signed?", "Who signed?", {"S1-7f3a": hit}, (), (), (), "7f3a")
     for said in (page, f"It was {name} that signed the property contract, which covers all public buildings."):
-        assert check_statements(f"{said} [S1-7f3a]", prompt).citations[0].verified, said
+        assert not check_statements(f"{said} [S1-7f3a]", prompt).citations[0].doubted, said
 
 
 @pytest.mark.parametrize(
