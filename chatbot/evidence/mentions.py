@@ -63,6 +63,7 @@ class Mention:
     beside: the one period, if any, that the sentence ties to it: period_beside. named: all that the sentence names.
     figures: the digits of all figures of its sentence. behind: label words that follow it, "5 million of rents".
     order: the ordinal that goes with it, "first year", "" where the sentence does not give each of its figures one.
+    lead: label words between the figure before it and it.
     head: what a cell is read out under, "2023" of "(2024: 5; 2023: 4)", whitespace collapsed; "" where none is.
     """
 
@@ -77,6 +78,7 @@ class Mention:
     order: str = ""
     figures: frozenset[str] = frozenset()
     behind: frozenset[str] = frozenset()
+    lead: frozenset[str] = frozenset()
 
     @property
     def together(self) -> int:

@@ -13,6 +13,7 @@ from chatbot.evidence.mentions import Mention, label_words, orders_in, period_be
 from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, scale_marks
+from ingestion.language.opposites import MOVES
 from ingestion.language.periods import Period, find_periods
 
 __all__ = ["Claim", "Scope", "Spoken"]
@@ -43,6 +44,8 @@ _PART = re.compile(r"\s(?:of|in|for)\s[^,;.()\d]{1,60}?(?=\sout of\b)")
 _OF_WHOLE = re.compile(r"\s(?:out )?of (?:about |around |roughly |some )?")
 # "4.1% below the baseline".
 _BELOW = re.compile(r"\W{0,3}(?:below|under|down|smaller|short of)\b", re.IGNORECASE)
+# "rose by about 4%", which no other fall of the sentence turns.
+_RISING = re.compile(rf"\b(?:{'|'.join(sorted(MOVES[0]))})\b(?:\s(?:by|about|around|roughly|nearly|some|another|an?))*\W{{1,3}}\Z", re.IGNORECASE)
 # "provided by (used in)", "income (loss)", "(gain) loss": a label for both directions says nothing of the sign.
 _TWO_WAY = re.compile(
     r"\((?:gains?|incomes?|increases?|benefits?|profits?|surplus)\)\s{1,3}[a-z]{1,20}|\([^()0-9]{1,40}\)|(?:/|\bor )(?:loss(?:es)?|deficits?|decreases?)\b",
@@ -56,6 +59,11 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 _BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)
+# What follows is compared with what stands before.
+_AGAINST = re.compile(r"\b(?:against|versus|vs\.?|compared (?:with|to)|than|up from|down from)\b", re.IGNORECASE)
+# A sentence that speaks on of what the one before it did.
+_GOES_ON = re.compile(r"\W{0,5}(?:it|its|this|that|they|their|these|those|she|he|both|such)\b", re.IGNORECASE)
+PRONOUN_REACH = 300  # characters before such a sentence that say what it speaks of
 _READ_OUT = re.compile(r"(?:[(;]\s?)((?:[^();:]|\([^()]*\)){1,120}): ?\Z")
 HEAD_REACH = 130  # characters before a figure in which its head is read out
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
@@ -141,6 +149,7 @@ class Spoken:
             sentence.order(index),
             sentence.figures,
             label_words(behind[1]) if (behind := _BEHIND.match(self._text, figure.end, scope.end)) else frozenset(),
+            sentence.lead(index),
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
@@ -166,6 +175,8 @@ class Spoken:
     def _outflow(self, figure: Figure, scope: Scope) -> bool:
         if figure.value <= 0 or _BELOW.match(self._text, figure.end):
             return figure.value > 0
+        if _RISING.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start):
+            return False
         around = self._text[max(scope.start, figure.start - SENSE_REACH) : min(scope.end, figure.end + SENSE_REACH)]
         return _OUTFLOW.search(_TWO_WAY.sub(" ", around)) is not None
 
@@ -185,7 +196,10 @@ class _Sentence:
         self._figures = figures
         self.figures = frozenset(re.sub("[^0-9]", "", figure.text) for figure in figures[self._first : self._last])
         self._by_order = _RESPECTIVELY.search(text, scope.start, scope.end) is not None
-        self._all = label_words(text[scope.start : scope.end])
+        before = text[max(text.rfind("\n\n", 0, scope.start) + 1, scope.start - PRONOUN_REACH, 0) : scope.start]
+        self._all = label_words(
+            text[scope.start : scope.end] if not _GOES_ON.match(text, scope.start) else f"{before} {text[scope.start : scope.end]}"
+        )
         found = find_periods(text[scope.start : scope.end])
         self.periods = [replace(period, start=period.start + scope.start, end=period.end + scope.start) for period in found]
         self._runs = self._all_runs()
@@ -232,7 +246,7 @@ class _Sentence:
         if self.is_of_another_time(index):
             return ()
         if len({(period.start_year, period.end_year, period.kind, period.text) for period in self.periods}) <= 1:
-            return tuple(self.periods[:1])
+            return () if self._is_of_what_is_compared(index) else tuple(self.periods[:1])
         if self._by_order:
             following = [period for period in self.periods if period.start > self._figures[index].end]
             amounts = [other for other in self._amounts if not following or self._figures[other].end < following[0].start]
@@ -254,8 +268,20 @@ class _Sentence:
         if _EARLIER.match(self._source, figure.end, self._scope.end):
             return True
         began = _BASE.search(self._source, max(self._scope.start, figure.start - ROUNDING_REACH), figure.start)
-        same = len({(period.start_year, period.end_year, period.kind) for period in self.periods}) == 1
+        same = len({(period.start_year, period.end_year, period.kind) for period in self.periods}) <= 1
         return began is not None and same and not period_beside(self._source, figure)
+
+    def _is_of_what_is_compared(self, index: int) -> bool:
+        """Whether the sentence's only period is that of what a figure is compared with: "was 5, against 4 in 2015"."""
+        figure, end = self._figures[index], self.periods[0].start if self.periods else -1
+        compared = _AGAINST.search(self._source, figure.end, max(figure.end, end))
+        return compared is not None and any(compared.end() <= other.start < end for other in self._figures[index + 1 : self._last])
+
+    def lead(self, index: int) -> frozenset[str]:
+        """Label words between the amount before a figure and it."""
+        before = [other for other in self._amounts[max(0, bisect_left(self._amounts, index) - 1) :][:1] if other < index]
+        left = self._figures[before[0]].end if before else self._scope.start
+        return label_words(self._source[max(left, self._figures[index].start - CLAUSE_REACH) : self._figures[index].start])
 
     def _all_runs(self) -> dict[int, tuple[int, int]]:
         """Of each figure the positions from the first to behind the last of those that follow one another like cells."""

@@ -82,7 +82,10 @@ def figures_stating(figure: Figure, view: Page) -> list[Figure]:
 
 def rounds(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer's figure is the page's, rounded."""
-    return any(same_value(mine, reading, rounding=True) for mine, reading in _readings(claim, placed))
+    pairs = [(mine, reading) for mine, reading in _readings(claim, placed)]
+    if claim.outflow and placed.figure.value < 0 < claim.figure.value and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS:
+        pairs += [(mine, replace(reading, value=-reading.value)) for mine, reading in pairs]
+    return any(same_value(mine, reading, rounding=True) for mine, reading in pairs)
 
 
 def matches(claim: Claim, placed: OnPage) -> bool:

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ingestion.language.numbers import Figure
+from ingestion.language.periods import YEAR
 
 __all__ = ["Formula", "amount_of", "comes_to", "find_formulas", "is_constant"]
 
 _CONSTANTS = frozenset({1.0, 2.0, 3.0, 4.0, 12.0, 52.0, 100.0, 360.0, 365.0, 1000.0})  # averages, quarters, days, percent: no page states them
-_LONGEST_GAP = 80  # characters between two operands, their names included
+_LONGEST_GAP = 120  # characters between two operands, their names included
 _MOST_OPERANDS = 24
 _EQUALS = re.compile(r"=|≈|\bequals\b")
 _TO_RESULT = re.compile(r"\s{0,3}(?:(?:about|around|approximately|roughly|~|≈)\s{0,3})?[*_(]{0,3}\s{0,3}")
-_ANNOTATION = re.compile(r"\((?=[^()]{0,60}[A-Za-z])[^()]{0,60}\)")
+_ANNOTATION = re.compile(rf"\((?=[^()]{{0,60}}[A-Za-z])[^()]{{0,60}}\)|\({YEAR}\)")
 _SIGN_WORDS = (("divided by", "/"), ("minus", "-"), ("plus", "+"), ("times", "*"))
 _SIGNS = {"−": "-", "–": "-", "×": "*", "x": "*", "÷": "/"}
 _NAMES = re.compile(r"(?<![^\W\d_])(?!x\b)[^\W\d_][\w'’-]*|[*_]{2}")
@@ -137,7 +138,7 @@ def _between(text: str, left: Figure, right: Figure) -> list[_Token] | None:
     gap = _ANNOTATION.sub("", gap)
     for name, sign in _SIGN_WORDS:
         gap = gap.replace(name, sign)
-    match = _OPERATOR.fullmatch(_NAMES.sub("", gap))
+    match = _OPERATOR.fullmatch(_NAMES.sub("", gap).replace(",", ""))
     if match is None:
         return None
     return [*(")" * match["close"].count(")")), _SIGNS.get(match["sign"], match["sign"]), *("(" * match["open"].count("("))]

@@ -62,8 +62,11 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
         return ""
 
     def differs(other: int) -> bool:
-        by_head = view.rows[other].words <= view.heads[place.column]
-        return not by_head and view.digits(other, place.column) not in ("", view.digits(place.row, place.column))
+        words, digits = view.rows[other].words, view.digits(other, place.column)
+        if words <= view.heads[place.column] or digits in ("", view.digits(place.row, place.column)):
+            return False
+        # Named for its own figure, which the sentence has too: "a deficit of 6 against a debt of 35".
+        return digits.lstrip("-") not in mention.figures or (words <= mention.lead and not mine.words <= mention.lead)
 
     named = _best_named(view, mention, view.rows, (place.row, differs))
     if named is None:
@@ -83,16 +86,27 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
     """
     this, rivals = mine
     own = options[this]
+    sentence = mention.nearby[-2] if len(mention.nearby) > 1 else frozenset[str]()
+    bare = own.words - _TOTAL  # "operating expenses" may be their total
     for scope, said in enumerate(mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]):
         lenient = options is view.rows and scope >= len(mention.nearby) - 2  # a whole sentence may name several rows, a table's title among them
         scores = view.once(_named_in_full, view, options, said)  # the same for every figure of a sentence, and every cell that it may be
-        found = [index for index in scores if index != this and rivals(index)]
+        found = [index for index in scores if index != this and rivals(index) and not _is_short_for(options[index], own, sentence)]
+        if (
+            said is mention.nearby[-1] and sentence
+        ):  # what is named elsewhere in the answer is not meant where the sentence has more of this one's name
+            found = [index for index in found if _score(view, options[index], sentence) >= _score(view, own, sentence) - SAME]
         best = max(found, key=lambda index: scores[index], default=this)
         if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
             return best
-        if found or this in scores:
+        if found or this in scores or (bare and bare <= said):
             return this
     return None
+
+
+def _is_short_for(named: Named, own: Named, sentence: Words) -> bool:
+    """Whether a name is the beginning of one that the sentence has in full: "net income" of "net income of the group"."""
+    return named.words < own.words <= sentence
 
 
 def _named_in_full(view: TableView, options: tuple[Named, ...], said: Words) -> dict[int, float]:
@@ -129,7 +143,8 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
 
     def rival(column: int) -> bool:
         named_apart = not view.columns[column].words <= view.rows[place.row].words
-        return column in fitting and named_apart and (fits <= 0 or fitting[column] > 0)
+        same_kind = ("%" in view.text(place.row, column)) == ("%" in view.text(place.row, place.column))  # no percentage is meant for a count
+        return column in fitting and named_apart and same_kind and (fits <= 0 or fitting[column] > 0)
 
     named = _best_named(view, mention, view.columns, (place.column, rival))
     if named is None or named == place.column or _is_of_the_other(view, mention, place, named):
