@@ -62,8 +62,9 @@ class Mention:
     own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
     beside: the one period, if any, that the sentence ties to it: period_beside. named: all that the sentence names.
     figures: the digits of all figures of its sentence. behind: label words that follow it, "5 million of rents".
+    base: it is where a move began, "from 5 to 6".
     order: the ordinal that goes with it, "first year", "" where the sentence does not give each of its figures one.
-    lead: label words between the figure before it and it.
+    lead: label words right before it, of its clause. asked: those of the question.
     head: what a cell is read out under, "2023" of "(2024: 5; 2023: 4)", whitespace collapsed; "" where none is.
     """
 
@@ -79,6 +80,8 @@ class Mention:
     figures: frozenset[str] = frozenset()
     behind: frozenset[str] = frozenset()
     lead: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    base: bool = False
 
     @property
     def together(self) -> int:

@@ -16,7 +16,7 @@ from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
 from ingestion.language.periods import Period
-from ingestion.records import Table
+from ingestion.records import Row, Table
 
 __all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "read_tables"]
 
@@ -124,7 +124,12 @@ class TablesOfPage:
         def read(text: str) -> ScaleMark | None:
             return view.once(stated_mark, text)
 
-        mark = mark_beside(view.table.heads[place.column], row, read) or mark_of_table(view.table, read)
+        mark = mark_beside(view.table.heads[place.column], row, read)
+        if (
+            mark is not None and mark.scale == 1 and _is_no_percentage(row, place.column)
+        ):  # "Percent change" over all columns of a table is one of two
+            mark = None
+        mark = mark or mark_of_table(view.table, read)
         return (mark, None) if mark and mark.scale > 1 else (None, mark)
 
     def per_piece(self, place: Place) -> bool:
@@ -142,6 +147,12 @@ class TablesOfPage:
         """The one period that column or row give the cell, as printed; None where they give none or several."""
         found = self.views[place.table].periods(place.row, place.column)
         return found[0].text if len(found) == 1 else None
+
+
+def _is_no_percentage(row: Row, column: int) -> bool:
+    """Whether other cells of a row print their "%" and this one does not."""
+    cell = row.cells[column] if column < len(row.cells) else None
+    return cell is not None and "%" not in cell.text and any(other is not None and "%" in other.text for other in row.cells)
 
 
 def read_tables(tables: Sequence[Table]) -> TablesOfPage:

@@ -59,6 +59,7 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 _BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[,;:]\s|\s(?:and|but|while|with)\s")
 # What follows is compared with what stands before.
 _AGAINST = re.compile(r"\b(?:against|versus|vs\.?|compared (?:with|to)|than|up from|down from)\b", re.IGNORECASE)
 # A sentence that speaks on of what the one before it did.
@@ -112,7 +113,7 @@ class Spoken:
         self._words = comparable_words(text)
         self._starts = [figure.start for figure in figures]
         self._marks = [mark for source in (text, question) for mark in scale_marks(source) if mark.scale > 1][:1]
-        self._asked_periods = periods_in(question)
+        self._asked_periods, self._asked = periods_in(question), label_words(question[:MOST_SAID])
         self._everything = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
         self._paragraphs: dict[int, str] = {}
         self._sentences: dict[tuple[int, int], _Sentence] = {}
@@ -150,6 +151,8 @@ class Spoken:
             sentence.figures,
             label_words(behind[1]) if (behind := _BEHIND.match(self._text, figure.end, scope.end)) else frozenset(),
             sentence.lead(index),
+            self._asked,
+            _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start) is not None,
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
@@ -278,10 +281,11 @@ class _Sentence:
         return compared is not None and any(compared.end() <= other.start < end for other in self._figures[index + 1 : self._last])
 
     def lead(self, index: int) -> frozenset[str]:
-        """Label words between the amount before a figure and it."""
+        """Label words of its clause between the amount before a figure and it."""
         before = [other for other in self._amounts[max(0, bisect_left(self._amounts, index) - 1) :][:1] if other < index]
         left = self._figures[before[0]].end if before else self._scope.start
-        return label_words(self._source[max(left, self._figures[index].start - CLAUSE_REACH) : self._figures[index].start])
+        lead = self._source[max(left, self._figures[index].start - CLAUSE_REACH) : self._figures[index].start]
+        return label_words(_CLAUSE_END.split(lead)[-1])
 
     def _all_runs(self) -> dict[int, tuple[int, int]]:
         """Of each figure the positions from the first to behind the last of those that follow one another like cells."""

@@ -12,6 +12,7 @@ from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
+from chatbot.answer.checks.from_cells import from_cells
 from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
@@ -91,6 +92,9 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         else:
             checks.append(_check(claims[-1], scope.keys, views, questioned))
         places.append([views[key] for key in scope.keys or views])
+    for at, check in enumerate(checks):
+        if check.status not in FINE and (written := from_cells(claims[at], places[at])):
+            checks[at] = _derived(check, f"{written} = {check.text}")
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
     return tuple(against_calculation(checks, claims, worked_out_of(prompt), views.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 
@@ -21,6 +22,7 @@ SAME = 1e-9
 MOST_NAMED = 30  # rows that one sentence names in full; the best are enough to tell
 MOST_CELLS = 60  # in a row; more figures than that one after the other are no row that was read out
 _TOTAL = label_words("total subtotal sub grand all net overall")  # a row of that name is that of whatever the answer speaks of
+_PERCENT = re.compile(r"%|per ?cent|percentage", re.IGNORECASE)
 _CHANGES = label_words(  # heads and verbs of change name one another
     "change changed increase decrease rise rose risen grow grew grown growth fall fell fallen drop decline variation variance difference up down higher lower"
 )
@@ -95,7 +97,10 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
         if (
             said is mention.nearby[-1] and sentence
         ):  # what is named elsewhere in the answer is not meant where the sentence has more of this one's name
-            found = [index for index in found if _score(view, options[index], sentence) >= _score(view, own, sentence) - SAME]
+            near = _score(view, own, sentence) - SAME
+            found = [
+                index for index in found if options[index].words <= mention.asked or (own.words and _score(view, options[index], sentence) >= near)
+            ]
         best = max(found, key=lambda index: scores[index], default=this)
         if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
             return best
@@ -141,10 +146,15 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     if exact and (fits == 1 or (fits < 0 and _is_unnamed(view, mention, place))):
         return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, exact[0])}"
 
+    def of_other_kind(column: int) -> bool:
+        """No percentage is meant for a count."""
+        texts = [view.text(place.row, one) for one in (column, place.column)]
+        heads = [view.table.heads[one] for one in (column, place.column)]
+        return len({"%" in text for text in texts}) > 1 or len({bool(_PERCENT.search(head)) for head in heads}) > 1
+
     def rival(column: int) -> bool:
         named_apart = not view.columns[column].words <= view.rows[place.row].words
-        same_kind = ("%" in view.text(place.row, column)) == ("%" in view.text(place.row, place.column))  # no percentage is meant for a count
-        return column in fitting and named_apart and same_kind and (fits <= 0 or fitting[column] > 0)
+        return column in fitting and named_apart and not (mention.base or of_other_kind(column)) and (fits <= 0 or fitting[column] > 0)
 
     named = _best_named(view, mention, view.columns, (place.column, rival))
     if named is None or named == place.column or _is_of_the_other(view, mention, place, named):
@@ -173,7 +183,7 @@ def _is_unnamed(view: TableView, mention: Mention, place: Place) -> bool:
     """Whether the answer has no word of the column's head, where that has any, such as "change"."""
     words = view.columns[place.column].words | view.columns[place.column].beside
     said = mention.nearby[-1] if mention.nearby else frozenset()
-    return bool(words) and not (words & said or (words & _CHANGES and said & _CHANGES))
+    return bool(words) and not (words & said or (view.heads[place.column] & _CHANGES and said & _CHANGES))
 
 
 def _fits(view: TableView, mention: Mention, place: Place) -> int:

@@ -1,0 +1,107 @@
+"""Knows what a figure of an answer comes to from cells of a cited page's table whose rows its sentence names: a change, a difference, a share; knows no keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
+
+from chatbot.answer.checks.claims import Claim
+from chatbot.answer.checks.figure_matches import move_told
+from chatbot.answer.checks.formulas import amount_of, comes_to
+from chatbot.evidence.mentions import agreement, label_words
+from chatbot.evidence.page import Page
+from chatbot.evidence.table_cells import TableView
+from ingestion.language.numbers import Figure, units_agree
+from ingestion.language.opposites import MOVES
+
+__all__ = ["from_cells"]
+
+# Digits that a result must show: one digit is what many cells come to.
+FEWEST_DIGITS = 2
+# Rows of a table that a sentence names, and columns of a row that are looked at.
+MOST_ROWS, MOST_COLUMNS = 6, 8
+_TOTAL = label_words("total subtotal sub grand all net overall whole")
+_MOVED = MOVES[0] | MOVES[1] | frozenset("more less fewer than change difference gap".split())
+_SHARED = frozenset("of share half proportion accounted".split())
+
+_Cells = dict[int, Figure]
+
+
+def from_cells(claim: Claim, pages: Iterable[Page]) -> str:
+    """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to it: two years of a row whose label the sentence has, where a
+    move is told beside the figure, or a percentage of a total in the same column."""
+    if sum(map(str.isdigit, claim.figure.text)) < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
+        return ""
+    beside = {*claim.before[-LEAD:], *claim.after[:TRAIL]}
+    found = (written for page in pages for number, view in enumerate(page.tables.views) for written in _of_table(claim, page, number, view, beside))
+    return next(found, "")
+
+
+LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
+
+
+def _of_table(claim: Claim, page: Page, number: int, view: TableView, beside: set[str]) -> Iterator[str]:
+    said = claim.mention.nearby[-2]
+    named = [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= said]
+    named.sort(key=lambda at: -len(view.rows[at].words & claim.mention.nearby[0]))
+    cells = _cells(page, number, {*named[:MOST_ROWS], *_totals(view)} if named else set())
+    for at in named[:MOST_ROWS]:
+        if not beside.isdisjoint(_MOVED):
+            yield from _changes(claim, view, at, cells.get(at, {}))
+        if claim.figure.percent == "percent" and not beside.isdisjoint(_SHARED):
+            wholes = [cells.get(other, {}) for other in {*_totals(view), *named[:MOST_ROWS]} - {at}]
+            yield from _shares(claim, view, at, cells.get(at, {}), wholes)
+
+
+def _totals(view: TableView) -> list[int]:
+    return [at for at, row in enumerate(view.rows) if row.words and row.words & _TOTAL][:MOST_ROWS]
+
+
+def _cells(page: Page, number: int, rows: set[int]) -> dict[int, _Cells]:
+    """The figures of some rows of a table by column, each as its heads have it read."""
+    found: dict[int, _Cells] = {}
+    for placed in page.figures.all:
+        place = placed.place
+        if place is not None and place.table == number and place.row in rows and place.column < MOST_COLUMNS:
+            found.setdefault(place.row, {}).setdefault(place.column, placed.readings[-1])
+    return found
+
+
+def _changes(claim: Claim, view: TableView, row: int, cells: _Cells) -> Iterator[str]:
+    """From one period of a row to another, the one that is stated among them, in the direction that is told."""
+    told, mine = move_told(claim.before, claim.after), claim.figure
+    for one, other in combinations(cells, 2):
+        periods = [view.periods(row, column) for column in (one, other)]
+        if not all(len(some) == 1 for some in periods) or periods[0][0].kind != periods[1][0].kind or agreement(periods[0], periods[1]):
+            continue
+        new, old = (one, other) if _time(periods[0][0]) > _time(periods[1][0]) else (other, one)
+        if claim.mention.periods and not agreement(claim.mention.periods, view.periods(row, new)):
+            continue
+        change = amount_of(cells[new]) - amount_of(cells[old])
+        if not units_agree(cells[new], cells[old]) or told * change < 0:
+            continue
+        if mine.percent == "percent" and cells[new].percent is None and amount_of(cells[old]):
+            if _is(change / abs(amount_of(cells[old])), claim):
+                yield f"({cells[new].text} - {cells[old].text}) / {cells[old].text}"
+        elif any(units_agree(reading, cells[new]) and _is(change, replace(claim, figure=reading)) for reading in claim.readings):
+            yield f"{cells[new].text} - {cells[old].text}"
+
+
+def _time(period: object) -> tuple[int, str]:
+    return getattr(period, "end_year", 0), getattr(period, "text", "")
+
+
+def _shares(claim: Claim, view: TableView, row: int, cells: _Cells, wholes: Iterable[_Cells]) -> Iterator[str]:
+    """Of a cell in another row's of the same column, which is the stated period's where it has one."""
+    for whole in wholes:
+        for column in cells.keys() & whole.keys():
+            stated = claim.mention.periods and view.periods(row, column) and not agreement(claim.mention.periods, view.periods(row, column))
+            if stated or not units_agree(cells[column], whole[column]) or cells[column].percent or not amount_of(whole[column]):
+                continue
+            if _is(amount_of(cells[column]) / amount_of(whole[column]), claim):
+                yield f"{cells[column].text} / {whole[column].text}"
+
+
+def _is(amount: float, claim: Claim) -> bool:
+    return comes_to(abs(amount), claim.figure) or comes_to(amount, claim.figure)
