@@ -62,6 +62,7 @@ class Mention:
     own: its sentence says them. run: the digits of the figures read out in a row with it, like cells; place: the how-maniest it is of them.
     beside: the one period, if any, that the sentence ties to it: period_beside. named: all that the sentence names.
     figures: the digits of all figures of its sentence. behind: label words that follow it, "5 million of rents".
+    years: all that answer and question name.
     base: it is where a move began, "from 5 to 6".
     order: the ordinal that goes with it, "first year", "" where the sentence does not give each of its figures one.
     lead: label words right before it, of its clause. asked: those of the question.
@@ -82,6 +83,7 @@ class Mention:
     lead: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     base: bool = False
+    years: frozenset[int] = frozenset()
 
     @property
     def together(self) -> int:

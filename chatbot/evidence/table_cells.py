@@ -24,6 +24,7 @@ LONGEST_SHOWN = 60
 CELLS_BACK = 400  # cells that start before one and may still be open: those of a large table whose cells have several lines
 _BRACKETED = re.compile(r"\([^()]{0,80}\)|\[[^\[\]]{0,80}\]")
 _PER_PIECE = re.compile(r"\bper (?:\w+ ){0,2}(?:share|unit|head|capita)\b", re.IGNORECASE)  # "in millions, except per share amounts"
+_WITH_AMOUNT = re.compile(r"\([^()]*[0-9][^()]*\)")  # "dividends ($5.66 per share)" are no amounts per share
 _PIECES = re.compile(r"\bshares\b", re.IGNORECASE)  # "shares used to compute net income per share" are counted in millions
 _DIGIT = re.compile("[0-9]")
 Words = frozenset[str]
@@ -135,7 +136,7 @@ class TablesOfPage:
     def per_piece(self, place: Place) -> bool:
         """Whether the row is of amounts per share or the like, to which "in millions" does not apply."""
         row = self.views[place.table].table.rows[place.row]
-        named = f"{row.section} {row.label}"
+        named = f"{row.section} {_WITH_AMOUNT.sub(' ', row.label)}"
         return _PER_PIECE.search(named) is not None and not _PIECES.search(named)
 
     def shown(self, place: Place) -> str:

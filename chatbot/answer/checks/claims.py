@@ -114,6 +114,7 @@ class Spoken:
         self._starts = [figure.start for figure in figures]
         self._marks = [mark for source in (text, question) for mark in scale_marks(source) if mark.scale > 1][:1]
         self._asked_periods, self._asked = periods_in(question), label_words(question[:MOST_SAID])
+        self._years = frozenset(year for one in (*periods_in(text[:MOST_SAID]), *self._asked_periods) for year in (one.start_year, one.end_year))
         self._everything = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
         self._paragraphs: dict[int, str] = {}
         self._sentences: dict[tuple[int, int], _Sentence] = {}
@@ -153,6 +154,7 @@ class Spoken:
             sentence.lead(index),
             self._asked,
             _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start) is not None,
+            self._years,
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)

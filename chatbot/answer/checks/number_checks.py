@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.calculation import against_calculation
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
+from chatbot.answer.checks.durations import counts_years
 from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
@@ -108,6 +109,8 @@ def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questio
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
             return _result(claim, verdicts[key], key)
+    if counts_years(claim):
+        return _result(claim, _Verdict("supported", "counts the years that answer and question name"), None)
     if any(_verdict(claim, view).status == "supported" for key, view in views.items() if key not in keys):
         return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
     if any(agree(claim.figure, other) for other in questioned):
@@ -342,6 +345,8 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     if not placed.cell and _RELATIVE.match(view.text, placed.figure.end):
         return ""
     named = view.once(periods_in, sentence)
+    if not tied and named and all(agreement([period], _periods_of_others(placed, view)) for period in named):
+        return ""
     if named and not agreement(claim.mention.periods, named):
         mine = placed.figure.start - view.sentence_around(placed.figure.start, placed.figure.end)[0]
         compared = all(_is_compared(sentence, period, mine) for period in named)
@@ -350,6 +355,13 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     if any(not may_be_one(stated, other) for stated in said for other in tied):
         return f"the page has it for {tied[0].text}, not for {said[0].text}"
     return ""
+
+
+def _periods_of_others(placed: OnPage, view: Page) -> tuple[Period, ...]:
+    """The periods that the sentence around a figure ties to others that follow it, "630 (2023: 572)"."""
+    end = view.sentence_around(placed.figure.start, placed.figure.end)[1]
+    others = (one for one in view.figures.all if placed.figure.end <= one.figure.start < end)
+    return tuple(period for one in others for period in period_beside(view.text, one.figure))
 
 
 def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: Page) -> bool:

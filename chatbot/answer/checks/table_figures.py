@@ -90,23 +90,27 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
     own = options[this]
     sentence = mention.nearby[-2] if len(mention.nearby) > 1 else frozenset[str]()
     bare = own.words - _TOTAL  # "operating expenses" may be their total
+    beside = _shared(view, own, mention)
     for scope, said in enumerate(mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]):
         lenient = options is view.rows and scope >= len(mention.nearby) - 2  # a whole sentence may name several rows, a table's title among them
         scores = view.once(_named_in_full, view, options, said)  # the same for every figure of a sentence, and every cell that it may be
         found = [index for index in scores if index != this and rivals(index) and not _is_short_for(options[index], own, sentence)]
-        if (
-            said is mention.nearby[-1] and sentence
-        ):  # what is named elsewhere in the answer is not meant where the sentence has more of this one's name
-            near = _score(view, own, sentence) - SAME
-            found = [
-                index for index in found if options[index].words <= mention.asked or (own.words and _score(view, options[index], sentence) >= near)
-            ]
+        if scope:  # named further off, and less beside the figure than this one
+            found = [index for index in found if options[index].words <= mention.asked or _shared(view, options[index], mention) >= beside]
+        if said is mention.nearby[-1] and sentence:  # what is named elsewhere counts where it was asked for, or the sentence has more of its name
+            near = _score(view, own, sentence) + SAME
+            found = [index for index in found if options[index].words <= mention.asked or _score(view, options[index], sentence) > near]
         best = max(found, key=lambda index: scores[index], default=this)
         if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
             return best
         if found or this in scores or (bare and bare <= said):
             return this
     return None
+
+
+def _shared(view: TableView, named: Named, mention: Mention) -> float:
+    """The weight of a name's words that stand right beside the figure."""
+    return sum(view.weights[word] for word in named.words & mention.nearby[0])
 
 
 def _is_short_for(named: Named, own: Named, sentence: Words) -> bool:
@@ -154,7 +158,8 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
 
     def rival(column: int) -> bool:
         named_apart = not view.columns[column].words <= view.rows[place.row].words
-        return column in fitting and named_apart and not (mention.base or of_other_kind(column)) and (fits <= 0 or fitting[column] > 0)
+        weak = (mention.base or of_other_kind(column)) and not view.columns[column].words <= mention.nearby[0] | mention.asked
+        return column in fitting and named_apart and not weak and (fits <= 0 or fitting[column] > 0)
 
     named = _best_named(view, mention, view.columns, (place.column, rival))
     if named is None or named == place.column or _is_of_the_other(view, mention, place, named):

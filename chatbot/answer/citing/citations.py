@@ -15,6 +15,7 @@ from chatbot.answer.citing.clauses import clauses_of, is_aside, says_clause, uns
 from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
+from chatbot.answer.citing.refused import says_absent
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.sentences import parted, stems_of
 from chatbot.evidence.words import (
@@ -48,6 +49,7 @@ LEAST_QUOTED = 0.5
 OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
 UNSAID = "the pages cited for it do not have “{}”"
+MISSING = "it says what is missing, which no check can show: look through the page"
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
@@ -62,8 +64,11 @@ _FRAME = re.compile(
 )
 _ELLIPSIS = re.compile(r"\[?\.\.\.+\]?|\[?…\]?")
 # Words with a capital letter one behind the other: a name, or the head of an item.
-_CAPITAL = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ][^\W\d_]*"
-_NAME = re.compile(rf"\b{_CAPITAL}(?:(?: of| and| for| the| on|,)? {_CAPITAL})+")
+_CAPITAL = r"(?:[A-Z]-)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ][^\W\d_]*"
+_NAME = re.compile(rf"\b{_CAPITAL}(?:(?: of| and| for| the| on|,)? (?:{_CAPITAL}|[A-Z]{{2,}}\b))+")
+_OPENS_SENTENCE = re.compile(
+    r"([A-Z][a-z]+(?=,)|Since|Once|Before|After|Until|Unless|Although|Though|While|When|Where|Because|Despite|Both|Only|Under|Across)\b"
+)
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -177,7 +182,8 @@ class _Answer:
             reason = UNSAID.format(word)
         elif reason in FREELY_PUT:
             (first, last), basis = self._freely_put(mark, key, (first, last))
-            reason = {"figures": "", "reworded": REWORDED}.get(basis, reason)
+            missing = says_absent(self.blanked[slice(*self._statement(mark))])
+            reason = {"figures": "", "reworded": MISSING if missing else REWORDED}.get(basis, reason)
             quote = hit.page_text[first:last] if basis != "located" else quote
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
@@ -194,11 +200,12 @@ class _Answer:
         worked = any(start <= figure < end and status == "derived" for figure, status in self.figures)
         words = self._beside_sums(start, end) if worked else stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
-        if len(words & view.stems.all) < least and not (worked and _short(key) in self.reckoned_from):
-            return at, "located"
+        statuses = {status for figure, status in self.figures if start <= figure < end}
+        confirmed = bool(statuses) and statuses <= FINE and any(figures_stating(figure, view) for figure in find_figures(self.blanked[start:end]))
+        if len(words & view.stems.all) < least and not (confirmed or (worked and _short(key) in self.reckoned_from)):
+            return (self._place(start, end, view), "reworded") if says_absent(self.blanked[start:end]) else (at, "located")
         place = at if at[0] >= 0 else self._place(start, end, view)
-        has_figures = any(start <= figure < end for figure, _ in self.figures)
-        if has_figures and self._stands(mark, start, end) and has_numbers(self.blanked[start:end], view, place):
+        if statuses and self._stands(mark, start, end) and has_numbers(self.blanked[start:end], view, place):
             return place, "figures"
         return self._place(start, end, view), "reworded"
 
@@ -212,6 +219,8 @@ class _Answer:
         """A name of several words of which no page, question or exchange of the prompt has one; "" where there is none."""
         for found in _NAME.finditer(self.blanked, start, end):
             words = [word for word in _NAME_WORD.findall(found[0]) if word.casefold() not in STOP_WORDS]
+            if opening := _OPENS_SENTENCE.match(found[0]):  # "Since December", "Notably, Acme"
+                words = [word for word in words if word != opening[1]]
             initials = "".join(word[0] for word in words)
             if len(words) > 1 and initials not in self._known_text and any(word.casefold() not in self._known_words for word in words):
                 return " ".join(found[0].split())

@@ -40,6 +40,8 @@ VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|shall|should|mu
 # A past form and what was done to whom: "abolished the debt anchor".
 PAST = re.compile(r"\b[a-z]{2,}ed (?:(?:the|a|an|its|their|all|his|her)\b|(?-i:[A-Z])\w+)", re.I)
 _MOVING = stems_of(" ".join(MOVES[0] | MOVES[1]))
+# How someone speaks, which the page need not say.
+_REPORTING = frozenset("called described explained noted stressed argued remarked mentioned named listed linked tied".split())
 # What something is put down to.
 _CAUSE = re.compile(
     r"\b(?:(?:due|owing|thanks|attributable|attributed) (?:\w+ly |in part )?to|because of|driven (?:\w+ly )?by|caused by|result(?:ed|ing)? from)\s+"
@@ -130,6 +132,7 @@ def unsaid(said: str, page: Page, known: str) -> str:
     for part in _PARTS.split(said):
         done, cause = PAST.search(part), _CAUSE.search(part)
         verb = str(done[0]).split()[0] if done and not find_figures(part) else ""
+        verb = "" if verb.casefold() in _REPORTING else verb
         words: list[str] = [verb, *_WORD.findall(cause[1] if cause else "")]
         for word in words:
             stems = _telling(word)

@@ -7,7 +7,7 @@ import re
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.prompt import NOT_THERE
 
-__all__ = ["is_refusal"]
+__all__ = ["is_refusal", "says_absent"]
 
 _AS_TOLD = re.compile(rf"\W*(?:answer\W{{1,6}})?{NOT_THERE}\b", re.IGNORECASE)
 _SOURCES = (
@@ -31,6 +31,22 @@ _POLITE = re.compile(
     rf"(?:the |this )?(?:requested |required |relevant )?{_ASKED_FOR}[^.!?\n]{{0,80}}\b(?:is|are|was|can|could)(?: ?not|n['’]t)\b)",
     re.IGNORECASE,
 )
+
+
+# "The pages of the May note do not mention …", "These excerpts give no …": what it says of them no page can show.
+_SUBJECT = (
+    r"(?:the|these|this|those) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?|pages?|passages?|filings?|reports?|texts?)(?: [\w'’.,-]+){0,7}?"
+)
+_ABSENT = re.compile(
+    rf"\W*{_SUBJECT} (?:(?:do(?:es)? not|don['’]t|doesn['’]t|did not|nowhere|never)\b|"
+    r"(?:contain|state|give|show|include|report|mention|say|provide|have|has)s? (?:no|nothing|neither)\b)",
+    re.IGNORECASE,
+)
+
+
+def says_absent(said: str) -> bool:
+    """Whether a sentence says what the pages given do not have."""
+    return _ABSENT.match(said) is not None
 
 
 def is_refusal(text: str) -> bool:

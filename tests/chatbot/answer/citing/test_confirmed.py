@@ -62,6 +62,8 @@ def test_what_stands_there_in_other_words_counts_for_what_it_is(answer: str, bas
             "Each constituency",
         ),
         ("The budget has these objectives [S1-7f3a]:\n\n- Real growth of 6.6 percent\n- A fiscal deficit of 3.1 percent\n", "The objectives"),
+        # Nothing of it is there but its figure, which is right.
+        ("Bribes that ministers took came to K40,000 [S1-7f3a].", "Service fees"),
         # A term in quotation marks quotes nothing that is said of it.
         ("A post office waives its “threshold on interest” for farmers [S1-7f3a].", "Service fees"),
     ],

@@ -1,0 +1,22 @@
+"""Knows whether a number of years is one that the years named beside it come to, "two years earlier" of 2015 and 2013; knows no pages."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from chatbot.answer.checks.claims import Claim
+
+__all__ = ["counts_years"]
+
+MOST_YEARS = 12
+
+
+def counts_years(claim: Claim) -> bool:
+    """Whether a figure counts years, and two of those that answer and question name lie so far apart, or are the first and last of so many."""
+    figure = claim.figure
+    if not (figure.bare and 1 < figure.value <= MOST_YEARS and figure.value.is_integer()):
+        return False
+    if not re.search(rf"\b{re.escape(figure.text)}[- ]years?\b", claim.paragraph, re.IGNORECASE):
+        return False
+    return any(abs(one - other) in (figure.value, figure.value - 1) for one, other in combinations(claim.mention.years, 2))

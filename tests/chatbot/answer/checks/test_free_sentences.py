@@ -1,0 +1,113 @@
+"""Figures of sentences that are freely put: which row, column, year and sign each is given for, and what is worked out from the cells of a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.answer.citing.statements import Checked, check_statements
+from chatbot.records import Hit, Prompt
+from ingestion.records import Cell, Rect, Row, Table
+
+HEADS = ("2016", "2015", "Change")
+ROWS = (
+    ("Net income of the group", "(1,130)", "306", ""),
+    ("Net income", "(777)", "762", ""),
+    ("Income tax expense", "390", "370", "5.4%"),
+    ("Income before income taxes", "49", "83", "-41.0%"),
+    ("Treasury stock, at cost", "(71,624)", "(67,810)", ""),
+    ("Total operating expenses", "9,343", "8,120", "15.1%"),
+    ("Other", "148", "137", "8.0%"),
+    ("Gas revenue", "3,802", "3,176", ""),
+    ("Total revenue", "17,667", "16,833", ""),
+    ("Dividends ($5.66 per share)", "(4,168)", "(3,919)", ""),
+)
+
+
+def page() -> Hit:
+    lines, rows, text = [], [], "Statement of income\n(in millions)\n2016 2015 Change\n"
+    for label, *cells in ROWS:
+        begun, start = len(text), len(text) + len(label) + 1
+        found: list[Cell | None] = []
+        for cell in cells:
+            found.append(Cell(cell, start, start + len(cell)) if cell else None)
+            start += len(cell) + 1 if cell else 0
+        line = " ".join([label, *filter(None, cells)]) + "\n"
+        rows.append(Row(label, tuple(found), "", begun, begun + len(line) - 1))
+        lines.append(line)
+        text += line
+    text += "The cost was $630 thousand, for 1,200 people (2015: $572 thousand). Fees of $12 million were paid in 2014.\n"
+    table = Table("Statement of income", "(in millions)", HEADS, tuple(rows), Rect(0.0, 0.0, 1.0, 1.0))
+    return Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text=text, page_text=text, body=text, tables=(table,))
+
+
+def checked(answer: str, question: str = "What happened in 2016?") -> Checked:
+    return check_statements(answer, Prompt(question, question, {"S1-7f3a": page()}, (), (), (), "7f3a"))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        # Two rows in one sentence, each named beside its own figure.
+        "The group paid $390 million of income tax on only $49 million of income before taxes in 2016 [S1-7f3a].",
+        # What is named elsewhere in the answer is not meant.
+        "Other costs were small [S1-7f3a]. In 2016 operating expenses came to $9,343 million [S1-7f3a].",
+        # A short name for what the sentence has named in full.
+        "The net income of the group was -$1,130 million in 2016, compared with net income of $306 million in 2015 [S1-7f3a].",
+        # The sign is told in words, and the figure is rounded.
+        "Treasury stock at cost stood at $71.6 billion in 2016 [S1-7f3a].",
+        # The year is that of what is compared with.
+        "Income tax expense was $390 million, against $370 million in 2015 [S1-7f3a].",
+        "Gas revenue rose from $3,176 million to $3,802 million [S1-7f3a].",
+        # An amount per share in a label does not make its row one of amounts per share.
+        "Dividends of $4,168 million were paid in 2016 [S1-7f3a].",
+        # The page ties its year to the other figure.
+        "The cost was $630 thousand in 2016 [S1-7f3a].",
+        # Years between those that are named.
+        "Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].",
+    ],
+)
+def test_a_right_figure_of_a_free_sentence_is_supported(answer: str) -> None:
+    assert {check.status for check in checked(answer).numbers} <= {"supported", "derived"}, checked(answer).numbers
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The group paid $49 million of income tax expense in 2016 [S1-7f3a].",
+        "In 2016 gas revenue was $17,667 million [S1-7f3a].",
+        "Income tax expense was $370 million in 2016, against $390 million in 2015 [S1-7f3a].",
+        "Income before income taxes rose 41.0% [S1-7f3a].",
+        "The cost was $572 thousand in 2016 [S1-7f3a].",
+        "Fees of $12 million were paid in 2016 [S1-7f3a].",
+        "Income tax expense was $390 million in 2016, over seven years [S1-7f3a].",
+    ],
+)
+def test_a_wrong_figure_of_a_free_sentence_is_doubted(answer: str) -> None:
+    assert not {check.status for check in checked(answer).numbers} <= {"supported", "derived"}, checked(answer).numbers
+
+
+@pytest.mark.parametrize(
+    ("answer", "formula"),
+    [
+        ("Total revenue grew by 5.0% in 2016 [S1-7f3a].", "(17,667 - 16,833) / 16,833"),
+        ("Gas revenue was up $626 million in 2016 [S1-7f3a].", "3,802 - 3,176"),
+        ("Gas revenue made up 22% of total revenue in 2016 [S1-7f3a].", "3,802 / 17,667"),
+    ],
+)
+def test_what_cells_that_a_sentence_names_come_to_is_derived(answer: str, formula: str) -> None:
+    (check,) = [check for check in checked(answer).numbers if check.status != "supported"]
+    assert check.status == "derived" and formula in (check.formula or "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Total revenue grew by 5.9% in 2016 [S1-7f3a].",
+        "Total revenue fell by 5.0% in 2016 [S1-7f3a].",
+        "Gas revenue was up $262 million in 2016 [S1-7f3a].",
+        "Gas revenue made up 27% of total revenue in 2016 [S1-7f3a].",
+        "Tolls made up 22% of total revenue in 2016 [S1-7f3a].",
+    ],
+)
+def test_what_they_do_not_come_to_is_doubted(answer: str) -> None:
+    assert any(check.status not in ("supported", "derived") for check in checked(answer).numbers)
