@@ -59,6 +59,7 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 _BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)
+_CHAINED = re.compile(r"[\s,(]{0,3}(?:(?:to|or|by|from|at|i\.e\.|about|around|roughly|nearly)[\s(]{1,3}){0,3}")
 _CLAUSE_END = re.compile(r"[,;:]\s|\s(?:and|but|while|with)\s")
 # What follows is compared with what stands before.
 _AGAINST = re.compile(r"\b(?:against|versus|vs\.?|compared (?:with|to)|than|up from|down from)\b", re.IGNORECASE)
@@ -236,12 +237,19 @@ class _Sentence:
             left = part.end()
         right = self._figures[after[0]].start if after else self._scope.end
         left, right = max(left, self._figures[start].start - CLAUSE_REACH), min(right, self._figures[end - 1].end + CLAUSE_REACH)
+        while before and _CHAINED.fullmatch(self._source, left, self._figures[start].start):  # "rose 15% to 9": 9 is of what 15% is
+            at = bisect_left(self._amounts, before[0])
+            before = self._amounts[max(0, at - 1) : at]
+            left = max(self._figures[before[0]].end if before else self._scope.start, self._figures[start].start - CLAUSE_REACH)
         lead = self._source[left : self._figures[start].start].rstrip()
         around = label_words(f"{lead} {self._source[self._figures[end - 1].end : right]}")
         if lead.endswith((":", "=")):  # "Wages: 5; Rents: 6"
             return label_words(_ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]), around, self._all
         colon = lead.rfind(":")
         nearer = [label_words(lead[colon + 1 :])] if colon >= 0 else []
+        own_clause = _CLAUSE_END.split(self._source[self._figures[end - 1].end : right])[0]
+        if (words := label_words(f"{lead} {own_clause}")) and words != around:
+            nearer.append(words)
         if _TIES.search(lead) and after and _TIES.search(self._source[self._figures[end - 1].end : right].rstrip()):
             nearer.append(label_words(lead))  # "paper of 5 plus debt of 6": what stands between is of the other
         return (*nearer, around, self._all)

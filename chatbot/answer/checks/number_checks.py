@@ -106,11 +106,11 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 
 def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> NumberCheck:
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
+    if counts_years(claim) and not any(verdict.status == "supported" for verdict in verdicts.values()):
+        return _result(claim, _Verdict("supported", "counts the years that answer and question name"), None)
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
             return _result(claim, verdicts[key], key)
-    if counts_years(claim):
-        return _result(claim, _Verdict("supported", "counts the years that answer and question name"), None)
     if any(_verdict(claim, view).status == "supported" for key, view in views.items() if key not in keys):
         return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
     if any(agree(claim.figure, other) for other in questioned):

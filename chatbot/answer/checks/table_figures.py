@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from chatbot.evidence.mentions import SAME_PERIOD, Mention, agreement, label_words, periods_in
+from chatbot.evidence.mentions import SAME_PERIOD, Mention, agreement, label_words, may_be_one, periods_in
 from chatbot.evidence.table_cells import Named, Place, TablesOfPage, TableView, Words
 from ingestion.language.periods import Period
 
@@ -90,16 +90,16 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
     own = options[this]
     sentence = mention.nearby[-2] if len(mention.nearby) > 1 else frozenset[str]()
     bare = own.words - _TOTAL  # "operating expenses" may be their total
-    beside = _shared(view, own, mention)
+    beside = _shared(view, own, mention.nearby[0]) if mention.nearby else 0.0
     for scope, said in enumerate(mention.nearby[: -1 if own.words <= _TOTAL and len(mention.nearby) > 1 else None]):
         lenient = options is view.rows and scope >= len(mention.nearby) - 2  # a whole sentence may name several rows, a table's title among them
         scores = view.once(_named_in_full, view, options, said)  # the same for every figure of a sentence, and every cell that it may be
-        found = [index for index in scores if index != this and rivals(index) and not _is_short_for(options[index], own, sentence)]
+        found = [index for index in scores if index != this and rivals(index) and not _is_short_for(options[index], own, sentence | mention.asked)]
         if scope:  # named further off, and less beside the figure than this one
-            found = [index for index in found if options[index].words <= mention.asked or _shared(view, options[index], mention) >= beside]
+            found = [index for index in found if options[index].words <= mention.asked or _shared(view, options[index], mention.nearby[0]) >= beside]
         if said is mention.nearby[-1] and sentence:  # what is named elsewhere counts where it was asked for, or the sentence has more of its name
-            near = _score(view, own, sentence) + SAME
-            found = [index for index in found if options[index].words <= mention.asked or _score(view, options[index], sentence) > near]
+            near = _shared(view, own, sentence) + SAME
+            found = [index for index in found if options[index].words <= mention.asked or _shared(view, options[index], sentence) > near]
         best = max(found, key=lambda index: scores[index], default=this)
         if found and scores[best] > _score(view, own, said) + SAME and not (lenient and this in scores and not own.words < options[best].words):
             return best
@@ -108,13 +108,13 @@ def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], m
     return None
 
 
-def _shared(view: TableView, named: Named, mention: Mention) -> float:
-    """The weight of a name's words that stand right beside the figure."""
-    return sum(view.weights[word] for word in named.words & mention.nearby[0])
+def _shared(view: TableView, named: Named, said: Words) -> float:
+    """The weight of a name's words that are said."""
+    return sum(view.weights[word] for word in named.words & said)
 
 
 def _is_short_for(named: Named, own: Named, sentence: Words) -> bool:
-    """Whether a name is the beginning of one that the sentence has in full: "net income" of "net income of the group"."""
+    """Whether a name is the beginning of one that sentence and question have in full: "net income" of "net income of the group"."""
     return named.words < own.words <= sentence
 
 
@@ -141,7 +141,7 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     fits = _fits(view, mention, place)
     columns = [column for column in range(len(view.columns)) if column != place.column and _differs(view, place, column)]
     fitting = {column: _fits(view, mention, Place(place.table, place.row, column)) for column in columns}
-    if fits == 0:
+    if fits == 0 and not (all(fit <= 0 for fit in fitting.values()) and _may_be_called(view, mention, place)):
         others = [column for column in columns if fitting[column] > 0]
         shown = " and ".join(period.text for period in view.periods(place.row, place.column)[:2])
         objection = f"its value is that of {shown}, not of {mention.periods[0].text}"
@@ -158,13 +158,19 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
 
     def rival(column: int) -> bool:
         named_apart = not view.columns[column].words <= view.rows[place.row].words
-        weak = (mention.base or of_other_kind(column)) and not view.columns[column].words <= mention.nearby[0] | mention.asked
+        asked = mention.asked if view.digits(place.row, column).lstrip("-") not in mention.figures else frozenset[str]()
+        weak = (mention.base or of_other_kind(column)) and not view.columns[column].words <= mention.nearby[0] | asked
         return column in fitting and named_apart and not weak and (fits <= 0 or fitting[column] > 0)
 
     named = _best_named(view, mention, view.columns, (place.column, rival))
     if named is None or named == place.column or _is_of_the_other(view, mention, place, named):
         return ""
     return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, named)}"
+
+
+def _may_be_called(view: TableView, mention: Mention, place: Place) -> bool:
+    """Whether a stated fiscal year may be what the cell's column has by the calendar, or the other way round."""
+    return any(may_be_one(stated, own) for stated in mention.periods for own in view.periods(place.row, place.column) if stated.kind != own.kind)
 
 
 def _is_of_the_other(view: TableView, mention: Mention, place: Place, named: int) -> bool:

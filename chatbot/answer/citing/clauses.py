@@ -132,8 +132,7 @@ def unsaid(said: str, page: Page, known: str) -> str:
     for part in _PARTS.split(said):
         done, cause = PAST.search(part), _CAUSE.search(part)
         verb = str(done[0]).split()[0] if done and not find_figures(part) else ""
-        verb = "" if verb.casefold() in _REPORTING else verb
-        words: list[str] = [verb, *_WORD.findall(cause[1] if cause else "")]
+        words: list[str] = [word for word in (verb, *_WORD.findall(cause[1] if cause else "")) if word.casefold() not in _REPORTING]
         for word in words:
             stems = _telling(word)
             if stems and not stems <= page.stems.all and not any(word.casefold() in one for one in _DIRECTIONS) and word not in known:

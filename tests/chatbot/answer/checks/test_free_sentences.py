@@ -62,6 +62,8 @@ def checked(answer: str, question: str = "What happened in 2016?") -> Checked:
         "Dividends of $4,168 million were paid in 2016 [S1-7f3a].",
         # The page ties its year to the other figure.
         "The cost was $630 thousand in 2016 [S1-7f3a].",
+        # What stands behind "to" is of what the percentage before it is of; what follows the comma is another row's.
+        "In 2016 operating expenses rose 15.1% to $9,343 million, with income tax expense up 5.4% [S1-7f3a].",
         # Years between those that are named.
         "Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].",
     ],
