@@ -26,6 +26,9 @@ RULES = ("table", "fence", "list", "heading", "hr", "newline", "escape", "backti
 # Private characters stand for what is put in, which Markdown takes for letters; a text's own go.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _OPEN, _CLOSE, _STAR, _DIGITS = "\ue000", "\ue001", "\ue002", 0xE010
+# Before a key and behind a statement, which end what is bold as a space does; no space is shown.
+_GAP = "\u2005"
+_UNSAID = f" .{_GAP}"
 _PLACED = re.compile(f"{_OPEN}([{chr(_DIGITS)}-{chr(_DIGITS + 9)}]+){_CLOSE}")
 # "3*4" is a product.
 _TIMES = re.compile(rf"(?<=[0-9)%{_CLOSE}])(\s?)\*(?=\s?[0-9({DRAWN_SIGNS}{_OPEN}])")
@@ -46,14 +49,15 @@ def formatted_html(text: str, marks: Iterable[tuple[int, int, str]] = ()) -> str
     pieces: list[str] = []
     position = 0
     for start, end, html in marks:
-        pieces += [plain[position:start], f"{_OPEN}{''.join(chr(_DIGITS + int(digit)) for digit in str(len(placed)))}{_CLOSE}"]
+        gap = _GAP if KEYS_IN_BRACKETS.match(plain, start) or html.startswith(" ") else ""
+        pieces += [plain[position:start], f"{gap}{_OPEN}{''.join(chr(_DIGITS + int(digit)) for digit in str(len(placed)))}{_CLOSE}"]
         placed.append(html)
         position = end
     written = _TIMES.sub(rf"\1{_STAR}", "".join([*pieces, plain[position:]]))
     html = _markdown().render("\n".join(map(_within_row, written.split("\n")))).replace(_NO_HEAD, "<td></td>").replace("<br>\n", "<br>")
     if not _is_whole(written, html, len(placed)):
         html = f'<p dir="auto">{escape(written).replace(chr(10), "<br>")}</p>\n'
-    return _PLACED.sub(lambda found: placed[_number(found[1])], html.replace(_STAR, "*"))
+    return _PLACED.sub(lambda found: placed[_number(found[1])], html.replace(f"{_GAP}{_OPEN}", _OPEN).replace(_STAR, "*"))
 
 
 def _is_whole(written: str, html: str, placed: int) -> bool:
@@ -69,8 +73,8 @@ def _within_row(line: str) -> str:
     if not line.lstrip().startswith("|"):
         return line
     row, _, behind = line.rpartition("|")
-    beside = KEYS_IN_BRACKETS.sub("", _PLACED.sub("", behind)).strip(" .")
-    return line if beside or not behind.strip(" .") else f"{row.rstrip()} {behind.strip()} |"
+    beside = KEYS_IN_BRACKETS.sub("", _PLACED.sub("", behind)).strip(_UNSAID)
+    return line if beside or not behind.strip(_UNSAID) else f"{row.rstrip()} {behind.strip()} |"
 
 
 def _number(digits: str) -> int:

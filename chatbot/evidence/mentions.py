@@ -48,7 +48,9 @@ _TIED_AFTER = re.compile(
     r"(?:\s[a-z]{3,15}(?:s|ed))?(?:\sof\s[A-Za-z]{1,15})?"
     rf"(?:\s?\(|,?\s(?:in|for|at|on|during|as\s(?:of|at))\s(?:(?:the|year|years|fiscal|financial|end|ended|ending|of|[0-9]{{1,2}}|{MONTH}),?\s(?:[0-9]{{1,2}},\s)?){{0,5}})"
 )
-_TIED_BEFORE = re.compile(r":\s|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?")
+_TIED_BEFORE = re.compile(
+    r":\s|\s[-–—]\s(?=\W)|\s(?:was|were|is|are|will\sbe|stood\sat|came\sto|amounted\sto|reached|totall?ed)\s|\)\s?:?\s(?:(?:was|were)\s)?"
+)
 _NO_TIE = re.compile(  # "in 2015 prices", "in 2022 and 2023"
     rf"\s(?:constant\s)?(?:prices|{CURRENCY_NAME}|terms|levels)\b|\s?(?:[-–,/&]|to\b|and\b|or\b|through\b)\s?(?:fiscal\s|{FISCAL}\s?)?" + YEAR
 )

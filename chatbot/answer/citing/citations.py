@@ -184,7 +184,7 @@ class _Answer:
             (first, last), basis = self._freely_put(mark, key, (first, last))
             missing = says_absent(self.blanked[slice(*self._statement(mark))])
             reason = {"figures": "", "reworded": MISSING if missing else REWORDED}.get(basis, reason)
-            quote = hit.page_text[first:last] if basis != "located" else quote
+            quote = hit.page_text[max(0, first) : max(0, last)] if basis != "located" else quote
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
         instructs = instructs_by_name(hit) or any(
@@ -202,8 +202,10 @@ class _Answer:
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
         statuses = {status for figure, status in self.figures if start <= figure < end}
         confirmed = bool(statuses) and statuses <= FINE and any(figures_stating(figure, view) for figure in find_figures(self.blanked[start:end]))
+        if says_absent(self.blanked[start:end]) and not statuses:
+            return (-1, -1), "reworded"
         if len(words & view.stems.all) < least and not (confirmed or (worked and _short(key) in self.reckoned_from)):
-            return (self._place(start, end, view), "reworded") if says_absent(self.blanked[start:end]) else (at, "located")
+            return at, "located"
         place = at if at[0] >= 0 else self._place(start, end, view)
         if statuses and self._stands(mark, start, end) and has_numbers(self.blanked[start:end], view, place):
             return place, "figures"

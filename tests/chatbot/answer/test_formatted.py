@@ -96,6 +96,14 @@ def test_where_markdown_would_leave_something_out_it_is_shown_as_it_was_written(
     assert "<table" not in html and html.count("<i>⚠</i>") == 1 and unescape(re.sub("<[^>]*>", "", html)).count("|") == text.count("|")
 
 
+def test_what_ends_in_a_full_stop_is_bold_before_a_key_and_before_a_mark() -> None:
+    text = "**It fell by 5%.**[S1] **So it is.**"
+    marks = [(18, 22, '<b class="key">1</b>'), (len(text), len(text), ' <i class="mark">not found</i>')]
+    assert formatted_html(text, marks) == (
+        '<p dir="auto"><strong>It fell by 5%.</strong><b class="key">1</b> <strong>So it is.</strong> <i class="mark">not found</i></p>\n'
+    )
+
+
 def test_a_mark_in_a_cell_that_the_table_has_not_is_shown() -> None:
     text = "| Who | What |\n|---|---|\n| Minister | fled | [S2] |"
     at = text.index("[S2]")

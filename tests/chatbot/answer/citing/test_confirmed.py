@@ -91,6 +91,12 @@ def test_what_does_not_stand_there_stays_doubted(answer: str) -> None:
     assert [citation.verified for citation in citations(answer)] == [False]
 
 
+def test_what_is_said_to_be_missing_is_neither_verified_nor_doubted() -> None:
+    (citation,) = citations("The pages of the June budget do not mention any minimum wage for farmers [S1-7f3a].")
+    assert (citation.verified, citation.doubted, citation.quote) == (False, False, "") and "missing" in (citation.reason or "")
+    assert citations("The ministers do not mention any minimum wage for farmers [S1-7f3a].")[0].doubted
+
+
 def test_a_page_beside_another_counts_only_with_words_of_its_own() -> None:
     first, second = citations("Constituencies get K36.1 million for 2025, after K30.6 million for 2024 [S1-7f3a][S2-7f3a].")
     assert (first.verified, second.verified) == (True, False)
