@@ -322,6 +322,22 @@ class Answer:
         """Whether a chat model wrote it, in words of its own."""
         return self.model not in {"extractive", "memory"}
 
+    @property
+    def best_first(self) -> bool:
+        """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a list, a sum, or a model's words."""
+        is_list = self.understanding is not None and self.understanding.form == "list"
+        return self.answered and self.model == "extractive" and not is_list and not any(check.formula for check in self.numbers)
+
+    @property
+    def first(self) -> str:
+        """What is said first; the rest, where it is passages that came next near, stands in `further`."""
+        return self.text.partition("\n\n")[0] if self.best_first else self.text
+
+    @property
+    def further(self) -> str:
+        """Further passages of the pages, "" for none: what a reader unfolds."""
+        return self.text.partition("\n\n")[2] if self.best_first else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:

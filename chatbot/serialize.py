@@ -31,7 +31,8 @@ def answer_line(answer: Answer) -> dict[str, Any]:
     """An answer as `ask --json` prints it. Notices follow the notes, with the layer "notice"; "error" is there only where the chat model failed."""
     shortened = answer.compression
     return {
-        "answer": answer.text,
+        "answer": answer.first,
+        "further": answer.further,
         "answered": answer.answered,
         "reason": answer.reason,
         "nearest": _each(answer.nearest, NEAREST),

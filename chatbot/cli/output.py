@@ -88,7 +88,7 @@ def place_text(document: str, page: int | None, label: str | None) -> str:
 
 
 def answer_text(answer: Answer) -> str:
-    lines = [answer.text, ""]
+    lines = [answer.first, "", *(("More from these pages:", "", answer.further, "") if answer.further else ())]
     if answer.error and answer.answered:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
     for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():

@@ -31,6 +31,7 @@ FIGURES = {
     "contradicted": "⚠ the cited page gives another figure",
     "unsupported": "⚠ not found on the cited pages",
 }
+MORE = "More from these pages"
 # Characters of what is said of a figure.
 LONGEST_TIP = 300
 # Words in the last columns of a row of figures: "Yes", "not met".
@@ -72,7 +73,8 @@ def answer_html(
     """An answer in its paragraphs. citations, numbers, statements: as in Answer; no citations while it is being written and nothing is judged yet.
 
     exchange: number of the exchange whose buttons its citations press, see press_key; None where there are none to press. best_first: its first paragraph is
-    the answer, what follows came next near. by_model: what a chat model wrote in Markdown is shown so, but for the documents' own words before it.
+    the answer, what follows came next near and is unfolded by its reader. by_model: what a chat model wrote in Markdown is shown so, but for the documents'
+    own words before it.
     """
     shown = visible(text).strip()
     keys = list(_keys(shown, citations, exchange))
@@ -82,7 +84,7 @@ def answer_html(
     keyed = {start for start, _, _ in keys}
     blocks = [_row_html(shown, start, end, marks, keyed) or f"<p>{_marked(shown, start, end, marks)}</p>" for start, end in _paragraphs(shown)]
     if best_first and len(blocks) > 1:
-        blocks[1:] = ['<div class="further" role="group" aria-label="Further passages">', *blocks[1:], "</div>"]
+        blocks[1:] = [f'<details class="further"><summary>{MORE}</summary>', *blocks[1:], "</details>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
 
 

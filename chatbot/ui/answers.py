@@ -37,14 +37,13 @@ def draw_given(given: Given, house: House) -> None:
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     if answer.answered:
-        best_first = _is_best_first(answer)
         html = answer_html(
             answer.text,
             answer.citations,
             answer.numbers,
             statements=answer.statements,
             exchange=given.number,
-            best_first=best_first,
+            best_first=answer.best_first,
             by_model=answer.by_model,
         )
         st.html(html)
@@ -58,12 +57,6 @@ def draw_given(given: Given, house: House) -> None:
         st.html(recalled)
     _draw_shortened(given)
     draw_account(given, house)
-
-
-def _is_best_first(answer: Answer) -> bool:
-    """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a list, a sum, or a model's words."""
-    is_list = answer.understanding is not None and answer.understanding.form == "list"
-    return answer.model == "extractive" and not is_list and not any(check.formula for check in answer.numbers)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:

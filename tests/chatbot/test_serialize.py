@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from chatbot.records import Answer, Citation, Compression, Hit, Note, NumberCheck, PageRef, Prompt, Understanding
 from chatbot.serialize import answer_line, answer_record, hit_line
@@ -35,6 +36,13 @@ def test_an_answer_has_the_promised_fields() -> None:
     assert [note["layer"] for note in line["notes"]] == ["situations", "notice"]
     assert line["understanding"]["years"] == [2024]
     assert line["compression"] == {"original_tokens": 30, "compressed_tokens": 15, "chunks_compressed": 2, "kept_exchanges": []}
+
+
+def test_further_passages_stand_apart_where_the_first_is_the_answer() -> None:
+    said = Answer("q", "q", "The ceiling is 3 [S1].\n\nIt rose [S2].\n\nIt fell [S2].", True)
+    assert (answer_line(said)["answer"], answer_line(said)["further"]) == ("The ceiling is 3 [S1].", "It rose [S2].\n\nIt fell [S2].")
+    for whole in (replace(said, model="m"), replace(said, answered=False), replace(said, understanding=Understanding("q", "s", "list"))):
+        assert (answer_line(whole)["answer"], answer_line(whole)["further"]) == (said.text, "")
 
 
 def test_what_an_answer_lacks_is_null() -> None:

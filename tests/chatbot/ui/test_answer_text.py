@@ -197,7 +197,7 @@ def test_what_was_recalled_stands_apart_with_its_source_and_takes_no_effect() ->
 
 def test_the_likeliest_passage_stands_apart_from_the_further_ones() -> None:
     html = answer_html("First one.\n\nSecond one.\n\nThird one.", best_first=True)
-    further = '<div class="further" role="group" aria-label="Further passages"><p>Second one.</p><p>Third one.</p></div>'
+    further = '<details class="further"><summary>More from these pages</summary><p>Second one.</p><p>Third one.</p></details>'
     assert html == f'<div class="answer"><p>First one.</p>{further}</div>'
     assert "further" not in answer_html("First one.", best_first=True) + answer_html("First one.\n\nSecond one.")
 
