@@ -34,7 +34,7 @@ MOST_LIST_WORDS = 260
 WINDOW_WORDS = 60
 # Log-odds by which a further passage may be less likely than the best one, and one of another page: that costs its reader a second page.
 CLOSE_TO_BEST = 4.0
-CLOSE_TO_BEST_ELSEWHERE = 0.5
+CLOSE_TO_BEST_ELSEWHERE = 1.0
 LONGEST_PASSAGE = 1_200
 WORD, MONTHS = re.compile(r"[^\W\d_]{2}"), re.compile(rf"\b{MONTH}")
 # Fewer words than this are no sentence that goes on from another: a chart's label, "88%", "Jai Hind."
@@ -149,7 +149,7 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         if lead := window[0].lead:  # with a mark where items between the two are left out
             shown[:0] = [lead, LEFT_OUT] if window[0].skips else [lead]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
-        if (said and size > room) or any(len(own & other) >= 0.7 * len(own) for other in said):
+        if (said and size > room) or any(len(own & other) >= len(own) for other in said):
             continue
         said.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
