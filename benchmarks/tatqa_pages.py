@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.questions import Question, QuestionSet
 
-__all__ = ["load_tatqa"]
+__all__ = ["load_contexts", "load_tatqa"]
 
 # The set has kept some of the markup it was taken from.
 TAG = re.compile(r"</?[a-z]{1,8}>|&lt;/?[a-z]{1,8}&gt;")
@@ -36,6 +36,18 @@ def load_tatqa(path: Path, folder: Path, *, sample: int, seed: int) -> QuestionS
             files[name] = _make_page(folder / name, context)
         questions.append(Question(question["uid"], question["question"], name, (name,), frozenset({1}), kind=question["answer_type"]))
     return QuestionSet("tatqa", tuple(questions), tuple(files[name] for name in sorted(files)))
+
+
+def load_contexts(paths: Sequence[Path], folder: Path, *, most: int, seed: int) -> list[tuple[Mapping[str, Any], Path]]:
+    """Up to `most` contexts of some files, drawn by seed, each with the PDF of it, which is made in `folder`."""
+    contexts = [context for path in paths for context in json.loads(path.read_text("utf-8"))]
+    drawn = random.Random(seed).sample(contexts, min(most, len(contexts)))
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for context in drawn:
+        path = folder / f"context-{context['table']['uid'][:13]}.pdf"
+        found.append((context, path if path.exists() else _make_page(path, context)))
+    return found
 
 
 def _make_page(path: Path, context: Mapping[str, Any]) -> Path:

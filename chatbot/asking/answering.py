@@ -17,6 +17,7 @@ from chatbot.answer.prompt import size_of
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
+from chatbot.answer.tables.operations import by_operation
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
 from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
@@ -164,7 +165,7 @@ class Answering:
         first = next(iter(prompt.sources.values()), None)
         if first is None or (understanding.names and not any(is_about(self._library, first.version, name) for name in understanding.names)):
             return ""
-        return compute_answer(prompt, understanding) or work_out(prompt, understanding)
+        return compute_answer(prompt, understanding) or work_out(prompt, understanding) or by_operation(prompt, understanding)
 
     def _why_not(self, asked: Asked) -> str | None:
         """None where the pages may answer, else a key of REASONS."""

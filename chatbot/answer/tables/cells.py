@@ -16,7 +16,7 @@ from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["Cell", "Wanted", "find_cell", "newest_year", "stated_unit", "states_percent"]
+__all__ = ["Cell", "Wanted", "cell_of", "columns_by_year", "find_cell", "newest_year", "stated_unit", "states_percent"]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -88,7 +88,7 @@ def find_cell(wanted: Wanted, sources: Mapping[str, Hit]) -> Cell | None:
             for row in table.rows if column is not None else ():
                 fit = _fit(wanted, row)
                 if fit >= LEAST_FIT and column is not None and (best is None or fit - RANK_COST * rank > best[0]):
-                    cell = _cell(key, hit, table, row, column)
+                    cell = cell_of(key, hit, table, row, column)
                     best = (fit - RANK_COST * rank, cell) if cell else best
     return best[1] if best else None
 
@@ -150,7 +150,15 @@ def _column(table: Table, year: int | None) -> int | None:
     return whole[0] if len(whole) == 1 else None
 
 
-def _cell(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | None:
+def columns_by_year(table: Table) -> dict[int, int]:
+    """Year -> the one column whose head names it; years that several columns, or parts of a year, name are left out."""
+    of_year = [(found, at) for at, head in enumerate(table.heads) if not CHANGE.search(head) and (found := _year_of(head))]
+    years = [year for year, _ in of_year]
+    return {year: at for year, at in of_year if years.count(year) == 1}
+
+
+def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | None:
+    """The figure of a row in a column, None where there is none. key: of its page."""
     found = row.cells[column] if column < len(row.cells) else None
     figures = find_figures(found.text) if found else []
     if found is None or not figures:

@@ -1,0 +1,311 @@
+"""Answers worked out from the cells of a table by the operation that is asked for, of rows by the question's own words: changes, means, sums, ratios
+and shares, with the formula and every operand; knows no measures, and gives nothing where a row or a period is in doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from chatbot.answer.tables.cells import Cell, cell_of, columns_by_year
+from chatbot.answer.tables.wording import decimals_of, number_text, operand, said, unit_text
+from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.periods import without_periods
+from ingestion.language.terms import content_terms, terms
+from ingestion.records import Row, Table
+
+__all__ = ["Operation", "asked_operation", "by_operation"]
+
+# Share of a row's words that the question must have, and of the question's words that row, section, caption and heads must have.
+LEAST_SAID, LEAST_COVERED = 0.6, 0.6
+# A row's own words count more than those of what stands above it.
+ABOVE = 0.5
+# Scores nearer than this are in doubt, where the rows differ.
+IN_DOUBT = 0.05
+MOST_YEARS = 10
+MEAN_DECIMALS = 2
+_PERCENT = r"(?:percentage|percent|per cent|%)"
+_MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
+_GROWTH = re.compile(
+    rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)|\bgrowth rate\b|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
+    rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease|change))\b", re.IGNORECASE)
+_MEAN = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
+_SUM = re.compile(
+    r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both|between|from)\b.{0,40}\b(?:and|to)\b", re.IGNORECASE
+)
+_OF_TWO = (
+    ("ratio", re.compile(r"\bratio of (?P<part>.{2,100}?) to (?P<whole>.{2,100})", re.IGNORECASE)),
+    ("ratio", re.compile(r"\bproportion of (?P<part>.{2,100}?) (?:over|to) (?P<whole>.{2,100})", re.IGNORECASE)),
+    ("share", re.compile(r"(?P<part>.{2,120}?) as an? (?:proportion|share|percentage|%|percent|fraction) of (?P<whole>.{2,100})", re.IGNORECASE)),
+    (
+        "share",
+        re.compile(
+            rf"\b(?:{_PERCENT}|proportion|share)(?: constitution| composition| contribution)? of (?P<part>.{{2,100}}?) "
+            r"(?:out of|in|among|amongst|against|over|to|within) (?:the )?(?P<whole>(?:total|all|overall)\b.{2,100})",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "share",
+        re.compile(
+            rf"\bwhat {_PERCENT} of (?:the )?(?P<whole>total\b.{{2,80}}?) (?:is|are|was|were|came|comes)"
+            r"(?: (?:made up of|generated from|from|represented by|due to|accounted for by))? (?P<part>.{2,100})",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_BETWEEN = re.compile(r"\bdifference between (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
+_SUM_OF = re.compile(r"\b(?:sum|total) of (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
+# Words that say what is to be done, or go with any figure.
+_ASKING = frozenset(
+    terms(
+        "percentage percent change increase decrease growth rise fall decline drop difference increment reduction average mean sum total combined altogether ratio "
+        "proportion share constitution amount value number year years annual fiscal financial ended end period both between over respective respectively compared "
+        "company recorded reported much many nominal rate level versus"
+    )
+)
+_TOTALS = frozenset(terms("total totals net"))
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share". topics: the words of each operand's row."""
+
+    kind: str
+    topics: tuple[str, ...]
+
+
+def asked_operation(question: str) -> Operation | None:
+    """The one operation that a question asks for; None for none, or for one upon another, "the change in the average"."""
+    text = without_periods(question)
+    if _MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text)):
+        return None
+    for kind, pattern in _OF_TWO:
+        if (found := pattern.search(text)) and not _CHANGE.search(text):
+            return Operation(kind, (found["part"], found["whole"]))
+    if _GROWTH.search(text):
+        return Operation("growth", (text,))
+    if found := _BETWEEN.search(text):
+        one, other = found["one"], found["other"]
+        if _topic(one) and _topic(other):
+            return Operation("change", (one, other))
+    if _CHANGE.search(text):
+        return Operation("change", (text,))
+    if _MEAN.search(text):
+        return Operation("mean", (text,))
+    if (found := _SUM_OF.search(text)) and _topic(found["one"]) and _topic(found["other"]):
+        return Operation("sum", (found["one"], found["other"]))
+    return Operation("sum", (text,)) if _SUM.search(text) else None
+
+
+def by_operation(prompt: Prompt, asked: Understanding) -> str:
+    """The formula with its result, then the rows of its operands, each with its citation key; "" where nothing of the kind is asked for or a row is in doubt.
+
+    All operands are of the document that was found first."""
+    operation, first = asked_operation(asked.subject), next(iter(prompt.sources.values()), None)
+    if operation is None or first is None:
+        return ""
+    sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
+    named = frozenset(term for name in asked.names for term in terms(name)) | frozenset(terms(re.sub(r"[\W_]+", " ", first.document)))
+    found = _rows(operation.topics, sources, named)
+    if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
+        found = _rows((asked.subject,), sources, named)
+    if not found:
+        return ""
+    try:
+        return "\n\n".join(_KINDS[operation.kind](found, sorted(set(asked.years))))
+    except (_NoCellError, ZeroDivisionError):
+        return ""
+
+
+class _NoCellError(Exception):
+    """A period or a cell is not there, or does not go with another."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A row of a page's table. columns: year -> column."""
+
+    key: str
+    hit: Hit
+    table: Table
+    row: Row
+    columns: Mapping[int, int]
+
+    def cell(self, year: int) -> Cell:
+        """Its figure of a year. Raises _NoCellError."""
+        cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year]) if year in self.columns else None
+        if cell is None:
+            raise _NoCellError
+        return cell
+
+    def cells(self, years: Sequence[int]) -> list[Cell]:
+        """Those of some years, of all that it has where none is named; the oldest first."""
+        wanted = [year for year in years if year in self.columns] if years else sorted(self.columns)
+        if years and len(wanted) < len(years):
+            raise _NoCellError
+        return [self.cell(year) for year in wanted[-MOST_YEARS:]]
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _topic(text: str) -> frozenset[str]:
+    return frozenset(term for term in content_terms(text) if term not in _ASKING and not term[0].isdigit())
+
+
+def _rows(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
+    """The row of each topic; [] where one has none, or two have the same."""
+    found = [row for topic in topics if (row := _row(topic, sources, named))]
+    return found if len({id(one.row) for one in found}) == len(topics) else []
+
+
+def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str]) -> _Found | None:
+    """The row that a topic's words name best; None where none does, or another with other figures does as well."""
+    words = frozenset(content_terms(without_periods(topic)))
+    asked = _topic(topic) - named or _topic(topic)
+    scored: list[tuple[float, _Found]] = []
+    for key, hit in sources.items():
+        labels = frozenset(terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows)))
+        for table in hit.tables:
+            columns = columns_by_year(table)
+            around = frozenset(terms(" ".join([table.caption, *table.heads]))) if columns else frozenset[str]()
+            for row in table.rows if columns else ():
+                own = frozenset(terms(f"{row.label} {row.section}")) | around
+                if labels.isdisjoint(asked - own) and (score := _score(row, words, asked, around)):  # no other row is named by what this one lacks
+                    scored.append((score, _Found(key, hit, table, row, columns)))
+    scored.sort(key=lambda one: -one[0])
+    if not scored:
+        return None
+    best = scored[0]
+    rivals = [one for score, one in scored[1:] if score > best[0] - IN_DOUBT and _figures(one.row) != _figures(best[1].row)]
+    return None if rivals else best[1]
+
+
+def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:
+    """How well a question's words name a row, 0 where too few do."""
+    label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
+    own = label - _TOTALS or label
+    if not own or not any(cell is not None for cell in row.cells):
+        return 0.0
+    section = frozenset(terms(row.section))
+    told = len(own & words) / len(own)
+    covered = len(asked & label) + ABOVE * len((asked - label) & (section | around))
+    reached = len(asked & (label | section | around)) / len(asked) if asked else told
+    if told < LEAST_SAID or reached < LEAST_COVERED or 2 * len(asked & label) < len(asked - section):
+        return 0.0
+    total = 0.1 * (bool(label & _TOTALS) == bool(words & _TOTALS))
+    return told + (covered / len(asked) if asked else 0.0) + total
+
+
+def _figures(row: Row) -> tuple[str, ...]:
+    return tuple(cell.text if cell else "" for cell in row.cells)
+
+
+# ---------------------------------------------------------------- operations
+
+
+def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[Cell, Cell]:
+    """(earlier, later) of one row, or (subtrahend, minuend) of two in one year."""
+    if len(rows) == 2:
+        year = _one_year(rows, years)
+        one, other = (row.cell(year) for row in rows)
+        _check_alike(one, other)
+        return other, one
+    cells = rows[0].cells(sorted({min(years), max(years)}) if len(years) > 1 else ())
+    if len(years) == 1:  # against the year before
+        cells = rows[0].cells([years[0] - 1, years[0]])
+    if len(cells) < 2:
+        raise _NoCellError
+    pair = cells[-2] if not years else cells[0], cells[-1]
+    _check_alike(*pair)
+    return pair
+
+
+def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
+    common = set.intersection(*(set(row.columns) for row in rows))
+    wanted = [year for year in years if year in common] if years else sorted(common)
+    if not wanted or (years and len(years) > 1):
+        raise _NoCellError
+    return wanted[-1]
+
+
+def _check_alike(*cells: Cell) -> None:
+    """Raises _NoCellError where figures are of different scales or kinds."""
+    if len({(cell.scale, cell.percent) for cell in cells}) > 1:
+        raise _NoCellError
+
+
+def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    before, after = _pair(rows, years)
+    change, decimals = after.value - before.value, decimals_of([after, before])
+    result = f"{change:.{decimals}f} percentage points" if after.percent else f"{number_text(change, decimals)}{unit_text(after)}"
+    name = f"{after.label}, {_head(before)} to {_head(after)}" if len(rows) == 1 else f"{after.label} less {before.label}, {_head(after)}"
+    yield f"{_line(name)}: {operand(after)} - {operand(before)} = {result}."
+    yield from said([after, before])
+
+
+def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    before, after = _pair(rows, years)
+    if after.value * before.value < 0 or not before.value:  # of a base on the other side of nought a percentage says nothing
+        raise _NoCellError
+    growth = 100 * (after.value - before.value) / before.value
+    name = f"{after.label}, {_head(before)} to {_head(after)}"
+    yield f"{_line(name)}: 100 × ({operand(after)} - {operand(before)}) / {operand(before)} = {growth:.2f}%."
+    yield from said([after, before])
+
+
+def _mean(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    cells = rows[0].cells(list(range(min(years), max(years) + 1)) if years else ())
+    if len(cells) < 2:
+        raise _NoCellError
+    _check_alike(*cells)
+    mean = sum(cell.value for cell in cells) / len(cells)
+    unit = "%" if cells[0].percent else unit_text(cells[0])
+    yield f"{_line(f'{cells[0].label}, average')}: ({' + '.join(map(operand, cells))}) / {len(cells)} = {number_text(mean, MEAN_DECIMALS)}{unit}."
+    yield from said(cells)
+
+
+def _sum(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    if len(rows) == 2:
+        year = _one_year(rows, years)
+        cells = [row.cell(year) for row in rows]
+    else:
+        cells = rows[0].cells(years) if len(years) > 1 else []
+    if len(cells) < 2 or cells[0].percent:
+        raise _NoCellError
+    _check_alike(*cells)
+    total = sum(cell.value for cell in cells)
+    yield f"Total: {' + '.join(map(operand, cells))} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
+    yield from said(cells)
+
+
+def _ratio(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    year = _one_year(rows, years)
+    part, whole = (row.cell(year) for row in rows)
+    _check_alike(part, whole)
+    yield f"{_line(f'{part.label} to {whole.label}, {_head(part)}')}: {operand(part)} / {operand(whole)} = {part.value / whole.value:.2f}."
+    yield from said([part, whole])
+
+
+def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    year = _one_year(rows, years)
+    part, whole = (row.cell(year) for row in rows)
+    _check_alike(part, whole)
+    share = 100 * part.value / whole.value
+    yield f"{_line(f'{part.label} as a share of {whole.label}, {_head(part)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.2f}%."
+    yield from said([part, whole])
+
+
+def _head(cell: Cell) -> str:
+    return cell.head.split(" > ")[-1]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace(":", " ").split())
+
+
+_KINDS = {"growth": _growth, "change": _change, "mean": _mean, "sum": _sum, "ratio": _ratio, "share": _share}
