@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
-
 from chatbot.answer.checks.claims import Claim
 
 __all__ = ["counts_years"]
@@ -19,4 +17,5 @@ def counts_years(claim: Claim) -> bool:
         return False
     if not re.search(rf"\b{re.escape(figure.text)}[- ]years?\b", claim.paragraph, re.IGNORECASE):
         return False
-    return any(abs(one - other) in (figure.value, figure.value - 1) for one, other in combinations(claim.mention.years, 2))
+    years, count = claim.mention.years, int(figure.value)
+    return any(year + count in years or year + count - 1 in years for year in years)

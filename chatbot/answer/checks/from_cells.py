@@ -17,6 +17,7 @@ from ingestion.language.opposites import MOVES
 
 __all__ = ["from_cells"]
 
+LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
 # Digits that a result must show: one digit is what many cells come to.
 FEWEST_DIGITS = 2
 # Rows of a table that a sentence names, and columns of a row that are looked at.
@@ -36,9 +37,6 @@ def from_cells(claim: Claim, pages: Iterable[Page]) -> str:
     beside = {*claim.before[-LEAD:], *claim.after[:TRAIL]}
     found = (written for page in pages for number, view in enumerate(page.tables.views) for written in _of_table(claim, page, number, view, beside))
     return next(found, "")
-
-
-LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
 
 
 def _of_table(claim: Claim, page: Page, number: int, view: TableView, beside: set[str]) -> Iterator[str]:

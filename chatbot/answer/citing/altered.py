@@ -14,7 +14,7 @@ from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import DENIALS, OPPOSITES
 from ingestion.language.terms import terms as terms_of
 
-__all__ = ["alteration", "repeats"]
+__all__ = ["alteration", "has_numbers", "repeats"]
 
 # Words equal in order, other than "the" and "of", from which a statement repeats the page and does not speak of something else in a few of its words.
 FEWEST_EQUAL = 3
