@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from chatbot.answer.checks.claims import Claim
 
 __all__ = ["counts_years"]
