@@ -47,6 +47,9 @@ OWN_UNIT = re.compile(
     r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
 )
+# A title on the page and again above its table.
+REPEATED = re.compile(r"\b(\S.{6,98}\S)(?:[\s,]{1,3}\1)+(?!\w)")
+LONGEST_HEAD = 80
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
@@ -210,9 +213,19 @@ def _shown(passage: Passage, asked: Understanding) -> str:
         return _sentence(passage)
     gap = f"\n{LEFT_OUT}\n" if passage.skips else "\n" if NUMBER_OF_ROW.match(passage.text) else " "
     # A row's own number stands at the beginning of a line, as on the page: within one it would be read as an amount.
-    text = f"{passage.head}:{gap}{passage.text}" if passage.head and not passage.lead else passage.text
+    text = f"{_head(passage)}:{gap}{passage.text}" if passage.head and not passage.lead else passage.text
     read = _columns(passage, asked)
     return f"{text} ({read})" if read else text
+
+
+def _head(passage: Passage) -> str:
+    """What stands above a row: a title that is printed twice once, and of a long one its beginning, where its columns' heads are read out behind it."""
+    once = REPEATED.sub(r"\1", passage.head)
+    return (
+        once
+        if len(once) <= LONGEST_HEAD or passage.table is None
+        else f"{once[: LONGEST_HEAD + 1].rpartition(' ')[0] or once[:LONGEST_HEAD]} {LEFT_OUT}"
+    )
 
 
 def _columns(passage: Passage, asked: Understanding) -> str:

@@ -86,6 +86,11 @@ def test_a_table_row_comes_with_its_caption_and_heads() -> None:
     assert "2025-26" in answer
 
 
+def test_a_title_that_is_printed_twice_is_said_once() -> None:
+    doubled = TABLE.replace("Expenditure by ministry", "Expenditure by ministry Expenditure by ministry", 1)
+    assert extract_answer(prompt("education expenditure", doubled)).count("Expenditure by ministry") == 1
+
+
 def test_nothing_that_fits_is_no_answer() -> None:
     assert extract_answer(prompt("Who won the football cup?", PROSE)) == ""
     assert extract_answer(prompt("What is it?", PROSE)) == ""
