@@ -213,6 +213,8 @@ def test_the_keyboard_goes_everywhere(browser: Browser, server: Server) -> None:
         message = page.get_by_test_id("stChatMessage").last
         message.get_by_text("How this was answered").wait_for()
         settled(page)
+        message.get_by_text("More from these pages").focus()
+        page.keyboard.press("Enter")
         mark = message.locator("button.key").nth(1)
         for key in ("keyboard", "mouse"):
             if key == "keyboard":

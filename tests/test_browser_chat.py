@@ -55,6 +55,7 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(browser
         message = ask(page, "What are the deficit ceiling and the debt anchor?")
         chips = message.locator("button.key")
         expect(chips.first).to_have_text("1")
+        message.get_by_text("More from these pages").click()
         chips.nth(1).hover()
         expect(page.get_by_role("tooltip")).to_contain_text("Rules.pdf, p. 1: ✓ located on the page")
         message.locator(".figure").first.hover()

@@ -93,6 +93,7 @@ class Mention:
         return max(1, len(self.run))
 
 
+@lru_cache(maxsize=2_048)
 def label_words(text: str) -> frozenset[str]:
     """The words that name a row or column: as search terms, synonyms made one; periods, long numbers and units left out."""
     text = _SHORT_WORD.sub(lambda match: " ".join(_SHORT[match[0].lower()]), without_periods(text))

@@ -36,7 +36,10 @@ OPPOSITES = (
     (_words("before prior earlier"), _words("after subsequent later following")),
     (_words("accept accepts accepted allow allows allowed permit permitted"), _words("refuse refuses refused reject rejected forbidden")),
     (_words("include includes included including"), _words("exclude excludes excluded excluding")),
-    (_words("retain retains retained keep keeps kept maintain maintains maintained"), _words("raise raises raised lift lifts lifted lower lowers lowered")),
+    (
+        _words("retain retains retained keep keeps kept maintain maintains maintained"),
+        _words("raise raises raised lift lifts lifted lower lowers lowered"),
+    ),
     (_words("tightening tighten tightened"), _words("easing ease eased loosening loosened")),
 )
 # Words that deny what stands with them, in the spelling of comparable words.

@@ -34,6 +34,8 @@ LONGEST_SHOWN = 90
 FEWEST_REPEATED = 3  # words of an answer's sentence in the page's
 # Figures of an answer that are checked: a reply that repeats one without end is not to be waited for.
 MOST_FIGURES = 500
+# Results of an answer's arithmetic that its other figures are compared with.
+MOST_RESULTS = 100
 TOO_MANY = f"not checked: of an answer's figures the first {MOST_FIGURES} are"
 
 INDIAN_SCALES = frozenset({1e5, 1e7})  # lakh and crore: only where one is named, as other errors are of five or seven noughts too
@@ -85,7 +87,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
         scopes.append(scope)
-        claims.append(spoken.claim(index, scope))
+        claims.append(spoken.claim(index, scope) if index < MOST_FIGURES else Claim(figure, (figure,), (), (), rounded=False, outflow=False))
         if index in ranks:
             checks.append(_result(claims[-1], _Verdict("supported", "numbers a row of the answer"), None))
         elif index >= MOST_FIGURES:
@@ -410,8 +412,11 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
             exact.append((formula.value, formula.text))
             for index in (*formula.operands, *formula.between, formula.result):
                 checked[index] = _derived(checked[index], formula.text)
-    for index, figure in enumerate(figures):
-        same = (written for result, written in results if same_value(figure, result, rounding=True))
+    results = list(
+        {(result.value, result.scale, result.unit, result.percent, result.decimals): (result, written) for result, written in results}.values()
+    )
+    for index, figure in enumerate(figures[:MOST_FIGURES]):
+        same = (written for result, written in results[:MOST_RESULTS] if same_value(figure, result, rounding=True))
         finer = (
             written for value, written in exact if figure.percent and figure.decimals and comes_to(value, figure)
         )  # "1.79%" of what was shown as 1.8%

@@ -63,13 +63,16 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
     figures: of the text, in order. sound: position -> whether it stands on a page cited for it, or comes from such ones: only these are reckoned with.
     """
     starts = [figure.start for figure in figures]
+    told: dict[tuple[int, int], tuple[bool, bool]] = {}  # of each sentence: whether it compares, and whether it adds
     for at, result in enumerate(figures):
         if sound[at]:
             continue
         scope = scopes[at]
-        said = text[scope.start : scope.end]
+        if (scope.start, scope.end) not in told:
+            told[scope.start, scope.end] = (_has(_COMPARED, text, scope), _has(_ADDED, text, scope))
+        compares, adds = told[scope.start, scope.end]
         inside = range(bisect_left(starts, scope.start), bisect_left(starts, scope.end))
-        operands = [other for other in inside if other != at and sound[other]]
+        operands = [other for other in inside[max(0, at - inside.start - FIGURES_REACH) :][: 2 * FIGURES_REACH] if other != at and sound[other]]
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
         if not any(map(str.isdigit, result.text)):
@@ -77,22 +80,26 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
                 yield at, f"{near} ≈ {result.text}"
             continue
         if sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
-            close = _neighbours(figures, operands) if _COMPARED.search(said) else ()
+            close = _neighbours(figures, operands) if compares else ()
             if written := next((found for pair in close for found in _change(text, scope, result, pair, stated=True)), ""):
                 yield at, f"{written} = {result.text}"
             continue
         earlier = [other for other in before if other not in operands][-MOST_EARLIER:]
-        back = product(earlier, operands) if _COMPARED.search(said) else ()
+        back = product(earlier, operands) if compares else ()
         pairs = [*_neighbours(figures, operands), *((figures[one], figures[other]) for one, other in back if _alike(figures[one], figures[other]))]
-        written = next((found for pair in pairs for found in _of_two(text, scope, result, pair)), "")
+        written = next((found for pair in pairs for found in _of_two(text, scope, result, pair, compares=compares)), "")
         written = written or _share(text, figures, at, before) or _factor(text, figures, at, before) or _part(text, figures, at, before, inside)
         written = written or _of_column(text, figures, at, sound) or _of_all(text, figures, at, inside, sound)
         if not written and _AVERAGED.search(text, max(scope.start, result.start - BASE_REACH), result.start):
             written = _mean(figures, at, before)
-        if not written and _ADDED.search(said):
+        if not written and adds:
             written = _sum(figures, at, before)
         if written:
             yield at, f"{written} = {result.text}"
+
+
+def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
+    return pattern.search(text, scope.start, scope.end) is not None
 
 
 def _near_fraction(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
@@ -160,11 +167,11 @@ def _alike(one: Figure, other: Figure) -> bool:
     return one.percent == other.percent and units_agree(one, other)
 
 
-def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]) -> Iterator[str]:
-    """The arithmetic of two figures that comes to the result, in the words of the sentence."""
+def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, compares: bool) -> Iterator[str]:
+    """The arithmetic of two figures that comes to the result, in the words of the sentence. compares: it has words that compare."""
     first, second = pair
     larger, smaller = sorted(pair, key=amount_of, reverse=True)
-    if _COMPARED.search(text, scope.start, scope.end):
+    if compares:
         points = first.percent == "percent" and result.percent is not None
         if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
             base = next((one for one in pair if _is_base(text, one, _FROM)), None)
