@@ -143,6 +143,8 @@ class _Answer:
     def __init__(self, text: str, marks: list[_Mark], prompt: Prompt, uncited: Sequence[tuple[int, int]]) -> None:
         """uncited: stretches in order, whose figures no key is cited for."""
         self.prompt, self.marks, self.uncited = prompt, marks, uncited
+        self.keys_of_groups: dict[int, tuple[str, ...]] = {}
+        self.judged: dict[tuple[int, int, str], Citation] = {}
         # Start and verdict of each figure, which citations need to have, and the short keys of the pages that figures were found on.
         self.figures: Sequence[tuple[int, str]] = ()
         self.reckoned_from: frozenset[str | None] = frozenset()
@@ -155,7 +157,7 @@ class _Answer:
 
     def citations(self, mark: _Mark) -> Iterator[Citation]:
         for written, key in mark.keys:
-            yield self._citation(mark, key) if key else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
+            yield self._judged(mark, key) if key else Citation(written, None, None, None, "", False, reason=UNKNOWN_KEY)
 
     def scope(self, position: int) -> Scope:
         """The sentence around a position and the keys cited for what stands there: the next in the sentence, else any of it, else nearby."""
@@ -167,6 +169,13 @@ class _Answer:
         following = self._marks_within(position, end)
         marks = self._together(following[0]) if following else self._marks_within(start, end) or self._nearby(index)
         return Scope(start, end, tuple(dict.fromkeys(key for mark in marks for _, key in mark.keys if key)))
+
+    def _judged(self, mark: _Mark, key: str) -> Citation:
+        """As _citation, once for keys that are repeated side by side."""
+        place = mark.group, bisect_right(self.starts, mark.start), key
+        if place not in self.judged:
+            self.judged[place] = self._citation(mark, key)
+        return self.judged[place]
 
     def _citation(self, mark: _Mark, key: str) -> Citation:
         """The passage of the cited page that the statement at the key rests on."""
@@ -214,7 +223,7 @@ class _Answer:
     def _unsaid(self, mark: _Mark) -> str:
         """A verb or a cause of what is said at the mark that none of the pages cited together has."""
         said = self.blanked[slice(*self._statement(mark))]
-        words = [unsaid(said, page_of(self.prompt.sources[key]), self._known_text) for one in self._together(mark) for _, key in one.keys if key]
+        words = [unsaid(said, page_of(self.prompt.sources[key]), self._known_text) for key in self._keys_together(mark)]
         return words[0] if all(words) else ""
 
     def _unknown_name(self, start: int, end: int) -> str:
@@ -240,8 +249,7 @@ class _Answer:
 
     def _stands(self, mark: _Mark, start: int, end: int) -> bool:
         """Whether the pages cited together have what is said at their keys; of a line that leads a list in, with its items."""
-        hits = [self.prompt.sources[key] for beside in self._together(mark) for _, key in beside.keys if key]
-        views = [page_of(hit) for hit in hits]
+        views = [page_of(self.prompt.sources[key]) for key in self._keys_together(mark)]
         if self._has(start, end, views):
             return True
         index = bisect_right(self.starts, mark.start) - 1
@@ -375,6 +383,12 @@ class _Answer:
 
     def _marks_within(self, start: int, end: int) -> list[_Mark]:
         return self.marks[bisect_left(self.mark_starts, start) : bisect_left(self.mark_starts, end)]
+
+    def _keys_together(self, mark: _Mark) -> tuple[str, ...]:
+        """The known keys of the marks that stand side by side with this one, each once."""
+        if mark.group not in self.keys_of_groups:
+            self.keys_of_groups[mark.group] = tuple(dict.fromkeys(key for one in self._together(mark) for _, key in one.keys if key))
+        return self.keys_of_groups[mark.group]
 
     def _together(self, mark: _Mark) -> list[_Mark]:
         """The marks that stand side by side with this one: "[S1][S2]", "[S1], [S2]"."""

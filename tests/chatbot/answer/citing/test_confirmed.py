@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from chatbot.answer.citing.statements import Checked, check_statements
@@ -95,6 +97,13 @@ def test_what_is_said_to_be_missing_is_neither_verified_nor_doubted() -> None:
     (citation,) = citations("The pages of the June budget do not mention any minimum wage for farmers [S1-7f3a].")
     assert (citation.verified, citation.doubted, citation.quote) == (False, False, "") and "missing" in (citation.reason or "")
     assert citations("The ministers do not mention any minimum wage for farmers [S1-7f3a].")[0].doubted
+
+
+@pytest.mark.parametrize("piece", ["[S1-7f3a]", "1 + 1 = 2 ", "from 5 to 6 ", "5 in Japan, "])
+def test_what_a_reply_repeats_without_end_is_judged_soon(piece: str) -> None:
+    started = time.perf_counter()
+    checked(f"{piece * (6_000 // len(piece))} [S1-7f3a].")
+    assert time.perf_counter() - started < 15  # seconds, of a machine that is busy; some of these took minutes
 
 
 def test_a_page_beside_another_counts_only_with_words_of_its_own() -> None:
