@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.calculation import against_calculation
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
+from chatbot.answer.checks.direction import turned_moves
 from chatbot.answer.checks.durations import counts_years
 from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
@@ -100,6 +101,8 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
             checks[at] = _derived(check, f"{written} = {check.text}")
     for _ in range(2):  # a change may be shown before what it is a share of
         checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
+    for at, why in turned_moves(text, figures, scopes):
+        checks[at] = replace(checks[at], status="contradicted", formula=None, reason=why)
     return tuple(against_calculation(checks, claims, worked_out_of(prompt), views.values()))
 
 

@@ -194,12 +194,19 @@ class _Answer:
             missing = says_absent(self.blanked[slice(*self._statement(mark))])
             reason = {"figures": "", "reworded": MISSING if missing else REWORDED}.get(basis, reason)
             quote = hit.page_text[max(0, first) : max(0, last)] if basis != "located" else quote
+        if not reason and not copied and basis == "located" and self._has_wrong_figure(mark):  # its words stand there, and say it of another figure
+            reason, basis = REWORDED, "reworded"
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
         instructs = instructs_by_name(hit) or any(
             (start < last and first < end) or repeats_order(said, hit.page_text[start:end]) for start, end in hit.instructions
         )
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs, basis)
+
+    def _has_wrong_figure(self, mark: _Mark) -> bool:
+        """Whether a figure of the statement at a mark is in doubt."""
+        start, end = self._statement(mark)
+        return any(start <= figure < end and status not in FINE for figure, status in self.figures)
 
     def _freely_put(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
         """Place and basis of a statement in words of its own; at: where a part of it was found, and what it stays at with "located" where too little of it

@@ -113,3 +113,18 @@ def test_what_cells_that_a_sentence_names_come_to_is_derived(answer: str, formul
 )
 def test_what_they_do_not_come_to_is_doubted(answer: str) -> None:
     assert any(check.status not in ("supported", "derived") for check in checked(answer).numbers)
+
+
+@pytest.mark.parametrize(
+    ("said", "turned"),
+    [
+        ("Income tax expense fell to $390 million in 2016 from $370 million in 2015", True),
+        ("Income tax expense fell from $370 million to $390 million", True),
+        ("Income tax expense rose to $390 million in 2016 from $370 million in 2015", False),
+        ("Income tax expense went from $370 million to $390 million", False),
+        ("It raised income before income taxes to $49 million and income tax expense from $370 million to $390 million", False),
+        ("Costs fell, and income tax expense rose from $370 million to $390 million", False),
+    ],
+)
+def test_a_move_that_is_told_the_other_way_than_its_figures_go_is_contradicted(said: str, turned: bool) -> None:
+    assert ("contradicted" in {check.status for check in checked(f"{said} [S1-7f3a].").numbers}) == turned
