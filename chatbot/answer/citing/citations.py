@@ -50,6 +50,7 @@ OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
 UNSAID = "the pages cited for it do not have “{}”"
 MISSING = "it says what is missing, which no check can show: look through the page"
+CONTRADICTED = "a figure of it is contradicted"
 NOTHING_STATED = "no statement stands at this key"
 
 _MARK = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|[(【]?{KEY.pattern}[)】]?")
@@ -196,6 +197,8 @@ class _Answer:
             quote = hit.page_text[max(0, first) : max(0, last)] if basis != "located" else quote
         if not reason and not copied and basis == "located" and self._has_wrong_figure(mark):  # its words stand there, and say it of another figure
             reason, basis = REWORDED, "reworded"
+        if basis == "reworded" and self._has_wrong_figure(mark, FINE | {"present_elsewhere", "unsupported"}):
+            reason, basis = CONTRADICTED, "located"
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
         instructs = instructs_by_name(hit) or any(
@@ -203,10 +206,10 @@ class _Answer:
         )
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs, basis)
 
-    def _has_wrong_figure(self, mark: _Mark) -> bool:
-        """Whether a figure of the statement at a mark is in doubt."""
+    def _has_wrong_figure(self, mark: _Mark, fine: frozenset[str] = FINE) -> bool:
+        """Whether a figure of the statement at a mark has another verdict than these."""
         start, end = self._statement(mark)
-        return any(start <= figure < end and status not in FINE for figure, status in self.figures)
+        return any(start <= figure < end and status not in fine for figure, status in self.figures)
 
     def _freely_put(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
         """Place and basis of a statement in words of its own; at: where a part of it was found, and what it stays at with "located" where too little of it

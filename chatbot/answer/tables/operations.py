@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from chatbot.answer.tables.cells import Cell, cell_of, columns_by_year
 from chatbot.answer.tables.wording import decimals_of, number_text, operand, said, unit_text
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.numbers import find_figures
 from ingestion.language.periods import without_periods
 from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
@@ -67,6 +68,8 @@ _ASKING = frozenset(
         "company recorded reported much many nominal rate level versus"
     )
 )
+# What a head says beside its year that another's bare year does not mean.
+_NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
 _TOTALS = frozenset(terms("total totals net"))
 
 
@@ -234,8 +237,12 @@ def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
 
 
 def _check_alike(*cells: Cell) -> None:
-    """Raises _NoCellError where figures are of different scales or kinds."""
-    if len({(cell.scale, cell.percent) for cell in cells}) > 1:
+    """Raises _NoCellError where figures are of different scales, kinds or currencies, or heads say more than another year: "Q4 2018" beside "2019"."""
+    currencies = {figure.unit for cell in cells for figure in find_figures(cell.text)[:1]} - {None}
+    heads = {frozenset(term for term in terms(_head(cell)) if not term[0].isdigit()) for cell in cells}
+    if len({(cell.scale, cell.percent) for cell in cells}) > 1 or len(currencies) > 1 or len(heads - {frozenset()}) > 1:
+        raise _NoCellError
+    if frozenset() in heads and any(_NOT_OF_A_YEAR & head for head in heads):
         raise _NoCellError
 
 

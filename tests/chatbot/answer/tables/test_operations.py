@@ -21,7 +21,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
-def hit(*, doubled: bool = False) -> Hit:
+def hit(*, doubled: bool = False, heads: tuple[str, ...] = HEADS) -> Hit:
     text, rows = "Results\n", []
     for label, section, cells in (*ROWS, *((("Selling costs", "Other", ("1", "2", "3")),) if doubled else ())):
         begun = len(text)
@@ -32,7 +32,7 @@ def hit(*, doubled: bool = False) -> Hit:
             line += f" {cell}"
         text += f"{line}\n"
         rows.append(Row(label, tuple(found), section, begun, begun + len(line)))
-    table = Table("Results", "(in millions)", HEADS, tuple(rows), Rect(0, 0, 1, 1))
+    table = Table("Results", "(in millions)", heads, tuple(rows), Rect(0, 0, 1, 1))
     return Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text=text, page_text=text, body=text, tables=(table,))
 
 
@@ -85,3 +85,18 @@ def test_of_two_rows_that_are_named_alike_none_is_taken() -> None:
 
 def test_a_question_that_asks_for_no_operation_has_none() -> None:
     assert asked_operation("Who audits the accounts of water boards?") is None
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("Year ended May 31, 2019", "Three months ended May 31, 2018", "2017"),
+        ("2019 budget", "2018 actual", "2017 actual"),
+        ("December 31, 2019", "June 30, 2018", "June 30, 2017"),
+        ("2019", "Note 2018", "2017"),
+    ],
+)
+def test_columns_of_another_kind_are_not_reckoned_together(heads: tuple[str, ...]) -> None:
+    prompt = Prompt("q", "q", {"S1-7f3a": hit(heads=heads)}, (), (), (), "7f3a")
+    question = "What was the change in selling costs from 2018 to 2019?"
+    assert by_operation(prompt, Understanding(question, question, years=(2018, 2019))) == ""
