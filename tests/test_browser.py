@@ -366,7 +366,7 @@ def test_an_addition_is_followed_cancelled_and_outlives_the_server(browser: Brow
     with Server(home, {"FINPOLICY_WORKERS": "1"}) as server:
         page = open_page(browser, f"{server.url}/documents", heading="Documents")
         begin_adding(page, volume)
-        expect(page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already"))).to_be_visible()
+        expect(page.get_by_text(re.compile(r"reading page \d+ of 120|can be asked already")).first).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text(re.compile(r"cancelling|cancelled, nothing of it is kept"))).to_be_visible(timeout=3_000)
         expect(page.get_by_text("Volume.pdf: cancelled, nothing of it is kept.")).to_be_visible()
