@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES"]
+__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES", "VERBS_OF_MOVES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -21,6 +21,8 @@ MOVES = (
         downwards"""
     ),
 )
+# Without what goes with other moves too, as in "higher costs fell to" and "growth slowed to".
+VERBS_OF_MOVES = tuple(side - _words("growth higher lower up down upward upwards downward downwards") for side in MOVES)
 # What a balance is: held or owed.
 HOLDINGS = (
     (_words("surplus surpluses"), _words("deficit deficits shortfall")),

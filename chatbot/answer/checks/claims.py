@@ -22,6 +22,7 @@ ROUNDING_REACH = 25  # characters before a figure in which "about" speaks of it
 CLAUSE_REACH = 400  # characters on each side of a figure that can be its clause
 SENSE_REACH = 200  # characters around a figure in which "purchases" or "deficit" speaks of it
 THOUSAND, FEWEST_DIGITS = 1e3, 2  # from these a figure with its scale is taken for rounded
+PER_CENT = 100
 AMOUNT = 100  # a smaller bare whole number may be part of a name, "Level 3", and does not part what is said of other figures
 MOST_SAID = 4_000  # characters of answer and question that lend a bare "it was 5" its words
 LONGEST_PERIOD_GAP = 40  # characters between a period and the figure it goes with
@@ -34,7 +35,7 @@ _ROUNDED = re.compile(
 _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
     r"decreas|declin|\bslip|\bslid|\bdip|\bsank|\bsink|\btumbl|\bplung|\bfell\b|\bfall|drop|reduc|lower|loss|deficit|outflow|\bused\b|\bpa(?:id|ys?|ying)\b|pay(?:ment|out)|purchas|spen[dt]|expenditure"
     r"|\bcapex\b|expens|\bcosts?\b|charge|shrank|shr[iu]nk|contract|negative|\bcut\b|write|impair|dividend|\bless\b|deduct|short|allowance|depreciation"
-    r"|amorti[sz]|acqui|treasury stock|provision",
+    r"|amorti[sz]|acqui|treasury stock|provision|\boff\b|\bdown\b",
     re.IGNORECASE,
 )
 # "5 million of rents out of 9".
@@ -58,7 +59,7 @@ _EARLIER = re.compile(
     r"(?:[^\W\d]|[\s%]){0,20}?\s(?:(?:an?|one|the)\s(?:year|quarter|month|decade)\s(?:earlier|ago|before|prior)|the\s(?:year|quarter)\sbefore)\b",
     re.IGNORECASE,
 )
-_BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)
+_BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|roughly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)
 _CHAINED = re.compile(r"[\s,(]{0,3}(?:(?:to|or|by|from|at|i\.e\.|about|around|roughly|nearly)[\s(]{1,3}){0,3}")
 _CLAUSE_END = re.compile(r"[,;:]\s|\s(?:and|but|while|with)\s")
 # What follows is compared with what stands before.
@@ -101,9 +102,16 @@ class Claim(Placed):
     mention: Mention = NO_MENTION
 
 
-def _is_scaled(figure: Figure) -> bool:
-    """Whether a figure is one of a scale with two digits or more, "4.18 billion": what it leaves out is rounded away, and every reader takes it so."""
-    return figure.scale >= THOUSAND and sum(map(str.isdigit, figure.text)) >= FEWEST_DIGITS
+def _is_short(figure: Figure) -> bool:
+    """Whether a figure is one of a scale, or a whole percentage, with two digits or more, "4.18 billion", "22%": what it leaves out is rounded away, and
+    every reader takes it so."""
+    short = figure.scale >= THOUSAND or (figure.percent == "percent" and figure.decimals == 0)
+    return short and sum(map(str.isdigit, figure.text)) >= FEWEST_DIGITS
+
+
+def _is_fraction(figure: Figure) -> bool:
+    """Whether a figure is a fraction in words, "a quarter", which a page may print as 25 per cent."""
+    return 0 < figure.value < 1 and not any(map(str.isdigit, figure.text))
 
 
 class Spoken:
@@ -132,11 +140,13 @@ class Spoken:
         readings = (
             *self._directions(figure),
             *(replace(figure, scale=mark.scale, unit=figure.unit or mark.unit) for mark in self._marks if figure.bare),
+            *([replace(figure, value=figure.value * PER_CENT, unit="%", percent="percent")] if _is_fraction(figure) else ()),
         )
         run, place = sentence.run(index)
         periods = sentence.periods_of(index)
         own = bool(periods)
-        if not own and len(run) == 1 and not sentence.is_of_another_time(index):
+        base = _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start) is not None
+        if not own and not base and len(run) == 1 and not sentence.is_of_another_time(index):
             periods = self._asked_periods
         nearby = (*sentence.nearby(index), self._everything)
         rounded, outflow = self._rounded(figure, scope), self._outflow(figure, scope)
@@ -154,7 +164,7 @@ class Spoken:
             label_words(behind[1]) if (behind := _BEHIND.match(self._text, figure.end, scope.end)) else frozenset(),
             sentence.lead(index),
             self._asked,
-            _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start) is not None,
+            base,
             self._years,
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
@@ -176,7 +186,7 @@ class Spoken:
     def _rounded(self, figure: Figure, scope: Scope) -> bool:
         before = self._text[max(scope.start, figure.start - ROUNDING_REACH) : figure.start]
         after = self._text[figure.end : figure.end + ROUNDING_REACH]
-        return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after)) or _is_scaled(figure)
+        return bool(_ROUNDED.search(before) or re.match(r"\W{0,3}(?:or so|rounded)", after)) or _is_short(figure)
 
     def _outflow(self, figure: Figure, scope: Scope) -> bool:
         if figure.value <= 0 or _BELOW.match(self._text, figure.end):
@@ -247,7 +257,7 @@ class _Sentence:
             return label_words(_ITEM.split(_CLOSED.sub(r" \1 ", lead))[-1]), around, self._all
         colon = lead.rfind(":")
         nearer = [label_words(lead[colon + 1 :])] if colon >= 0 else []
-        own_clause = _CLAUSE_END.split(self._source[self._figures[end - 1].end : right])[0]
+        own_clause = _AGAINST.split(_CLAUSE_END.split(self._source[self._figures[end - 1].end : right])[0])[0]
         if (words := label_words(f"{lead} {own_clause}")) and words != around:
             nearer.append(words)
         if _TIES.search(lead) and after and _TIES.search(self._source[self._figures[end - 1].end : right].rstrip()):

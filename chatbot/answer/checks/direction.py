@@ -9,15 +9,14 @@ from itertools import pairwise
 from chatbot.answer.checks.claims import Scope
 from chatbot.answer.checks.formulas import amount_of
 from ingestion.language.numbers import Figure, units_agree
-from ingestion.language.opposites import MOVES
+from ingestion.language.opposites import MOVES, VERBS_OF_MOVES
 
 __all__ = ["turned_moves"]
 
 # Characters before the first of two figures in which their move is told, and between the two.
 MOVE_REACH, LONGEST_GAP = 120, 80
 _TO, _FROM = (re.compile(rf"\b{word}\b[^.;,()\d]{{0,20}}\Z", re.IGNORECASE) for word in ("to", "from"))
-# "Growth slowed to" and "higher costs fell to" are moves by their verbs.
-_MOVES = (MOVES[0] | MOVES[1]) - frozenset("growth higher lower up down upward upwards downward downwards".split())
+_MOVES = VERBS_OF_MOVES[0] | VERBS_OF_MOVES[1]
 _APART = re.compile(r"[,;]|\b(?:and|while|but)\b", re.IGNORECASE)  # what follows is of something else
 _WORD = re.compile(r"[^\W\d_]+")
 

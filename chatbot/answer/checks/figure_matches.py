@@ -11,10 +11,10 @@ from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.page import Page
 from chatbot.evidence.words import common_end
 from ingestion.language.numbers import Figure, same_value
-from ingestion.language.opposites import HOLDINGS, MOVES
+from ingestion.language.opposites import HOLDINGS, MOVES, VERBS_OF_MOVES
 from ingestion.language.periods import YEAR
 
-__all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "matches", "move_told", "other_sense", "rounds"]
+__all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "level_told", "matches", "move_told", "other_sense", "rounds"]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
@@ -25,10 +25,14 @@ CENTS = 2  # decimals; "in millions, except per share amounts": cells with cents
 
 SENSE_WORDS = 8  # words before a figure in which "deficit" says what it is
 NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before it
+LEVEL_WORDS = 8  # words before "to" in which a level is told to be reached
 _YEAR = re.compile(YEAR)
 _BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
 _DENIALS = frozenset("not never wasnt werent isnt arent".split())
 _DENIED_BETWEEN = frozenset("be been about exactly".split())
+# Labels of rows whose brackets say no more than the label, and those that may go either way.
+_EXPENSE = re.compile(r"expens|\bcosts?\b|charge|impairment|depreciation|amorti[sz]|payments?\b|purchase|dividend")
+_INCOME = re.compile(r"income|gain|benefit|profit|revenue|recover|proceeds|provided|credit|change|increase|decrease|reversal")
 _Words = tuple[str, ...]
 
 
@@ -43,7 +47,8 @@ def other_sense(claim: Claim, placed: OnPage, before: _Words) -> str:
         return "the page denies it" if _denied(before) else "the answer denies what the page says"
     if any(_side(claim.before, sides) * _side(before, sides) < 0 for sides in HOLDINGS):
         return "the page has it as the opposite, as a deficit is of a surplus"
-    return "the page has it as a move the other way" if move_told(claim.before, claim.after) * move_told(before, placed.after) < 0 else ""
+    turned = move_told(claim.before, claim.after) * move_told(before, placed.after) < 0 or level_told(claim.before) * level_told(before) < 0
+    return "the page has it as a move the other way" if turned else ""
 
 
 def _denied(before: _Words) -> bool:
@@ -72,6 +77,17 @@ def move_told(before: _Words, after: _Words) -> int:
     return bool(up) - bool(down)
 
 
+def level_told(before: _Words) -> int:
+    """1 where the words before a figure say that something rose to it, "grew strongly to about", -1 that it fell, 0 for neither or both."""
+    words = list(before)
+    while words and words[-1] in _BETWEEN:
+        words.pop()
+    if words[-1:] != ["to"]:
+        return 0
+    up, down = (not side.isdisjoint(words[-1 - LEVEL_WORDS : -1]) for side in VERBS_OF_MOVES)
+    return up - down
+
+
 def figures_stating(figure: Figure, view: Page) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
@@ -92,6 +108,8 @@ def matches(claim: Claim, placed: OnPage) -> bool:
     """Whether this figure of the page is what the answer's figure says."""
     if _value_matches(claim, placed):
         return True
+    if placed.place is not None and _EXPENSE.search(line := " ".join(placed.before[-placed.on_line :])) and not _INCOME.search(line):
+        return _opposite(claim, placed)
     return claim.outflow and common_end(claim.before, placed.before) < VERBATIM_ROW_WORDS and _opposite(claim, placed)
 
 
@@ -128,7 +146,7 @@ def drops_scale(claim: Claim, placed: OnPage) -> bool:
     mine, mark = claim.figure, placed.mark
     if mark is None or mark.scale == 1 or len(claim.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
         return False
-    if mark.exceptions and placed.figure.decimals == CENTS:
+    if placed.figure.decimals == CENTS and (mark.exceptions or "per" in placed.before[-placed.on_line :]):
         return False
     whole_row = 0 < placed.on_line <= common_end(claim.before, placed.before)
     return not whole_row and alignment(claim, placed) < UNSCALED_ROW_WORDS

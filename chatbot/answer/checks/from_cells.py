@@ -1,47 +1,75 @@
-"""Knows what a figure of an answer comes to from cells of a cited page's table whose rows its sentence names: a change, a difference, a share; knows no keys."""
+"""Knows what a figure of an answer comes to from cells of a cited page's table whose rows its sentence names: a change, a difference, a share,
+and whether a level was risen or fallen to; knows no keys."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
 from chatbot.answer.checks.claims import Claim
-from chatbot.answer.checks.figure_matches import move_told
+from chatbot.answer.checks.figure_matches import level_told, move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
 from chatbot.evidence.mentions import agreement, label_words
 from chatbot.evidence.page import Page
-from chatbot.evidence.table_cells import TableView
+from chatbot.evidence.table_cells import Place, TableView
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 
-__all__ = ["from_cells"]
+__all__ = ["from_cells", "turned_level"]
 
 LEAD, TRAIL = 6, 4  # words before and after a figure in which its move is told
 # Digits that a result must show: one digit is what many cells come to.
 FEWEST_DIGITS = 2
 # Rows of a table that a sentence names, and columns of a row that are looked at.
 MOST_ROWS, MOST_COLUMNS = 6, 8
+# "+$71 million (31%)".
+_SIGNED = re.compile(rf"[+−–-]\s?[^\W\d_]{{0,3}}[{DRAWN_SIGNS}]?\d")
 _TOTAL = label_words("total subtotal sub grand all net overall whole")
-_MOVED = MOVES[0] | MOVES[1] | frozenset("more less fewer than change difference gap".split())
+_MOVED = MOVES[0] | MOVES[1] | frozenset("more less fewer than change difference gap by".split())
 _SHARED = frozenset("of share half proportion accounted".split())
 
 _Cells = dict[int, Figure]
 
 
-def from_cells(claim: Claim, pages: Iterable[Page]) -> str:
+def from_cells(claim: Claim, pages: Iterable[Page], said: str) -> str:
     """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to it: two years of a row whose label the sentence has, where a
-    move is told beside the figure, or a percentage of a total in the same column."""
+    move is told beside the figure, or a percentage of a total in the same column. said: the sentence."""
     if sum(map(str.isdigit, claim.figure.text)) < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
         return ""
-    beside = {*claim.before[-LEAD:], *claim.after[:TRAIL]}
+    beside = {*claim.before[-LEAD:], *claim.after[:TRAIL], *(["change"] if _SIGNED.search(said) else ())}
     found = (written for page in pages for number, view in enumerate(page.tables.views) for written in _of_table(claim, page, number, view, beside))
     return next(found, "")
 
 
+def turned_level(claim: Claim, page: Page, place: Place) -> str:
+    """Why the row of a cell does not go the way that the answer says, "rose to 5": each earlier period of it stands on the other side; "" where one does not."""
+    told = level_told(claim.before)
+    if not told:
+        return ""
+    view = page.tables.views[place.table]
+    cells = _cells(page, place.table, {place.row}).get(place.row, {})
+    own = view.periods(place.row, place.column)
+    if place.column not in cells or len(own) != 1:
+        return ""
+    mine, before = amount_of(cells[place.column]), []
+    for column in sorted(cells.keys() - {place.column}):
+        other = view.periods(place.row, column)
+        earlier = len(other) == 1 and other[0].kind == own[0].kind and _time(other[0]) < _time(own[0]) and not agreement(other, own)
+        if earlier and units_agree(cells[column], cells[place.column]):
+            before.append((column, amount_of(cells[column])))
+    if not before or min(mine, *(amount for _, amount in before)) < 0 or not all((mine - amount) * told < 0 for _, amount in before):
+        return ""
+    column = before[0][0]
+    return f"the answer says that it {'rises' if told > 0 else 'falls'} to it; {view.column_shown(column)} has {view.text(place.row, column)}"
+
+
 def _of_table(claim: Claim, page: Page, number: int, view: TableView, beside: set[str]) -> Iterator[str]:
-    said = claim.mention.nearby[-2]
-    named = [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= said]
+    for said in claim.mention.nearby[-2:]:  # the sentence; answer and question, where it names no row
+        if named := [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= said]:
+            break
     named.sort(key=lambda at: -len(view.rows[at].words & claim.mention.nearby[0]))
     cells = _cells(page, number, {*named[:MOST_ROWS], *_totals(view)} if named else set())
     for at in named[:MOST_ROWS]:
@@ -74,7 +102,7 @@ def _changes(claim: Claim, view: TableView, row: int, cells: _Cells) -> Iterator
         if not all(len(some) == 1 for some in periods) or periods[0][0].kind != periods[1][0].kind or agreement(periods[0], periods[1]):
             continue
         new, old = (one, other) if _time(periods[0][0]) > _time(periods[1][0]) else (other, one)
-        if claim.mention.periods and not agreement(claim.mention.periods, view.periods(row, new)):
+        if _is_of_another_period(claim, view, row, new, cells):
             continue
         change = amount_of(cells[new]) - amount_of(cells[old])
         if not units_agree(cells[new], cells[old]) or told * change < 0:
@@ -86,6 +114,12 @@ def _changes(claim: Claim, view: TableView, row: int, cells: _Cells) -> Iterator
             yield f"{cells[new].text} - {cells[old].text}"
 
 
+def _is_of_another_period(claim: Claim, view: TableView, row: int, column: int, cells: _Cells) -> bool:
+    """Whether a period is stated that another column of the row has, and this one has not: "Q1 fiscal 2024" is not what "April 30, 2023" goes by."""
+    stated = claim.mention.periods
+    return any(agreement(stated, view.periods(row, other)) for other in cells) and not agreement(stated, view.periods(row, column))
+
+
 def _time(period: object) -> tuple[int, str]:
     return getattr(period, "end_year", 0), getattr(period, "text", "")
 
@@ -94,8 +128,12 @@ def _shares(claim: Claim, view: TableView, row: int, cells: _Cells, wholes: Iter
     """Of a cell in another row's of the same column, which is the stated period's where it has one."""
     for whole in wholes:
         for column in cells.keys() & whole.keys():
-            stated = claim.mention.periods and view.periods(row, column) and not agreement(claim.mention.periods, view.periods(row, column))
-            if stated or not units_agree(cells[column], whole[column]) or cells[column].percent or not amount_of(whole[column]):
+            if (
+                _is_of_another_period(claim, view, row, column, cells)
+                or not units_agree(cells[column], whole[column])
+                or cells[column].percent
+                or not amount_of(whole[column])
+            ):
                 continue
             if _is(amount_of(cells[column]) / amount_of(whole[column]), claim):
                 yield f"{cells[column].text} / {whole[column].text}"

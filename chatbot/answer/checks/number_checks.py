@@ -14,7 +14,7 @@ from chatbot.answer.checks.durations import counts_years
 from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
-from chatbot.answer.checks.from_cells import from_cells
+from chatbot.answer.checks.from_cells import from_cells, turned_level
 from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
@@ -65,6 +65,7 @@ class _Verdict:
     status: str
     reason: str = ""
     period: str | None = None
+    exact: Figure | None = None  # the page's, where the answer's is rounded from it
 
 
 ABSENT = _Verdict("absent")
@@ -84,7 +85,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
     spoken = Spoken(text, figures, prompt.question)
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     claims, checks, places, scopes = [], [], [], []
-    ranks = _row_numbers(text, figures)
+    ranks, exact = _row_numbers(text, figures), [*figures]
     for index, figure in enumerate(figures):
         scope = scope_of(figure.start)
         scopes.append(scope)
@@ -94,13 +95,14 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
         elif index >= MOST_FIGURES:
             checks.append(_result(claims[-1], _Verdict("unsupported", TOO_MANY), None))
         else:
-            checks.append(_check(claims[-1], scope.keys, views, questioned))
+            check, exact[index] = _check(claims[-1], scope.keys, views, questioned)
+            checks.append(check)
         places.append([views[key] for key in scope.keys or views])
     for at, check in enumerate(checks):
-        if check.status not in FINE and (written := from_cells(claims[at], places[at])):
+        if check.status not in FINE and (written := from_cells(claims[at], places[at], text[scopes[at].start : scopes[at].end])):
             checks[at] = _derived(check, f"{written} = {check.text}")
     for _ in range(2):  # a change may be shown before what it is a share of
-        checks = _with_reckoned(text, figures, scopes, _with_formulas(text, claims, checks, places))
+        checks = _with_reckoned(text, figures, exact, scopes, _with_formulas(text, claims, checks, places))
     for at, why in turned_moves(text, figures, scopes):
         checks[at] = replace(checks[at], status="contradicted", formula=None, reason=why)
     return tuple(against_calculation(checks, claims, worked_out_of(prompt), views.values()))
@@ -109,19 +111,20 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> NumberCheck:
+def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> tuple[NumberCheck, Figure]:
+    """The check of a figure, and the figure as exactly as the page has it."""
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
     if counts_years(claim) and not any(verdict.status == "supported" for verdict in verdicts.values()):
-        return _result(claim, _Verdict("supported", "counts the years that answer and question name"), None)
+        return _result(claim, _Verdict("supported", "counts the years that answer and question name"), None), claim.figure
     for status in ("supported", "contradicted", "present_elsewhere"):
         if key := next((key for key, verdict in verdicts.items() if verdict.status == status), None):
-            return _result(claim, verdicts[key], key)
+            return _result(claim, verdicts[key], key), verdicts[key].exact or claim.figure
     if any(_verdict(claim, view).status == "supported" for key, view in views.items() if key not in keys):
-        return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None)
+        return _result(claim, _Verdict("present_elsewhere", "it stands on a page that is not cited for it"), None), claim.figure
     if any(agree(claim.figure, other) for other in questioned):
-        return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None)
+        return _result(claim, _Verdict("present_elsewhere", "it stands in the question, not on the pages cited"), None), claim.figure
     reason = next((verdict.reason for verdict in verdicts.values() if verdict.reason), "it stands on none of the pages")
-    return _result(claim, _Verdict("unsupported", reason), None)
+    return _result(claim, _Verdict("unsupported", reason), None), claim.figure
 
 
 def _row_numbers(text: str, figures: Sequence[Figure]) -> frozenset[int]:
@@ -178,9 +181,12 @@ def _verdict(claim: Claim, view: Page) -> _Verdict:
 
 
 def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
-    """Whether a place that fits cannot be another's: a cell whose row the answer names in full, or a figure that both tie to one period."""
+    """Whether a place that fits cannot be another's: a cell whose row the answer names in full, an item of a list that it names, or a figure that both tie to
+    one period."""
     if placed.place is not None:
         return reads_row(view.tables, placed.place, claim.mention)
+    if claim.mention.nearby and _items_around(placed, view)[0] & claim.mention.nearby[0]:
+        return True
     tied = period_beside(view.text, placed.figure)
     return agreement(claim.mention.beside, tied) == SAME_PERIOD
 
@@ -216,7 +222,10 @@ def _rounded(claim: Claim, near: Sequence[OnPage], view: Page) -> _Verdict:
     if fitting is None:
         return _Verdict("present_elsewhere", objections[0])
     found = _supported(fitting, view)
-    return replace(found, reason=f"rounded from {fitting.figure.text}: {found.reason}")
+    mine = claim.figure
+    scaled = next((reading for reading in fitting.readings if any(same_value(one, reading, rounding=True) for one in claim.readings)), None)
+    exact = scaled and replace(mine, value=abs(scaled.value) * (1 if mine.value >= 0 else -1), scale=scaled.scale, text=fitting.figure.text)
+    return replace(found, reason=f"rounded from {fitting.figure.text}: {found.reason}", exact=exact)
 
 
 def _supported(placed: OnPage, view: Page) -> _Verdict:
@@ -246,7 +255,7 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
         quoted = placed.place.row in printed and not speaks_of_another_row(view.tables, placed.place, claim.mention)
         if claim.mention.head and printed and not quoted:
             return f"its value stands in {view.tables.shown(placed.place)}; another row is read out"
-        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted)
+        return objection_to(view.tables, placed.place, claim.mention, quoted=quoted) or turned_level(claim, view, placed.place)
     if _in_name(claim, placed):
         return ""
     if view.tables.views and _NOTE_MARK.fullmatch(placed.figure.text) and not _NOTE_MARK.fullmatch(claim.figure.text):
@@ -282,14 +291,19 @@ def _of_other_item(claim: Claim, placed: OnPage, view: Page) -> str:
     """Why a figure of a list in a sentence, "31 in Japan, 29 in Korea", is that of another of its items; "" where it may be the one that is meant."""
     if not claim.mention.nearby:
         return ""
-    start, end = view.sentence_around(placed.figure.start, placed.figure.end)
-    inside = [(one.figure.start - start, one.figure.end - start) for one in view.figures.all if start <= one.figure.start and one.figure.end <= end]
-    mine = (placed.figure.start - start, placed.figure.end - start)
-    own, others = item_of(view.text[start:end], inside, inside.index(mine)) if mine in inside else (frozenset(), ())
+    own, others = _items_around(placed, view)
     said = claim.mention.nearby[0]
     if own & said or not any(words <= said for words in others):
         return ""
     return f"the page has it of something else: {_line(placed, view)}"
+
+
+def _items_around(placed: OnPage, view: Page) -> tuple[frozenset[str], tuple[frozenset[str], ...]]:
+    """The words of what a figure of a list in a page's sentence is of, and those of the others."""
+    start, end = view.sentence_around(placed.figure.start, placed.figure.end)
+    inside = [(one.figure.start - start, one.figure.end - start) for one in view.figures.all if start <= one.figure.start and one.figure.end <= end]
+    mine = (placed.figure.start - start, placed.figure.end - start)
+    return item_of(view.text[start:end], inside, inside.index(mine)) if mine in inside else (frozenset(), ())
 
 
 def _is_spelled(figure: Figure) -> bool:
@@ -428,11 +442,15 @@ def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], vi
     return checked
 
 
-def _with_reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], checks: Sequence[NumberCheck]) -> list[NumberCheck]:
-    """The checks with figures that come from others of their sentence or list, and those that repeat them."""
+def _with_reckoned(
+    text: str, figures: Sequence[Figure], exact: Sequence[Figure], scopes: Sequence[Scope], checks: Sequence[NumberCheck]
+) -> list[NumberCheck]:
+    """The checks with figures that come from others of their sentence or list, and those that repeat them. exact: the figures, as pages have them."""
     checked = list(checks)
     sound = {index: check.status in FINE for index, check in enumerate(checked)}
     results = dict(reckoned(text, figures, scopes, sound))
+    if list(exact) != list(figures):  # "7.2 from 6.6, up 9.8%" is worked out from what was rounded
+        results = {**dict(reckoned(text, exact, scopes, sound)), **results}
     alike: dict[str, list[int]] = {}
     for other in results:
         alike.setdefault(digits_of(figures[other]), []).append(other)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 from chatbot.answer.checks.claims import Scope
 from chatbot.answer.checks.figure_matches import move_told
@@ -22,9 +22,17 @@ MOST_ADDED = 8
 FIGURES_REACH = 40
 # Digits that a result must show: one digit is what many figures come to.
 FEWEST_DIGITS = 2
-_ADDED = re.compile(r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all)\b", re.IGNORECASE)
+_ADDED = re.compile(
+    r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all|overall|adding|added|counting|including|with)\b", re.IGNORECASE
+)
 _COMPARED = re.compile(
-    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater|difference|differs?|gap|than|above|below|reduced)\b",
+    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater|difference|differs?|gap|extra|leaving|left|unused|back"
+    r"|remaining|than|above|below|reduced)\b",
+    re.IGNORECASE,
+)
+# "A shortfall of about 44%" is no share.
+_CHANGE_OF = re.compile(
+    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|shortfall|gap|difference|reduction|improvement|jump|gain|loss)\s(?:of|by)\s(?:[a-z]{{2,8}}\s){{0,2}}\Z",
     re.IGNORECASE,
 )
 _DIVIDED = re.compile(r"\b(?:of|over|per|divided|against|share|ratio|to)\b|[/÷]", re.IGNORECASE)
@@ -41,7 +49,7 @@ _OF = re.compile(r"\bof\b", re.IGNORECASE)
 MOST_EARLIER = 2
 # Figures before a share, or a factor, among which is what it is of.
 SHARES_REACH = 6
-_OPENS = re.compile(r"[\s,]{0,2}\(\s?(?:or |about |i\.e\.,? )?")
+_OPENS = re.compile(r"[^\d;.(]{0,20}\(\s?(?:or |about |some |around |roughly |nearly |almost |approximately |i\.e\.,? )?")
 _OPERATED = re.compile(r"[/÷×*]")
 _FIGURE_BETWEEN = re.compile(r"[\d;]")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -51,8 +59,13 @@ _NEARLY = re.compile(
 )
 # Share of a fraction by which a figure may be more or less than it.
 NEAR_FRACTION = 0.1
+VERY_FRACTION = 0.01  # ... where it is not called "nearly" or "about"
 # Characters around a result in which its move is told.
 MOVE_REACH = 40
+# Figures before and after a result, and characters, among which its operands may be where they do not stand beside each other.
+NEAR_FIGURES, NEAR_REACH = 12, 700
+# One amount is by chance within r of another with 2 r / SPREAD, were amounts spread evenly over as many powers of e; together this much is taken.
+SPREAD, MOST_CHANCE = 5.0, 0.12
 BASE_REACH = 80  # characters before a figure in which such words speak of it
 
 
@@ -64,10 +77,10 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
     """
     starts = [figure.start for figure in figures]
     told: dict[tuple[int, int], tuple[bool, bool]] = {}  # of each sentence: whether it compares, and whether it adds
-    for at, result in enumerate(figures):
+    for at in range(len(figures)):
         if sound[at]:
             continue
-        scope = scopes[at]
+        scope, result = scopes[at], _as_rounded(text, figures[at])
         if (scope.start, scope.end) not in told:
             told[scope.start, scope.end] = (_has(_COMPARED, text, scope), _has(_ADDED, text, scope))
         compares, adds = told[scope.start, scope.end]
@@ -76,7 +89,7 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
         begun = bisect_left(starts, text.rfind("\n\n", 0, result.start) + 1)
         before = [other for other in range(max(begun, at - FIGURES_REACH), at) if sound[other]]
         if not any(map(str.isdigit, result.text)):
-            if near := _near_fraction(text, figures, at, [*before[-SHARES_REACH:], *operands]):
+            if near := _near_fraction(text, figures, at, scope, [*before[-SHARES_REACH:], *operands]):
                 yield at, f"{near} ≈ {result.text}"
             continue
         if sum(map(str.isdigit, result.text)) < FEWEST_DIGITS:
@@ -94,21 +107,88 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
             written = _mean(figures, at, before)
         if not written and adds:
             written = _sum(figures, at, before)
+        written = written or _of_near(text, figures, at, scope, sound)
         if written:
             yield at, f"{written} = {result.text}"
+
+
+def _as_rounded(text: str, result: Figure) -> Figure:
+    """A figure that is called rounded, "close to 20,000", with the digits that it then shows."""
+    whole = f"{abs(result.value):.0f}"
+    noughts = len(whole) - len(whole.rstrip("0")) if result.decimals == 0 and result.value else 0
+    called = noughts and _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start)
+    return replace(result, decimals=-noughts) if called else result
+
+
+def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Mapping[int, bool]) -> str:
+    """What comes from two figures of the sentences around, in an operation that is told beside it; "" where there is so much to try that something would come
+    to it by chance."""
+    result = _as_rounded(text, figures[at])
+    near = [figures[other] for other in range(max(0, at - NEAR_FIGURES), min(len(figures), at + NEAR_FIGURES + 1)) if other != at and sound[other]]
+    pairs = list(combinations((one for one in near if abs(one.start - result.start) <= NEAR_REACH), 2))
+    beside = text[max(scope.start, result.start - BASE_REACH) : min(scope.end, result.end + BASE_REACH)]
+    compares, adds, divides = (told.search(beside) is not None for told in (_COMPARED, _ADDED, _DIVIDED))
+    if _CHANGE_OF.search(text, scope.start, result.start):
+        compares, divides = True, False
+    tolerance = 0.5 * 10.0**-result.decimals / abs(result.value) if result.value else 1.0
+    for some in ([pair for pair in pairs if all(scope.start <= one.start < scope.end for one in pair)], pairs):
+        tried = [found for pair in some for found in _results(text, result, pair, compares=compares, adds=adds, divides=divides)]
+        if 2 * tolerance * len(tried) / SPREAD > MOST_CHANCE:
+            return ""
+        for value, change, written in tried:
+            if comes_to(value, result) and not (change and _turned(text, scope, result, change)):
+                return written
+    return ""
+
+
+def _results(
+    text: str, result: Figure, pair: tuple[Figure, Figure], *, compares: bool, adds: bool, divides: bool
+) -> Iterator[tuple[float, int, str]]:
+    """What two figures in either order come to that is of a result's kind: the amount, 1 for a rise and -1 for a fall, the arithmetic."""
+    larger, smaller = sorted(pair, key=amount_of, reverse=True)
+    if divides and smaller.percent == "percent" and larger.percent is None and _alike(larger, result):
+        yield amount_of(smaller) * amount_of(larger), 0, f"{smaller.text} * {larger.text}"
+    if not _alike(*pair):
+        return
+    if _alike(larger, result) or (larger.percent == "percent" and result.percent):
+        if compares or divides:
+            change = _is_base(text, smaller, _FROM) - _is_base(text, larger, _FROM)
+            yield amount_of(larger) - amount_of(smaller), change, f"{larger.text} - {smaller.text}"
+        if adds:
+            yield amount_of(larger) + amount_of(smaller), 0, f"{pair[0].text} + {pair[1].text}"
+    if result.percent != "percent" or larger.percent or amount_of(smaller) <= 0:
+        return
+    if divides:
+        yield amount_of(smaller) / amount_of(larger), 0, f"{smaller.text} / {larger.text}"
+    if compares:
+        yield amount_of(larger) / amount_of(smaller) - 1, 1, f"({larger.text} - {smaller.text}) / {smaller.text}"
+    if compares or divides:
+        yield 1 - amount_of(smaller) / amount_of(larger), -1, f"({larger.text} - {smaller.text}) / {larger.text}"
 
 
 def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
     return pattern.search(text, scope.start, scope.end) is not None
 
 
-def _near_fraction(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:
-    """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on the side that is told."""
+def _near_fraction(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound: Sequence[int]) -> str:
+    """What "a little over half", "nearly a quarter" is said of: the last of these figures that is near it, on the side that is told, else two neighbours
+    among them of which it is the share or the change."""
     fraction, told = figures[at].value, _NEARLY.search(text, max(0, figures[at].start - MOVE_REACH), figures[at].start)
-    if told is None or not 0 < fraction < 1:
+    if not 0 < fraction < 1:
         return ""
-    least, most = fraction * (1.0 if told["over"] else 1 - NEAR_FRACTION), fraction * (1.0 if told["under"] else 1 + NEAR_FRACTION)
-    return next((figures[other].text for other in reversed(sound) if least <= amount_of(figures[other]) <= most), "")
+    near = NEAR_FRACTION if told else VERY_FRACTION
+    least, most = fraction * (1.0 if told and told["over"] else 1 - near), fraction * (1.0 if told and told["under"] else 1 + near)
+    if of := next((figures[other].text for other in reversed(sound) if least <= amount_of(figures[other]) <= most), ""):
+        return of
+    for pair in _neighbours(figures, sorted(set(sound), key=lambda place: figures[place].start)):
+        larger, smaller = sorted(pair, key=amount_of, reverse=True)
+        if amount_of(smaller) <= 0 or larger.percent:
+            continue
+        share = amount_of(smaller) / amount_of(larger)
+        for value, change, whole in ((share, 0, larger), (1 / share - 1, 1, smaller), (1 - share, -1, larger)):
+            if least <= value <= most and not (change and _turned(text, scope, figures[at], change)):
+                return f"({larger.text} - {smaller.text}) / {whole.text}" if change else f"{smaller.text} / {whole.text}"
+    return ""
 
 
 def _part(text: str, figures: Sequence[Figure], at: int, before: Sequence[int], inside: range) -> str:
@@ -180,6 +260,7 @@ def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
         yield from _change(text, scope, result, pair, stated=False)
     share = result.percent == "percent" and first.percent is None
     number = result.percent is None and result.unit in (None, "x") and result.decimals > 0
+    share = share and not _CHANGE_OF.search(text, scope.start, result.start)
     divided = (share or number) and _DIVIDED.search(text, first.end, second.start) is not None and amount_of(second) != 0
     if divided and comes_to(amount_of(first) / amount_of(second), result):
         yield f"{first.text} / {second.text}"

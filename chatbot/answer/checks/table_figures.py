@@ -19,6 +19,7 @@ SECTION = 0.25
 # Scores are sums of logarithms: nearer than this they are the same.
 SAME = 1e-9
 
+FEWEST_ROUNDED = 2  # digits that a rounded figure must show to be taken for a cell's
 MOST_NAMED = 30  # rows that one sentence names in full; the best are enough to tell
 MOST_CELLS = 60  # in a row; more figures than that one after the other are no row that was read out
 _TOTAL = label_words("total subtotal sub grand all net overall")  # a row of that name is that of whatever the answer speaks of
@@ -67,17 +68,28 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
         words, digits = view.rows[other].words, view.digits(other, place.column)
         if words <= view.heads[place.column] or digits in ("", view.digits(place.row, place.column)):
             return False
+        if "%" in view.text(place.row, place.column) and "%" not in view.text(other, place.column):
+            return False  # no amount is meant for a percentage
         # Named for its own figure, which the sentence has too: "a deficit of 6 against a debt of 35".
-        return digits.lstrip("-") not in mention.figures or (words <= mention.lead and not mine.words <= mention.lead)
+        return not _is_said(digits, mention) or (words <= mention.lead and not mine.words <= mention.lead)
 
     named = _best_named(view, mention, view.rows, (place.row, differs))
     if named is None:
-        # A word of the row, its section or what is said above the table is enough.
-        touched = not mention.nearby or (mine.words | mine.beside | view.around) & mention.nearby[-1]
+        # A word of the row, its section or what is said above the table is enough, and a total is that of whatever is spoken of.
+        touched = not mention.nearby or mine.words <= _TOTAL or (mine.words | mine.beside | view.around) & mention.nearby[-1]
         return "" if touched else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row or mine.words <= mention.behind:
         return ""
     return f"its value stands in the {view.row_shown(place.row)}; the {view.row_shown(named)} has {view.text(named, place.column)}"
+
+
+def _is_said(digits: str, mention: Mention) -> bool:
+    """Whether the sentence has a cell's figure too, perhaps rounded: "a deficit of 48.8" for 48,778."""
+    cell = digits.lstrip("-")
+    if cell in mention.figures:
+        return True
+    shorter = (said for said in mention.figures if FEWEST_ROUNDED <= len(said) < len(cell) and not said.startswith("0"))
+    return cell.isdigit() and any(round(int(cell) / 10 ** (len(cell) - len(said))) == int(said) for said in shorter)
 
 
 def _best_named(view: TableView, mention: Mention, options: tuple[Named, ...], mine: tuple[int, Callable[[int], bool]]) -> int | None:
@@ -158,7 +170,9 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
 
     def rival(column: int) -> bool:
         named_apart = not view.columns[column].words <= view.rows[place.row].words
-        asked = mention.asked if view.digits(place.row, column).lstrip("-") not in mention.figures else frozenset[str]()
+        if "%" in view.text(place.row, place.column) and "%" not in view.text(place.row, column):
+            return False  # no amount is meant for a percentage
+        asked = frozenset[str]() if _is_said(view.digits(place.row, column), mention) else mention.asked
         weak = (mention.base or of_other_kind(column)) and not view.columns[column].words <= mention.nearby[0] | asked
         return column in fitting and named_apart and not weak and (fits <= 0 or fitting[column] > 0)
 
@@ -175,7 +189,7 @@ def _may_be_called(view: TableView, mention: Mention, place: Place) -> bool:
 
 def _is_of_the_other(view: TableView, mention: Mention, place: Place, named: int) -> bool:
     """Whether the other column is named for its own figure, which the sentence has too: "was 5, compared with a budget of 6"."""
-    if view.digits(place.row, named).lstrip("-") not in mention.figures or len(mention.nearby) < 2:
+    if not _is_said(view.digits(place.row, named), mention) or len(mention.nearby) < 2:
         return False
     own, other = (len(view.columns[column].words & mention.nearby[0]) for column in (place.column, named))
     return own >= other

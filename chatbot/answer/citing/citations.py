@@ -43,7 +43,7 @@ IN_PART = "only a part of it stands there in these words"
 # Of a statement that does not have the page's wording, and may be right.
 FREELY_PUT = frozenset({PARAPHRASED, NOT_LOCATED, FIGURE_ALONE, IN_PART})
 # Share of the words of a line that leads a list in that its page must have, and of a statement that each of the pages cited together for it must.
-LEAST_LED_IN = LEAST_OF_EACH = 0.4
+LEAST_LED_IN, LEAST_OF_EACH = 0.4, 0.3
 # ... and of a statement that are quoted: fewer are a name or a term in quotation marks, and what is said of it is not quoted.
 LEAST_QUOTED = 0.5
 OTHER_HEAD = "its row stands on the page, but not under that head"

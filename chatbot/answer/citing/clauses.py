@@ -104,6 +104,8 @@ def says_clause(clause: Clause, page: Page, asked: frozenset[str] = frozenset())
         return False
     if clause.figures:
         words = clause.words - _MOVING  # which way it went is checked with the figure
+        if not _in_sense_at_figures(clause, page):
+            return False
         if any(len(words & (place | asked)) >= LEAST_WITH_FIGURE_ALONE * len(words) for place in page.stems.around):
             return True
         return any(len(words & (place | asked)) >= LEAST_AT_FIGURE * len(words) for place in _around_figures(clause, page))
@@ -123,6 +125,13 @@ def _around_figures(clause: Clause, page: Page) -> list[frozenset[str]]:
     starts = [start for start, _ in page.sentence_spans]
     stated = (place for figure in clause.figures for place in figures_stating(figure, page))
     return [page.stems.around[max(0, bisect_right(starts, place.start) - 1)] for place in stated] if starts else []
+
+
+def _in_sense_at_figures(clause: Clause, page: Page) -> bool:
+    """Whether a sentence or row of the page that has a clause's figures says nothing to the contrary of it; True where there is none."""
+    stated = [place for figure in clause.figures for place in figures_stating(figure, page)]
+    spans = {page.sentence_around(place.start, place.end) for place in stated}
+    return not spans or any(_in_one_sense(clause.said, frozenset(comparable_words(page.text[slice(*span)]).texts)) for span in spans)
 
 
 def unsaid(said: str, page: Page, known: str) -> str:

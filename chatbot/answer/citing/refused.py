@@ -35,7 +35,8 @@ _POLITE = re.compile(
 
 # "The pages of the May note do not mention …", "These excerpts give no …": what it says of them no page can show.
 _SUBJECT = (
-    r"(?:the|these|this|those) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?|pages?|passages?|filings?|reports?|texts?)(?: [\w'’.,-]+){0,7}?"
+    r"(?:the|these|this|those|neither|none of the) (?:[\w'’.,-]+ ){0,2}?(?:excerpts?|documents?|sources?|pages?|passages?|filings?|reports?|texts?|speech|"
+    r"papers?|notes?|statements?|releases?|transcripts?|tables?|minutes|circulars?|outlook|letters?)(?: [\w'’.,-]+){0,7}?"
 )
 _ABSENT = re.compile(
     rf"\W*{_SUBJECT} (?:(?:do(?:es)? not|don['’]t|doesn['’]t|did not|nowhere|never)\b|"

@@ -33,6 +33,8 @@ LEAST_NEAR = 0.4
 MOST_LOOKED_AT = 4
 # ... and anywhere on the page that its list or paragraph is cited for.
 LEAST_SHARED = 0.75
+LEAST_SUMMED_UP = 0.5  # ... and on the page of the sentence that it leads up to
+MOST_SUMMED_UP = 7  # words that tell, in such a sentence; a longer one states something of its own
 # Of a figure; others leave it open whether another page or another wording has it.
 AGAINST = frozenset({"contradicted", "unsupported"})
 # Words of a heading, and of a line that leads a list in, that neither the question nor the pages have: more state something new.
@@ -47,7 +49,8 @@ _OPENING = re.compile(r"\W*(?:according to|as (?:stated|shown|noted|reported|set
 # What the cited page does not have: "but gives no rates".
 _JOINS = r"\b(?:because|although|though|after|while|since|whose|which)\b"
 _ABSENT = re.compile(
-    r"(?:(?:but|and|though) )?(?:(?:it|they|which) )?(?:(?:do|does) not (?:contain|state|give|show|include|report|mention|say)|"
+    r"(?:(?:but|and|though) )?(?:(?:it|they|which) )?(?:(?:(?:do|does) not|don['’]t|doesn['’]t) "
+    r"(?:contain|state|give|show|include|report|mention|say|specify|explain|provide|name|identify|quantify|itemi[sz]e|break down|set out)|"
     rf"(?:contain|state|give|show|include|report|mention|say)s? (?:no|nothing))\b(?:(?!(?<!who )\bthat\b|{_JOINS})[^,;:])*",
     re.I,
 )
@@ -60,7 +63,10 @@ _LEADING = re.compile(
 )
 # Letters of scripts that part no words with blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
-_EXCERPTS = r"(?:the|these) (?:provided |given |cited )?(?:excerpts?|documents?|sources?|pages?|passages?)(?: of the [\w-]+(?: [\w-]+)?)?"
+_EXCERPTS = (
+    r"(?:the|these|this) (?:provided |given |cited )?(?:excerpt|document|source|page|passage|report|speech|paper|note|filing|release|table)s?"
+    r"(?: of the [\w-]+(?: [\w-]+)?)?"
+)
 # "The excerpts give the equity [1], but not the income".
 _OF_EXCERPTS, _BUT_NOT = re.compile(rf"\W*{_EXCERPTS}\b", re.I), re.compile(r"(?:but|and) (?:not|no|nothing)\b[^;:]*", re.I)
 # Where the whole sentence says only that: "the excerpts do not state a rate", "… show revenue but no rate".
@@ -200,7 +206,7 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
         if one.keys:
             one = replace(one, status="cited", rests_on=one.keys[0])
         elif _states(one.text) and not (_is_table_head(sentences, at) or _announces(one.text, below, given) or _lacks(one.text, given)):
-            one = _shared(one, prompt, around.governing(at)) or _looked_up(one, prompt, around.keys(at), checks[at])
+            one = _shared(one, prompt, around.governing(at)) or _looked_up(one, prompt, around.keys(at), checks[at], leads=_leads_up(one.text, below))
         judged.append(one)
     return judged[::-1]
 
@@ -358,14 +364,37 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
     return replace(one, status="cited", rests_on=key)
 
 
-def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck]) -> _Sentence:
-    """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its figures, with the whole answer in view."""
+def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck], *, leads: bool) -> _Sentence:
+    """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its figures, with the whole answer in view.
+    leads: whether it leads up to a sentence of its paragraph that has a key."""
     if key := _page_of(_without_item(one.text.strip()), prompt, list(dict.fromkeys([*near, *prompt.sources]))):
         return replace(one, status="cited_by_check", rests_on=key, added=key)
     worked_out = any(check.status == "derived" for check in checks) and all(check.status in FINE for check in checks)
     if worked_out and near:
         return replace(one, status="cited", rests_on=near[0])
+    key = near[0] if near else next(iter(prompt.sources))
+    if leads and not checks and _sums_up(_without_item(one.text.strip()), prompt, key):
+        return replace(one, status="cited_by_check", rests_on=key, added=key)
     return replace(one, status="unsupported")
+
+
+def _leads_up(text: str, below: _Sentence | None) -> bool:
+    """Whether a sentence is no heading, and the next one of its paragraph has a key."""
+    said = text.strip()
+    apart = text[len(text.rstrip()) :].count("\n") > 1 or said.endswith((":", "：")) or _HEADING.match(said) or _ITEM.match(text)
+    return below is not None and bool(below.keys) and not apart
+
+
+def _sums_up(said: str, prompt: Prompt, key: str) -> bool:
+    """Whether a sentence without a figure says in words of its own what may stand on the page that the next one is cited for."""
+    words, there = stems_of(said), page_of(prompt.sources[key]).stems.all
+    if (
+        telling_words(comparable_words(said)) > MOST_SUMMED_UP
+        or len(words & there) < LEAST_SUMMED_UP * len(words)
+        or not all(clause.core <= there for clause in clauses_of(said))
+    ):
+        return False
+    return not check_answer(f"{said} [{key}]", prompt)[1][-1].doubted
 
 
 def _page_of(said: str, prompt: Prompt, keys: Sequence[str]) -> str:

@@ -64,6 +64,12 @@ def checked(answer: str, question: str = "What happened in 2016?") -> Checked:
         "The cost was $630 thousand in 2016 [S1-7f3a].",
         # What stands behind "to" is of what the percentage before it is of; what follows the comma is another row's.
         "In 2016 operating expenses rose 15.1% to $9,343 million, with income tax expense up 5.4% [S1-7f3a].",
+        # The year asked for is not that of what it came from.
+        "Gas revenue rose from roughly $3.2 billion to $3.8 billion [S1-7f3a].",
+        # A whole percentage is rounded, and no amount is meant for it.
+        "In 2016 income before income taxes went down by 41% [S1-7f3a].",
+        # A row of expenses or payments is printed in brackets.
+        "The item “Dividends ($5.66 per share)” was 4,168 million in 2016 [S1-7f3a].",
         # Years between those that are named.
         "Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].",
     ],
@@ -82,6 +88,9 @@ def test_a_right_figure_of_a_free_sentence_is_supported(answer: str) -> None:
         "The cost was $572 thousand in 2016 [S1-7f3a].",
         "Fees of $12 million were paid in 2016 [S1-7f3a].",
         "Income tax expense was $390 million in 2016, over seven years [S1-7f3a].",
+        # The row goes the other way.
+        "Income tax expense fell to $390 million in 2016 [S1-7f3a].",
+        "Income before income taxes climbed to about $49 million [S1-7f3a].",
     ],
 )
 def test_a_wrong_figure_of_a_free_sentence_is_doubted(answer: str) -> None:
@@ -94,6 +103,8 @@ def test_a_wrong_figure_of_a_free_sentence_is_doubted(answer: str) -> None:
         ("Total revenue grew by 5.0% in 2016 [S1-7f3a].", "(17,667 - 16,833) / 16,833"),
         ("Gas revenue was up $626 million in 2016 [S1-7f3a].", "3,802 - 3,176"),
         ("Gas revenue made up 22% of total revenue in 2016 [S1-7f3a].", "3,802 / 17,667"),
+        ("- **Gas revenue:** +$626 million [S1-7f3a]", "3,802 - 3,176"),
+        ("Gas revenue reached $3.8 billion after $3.2 billion, 19.7% more [S1-7f3a].", "3,176"),  # worked out from what was rounded
     ],
 )
 def test_what_cells_that_a_sentence_names_come_to_is_derived(answer: str, formula: str) -> None:

@@ -50,6 +50,17 @@ def test_what_neighbours_come_to_is_derived(answer: str, result: str) -> None:
         ),
         ("Inventories were $13,224 million in 2022 and $10,776 million in 2021, on average $12,000 million [S1-7f3a].", "$12,000 million"),
         ("The margin was 38.5% in 2017, a little under two-fifths [S1-7f3a].", "two-fifths"),
+        # What a share, or the fraction of a rise, is of.
+        ("Rents were $9,045.7 million of $14,105.8 million, nearly two-thirds [S1-7f3a].", "two-thirds"),
+        ("Inventories fell by nearly one-fifth, from $13,224 million to $10,776 million [S1-7f3a].", "one-fifth"),
+        # The answer first, its operands behind it; more than one sentence before.
+        ("The share of rents was 64.1%. Rents were $9,045.7 million of revenues of $14,105.8 million [S1-7f3a].", "64.1%"),
+        (
+            "Domestic debt is $37.3 million [S1-7f3a]. Rents were $9,045.7 million [S1-7f3a]. External debt is $16.7 million, a gap of $20.6 million [S1-7f3a].",
+            "$20.6 million",
+        ),
+        ("Rents were $9,045.7 million after $14,105.8 million, a shortfall of about 36% [S1-7f3a].", "36%"),
+        ("Domestic debt is $37.3 million, and with the external debt, $16.7 million, it is close to $50 million [S1-7f3a].", "$50 million"),
     ],
 )
 def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str) -> None:
@@ -69,6 +80,13 @@ def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str
             "- Domestic debt: $37.3 million [S1-7f3a]\n- External debt: $16.7 million [S1-7f3a]\n- Foreign aid: $54.0 million [S1-7f3a]",
             "$54.0 million",
         ),
+        # So many pairs that some would come to it by chance.
+        (
+            "The debts are $37.3 million and $16.7 million, sales $9,045.7 million and $14,105.8 million, stocks $13,224 million: a share of 23% [S1-7f3a].",
+            "23%",
+        ),
+        # The share where a change is told.
+        ("Rents were $9,045.7 million against $14,105.8 million, a shortfall of about 64.1% [S1-7f3a].", "64.1%"),
         # The other way round.
         ("Inventories fell by 22.7% from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "22.7%"),
         ("Inventories fell by $2,448 million from $10,776 million in 2021 to $13,224 million in 2022 [S1-7f3a].", "$2,448 million"),

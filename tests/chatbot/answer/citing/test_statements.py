@@ -149,6 +149,15 @@ def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_n
     assert statuses(said, SCATTERED) == ["unsupported", "cited"]
 
 
+def test_a_short_sentence_that_leads_up_to_one_with_a_key_gets_it_and_no_tick() -> None:
+    checked = check_statements("Trade moves by the northern railway. It carries freight [S1-7f3a].", prompt(hit(1, SCATTERED)))
+    assert [one.status for one in checked.statements] == ["cited_by_check", "cited"]
+    assert not checked.citations[0].verified and not checked.citations[0].doubted
+    # Neither behind the key nor apart from it, nor where the page has not what is said to be so.
+    for said in ("It carries freight [S1-7f3a]. Trade moves by the northern railway.", "The state is bankrupt. It carries freight [S1-7f3a]."):
+        assert "unsupported" in statuses(said, SCATTERED)
+
+
 @pytest.mark.timed
 def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
     def judge(entries: int) -> None:
