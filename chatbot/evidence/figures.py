@@ -125,7 +125,11 @@ def _on_page(text: str, words: Words, figure: Figure, marks: tuple[_Marks, Table
     counts = re.match(r"[ \u00a0-]?[a-z]", rest) is not None
     readings = [figure]
     if figure.bare and scale and not (counts and figure.unit is None):
-        readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
+        money = scale.money
+        if money is None or figure.unit is None:
+            readings.append(replace(figure, scale=scale.scale, unit=figure.unit or scale.unit))
+        if money is not None:
+            readings.append(replace(figure, scale=money.scale, unit=figure.unit or money.unit))
     if figure.bare and kind and figure.unit is None:
         readings.append(replace(figure, unit=kind.unit, percent="percent" if kind.unit == "%" else "points"))
     if place is not None and _SPACED_DASH.match(figure.text) and not marks[1].views[place.table].digits(place.row, place.column).startswith("-"):

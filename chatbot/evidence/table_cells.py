@@ -130,7 +130,7 @@ class TablesOfPage:
             mark is not None and mark.scale == 1 and _is_no_percentage(row, place.column)
         ):  # "Percent change" over all columns of a table is one of two
             mark = None
-        mark = mark or mark_of_table(view.table, read)
+        mark = mark or mark_of_table(view.table, row, read)
         return (mark, None) if mark and mark.scale > 1 else (None, mark)
 
     def per_piece(self, place: Place) -> bool:

@@ -252,7 +252,7 @@ def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:
     """
     if not BARE_FIGURE.fullmatch(cell) or YEAR_SAID.fullmatch(cell) or OWN_UNIT.search(f"{row.section} {row.label}") or OWN_UNIT.search(head):
         return cell
-    mark = None if mark_beside(head, row) else mark_of_table(table)
+    mark = None if mark_beside(head, row) else mark_of_table(table, row)
     if mark is None:
         return cell
     return f"{cell}%" if mark.unit == "%" else f"{cell} {SCALE_NAMES[mark.scale]}" if mark.scale in SCALE_NAMES else cell

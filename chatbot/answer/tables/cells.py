@@ -10,7 +10,7 @@ from chatbot.answer.citing.keys import escape_keys
 from chatbot.evidence.passages import verbatim
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
-from ingestion.language.numbers import find_figures, mark_of_table, passage_scale, stated_mark
+from ingestion.language.numbers import find_figures, for_row, mark_of_table, passage_scale, stated_mark
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -166,7 +166,7 @@ def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | N
     figure = figures[0]
     own = figure.percent is not None or PERCENT.search(row.label) is not None
     stated = "" if own else stated_unit(table, row, column)
-    mark = stated_mark(stated) or (mark_of_table(table) if stated and stated == table.unit else None)
+    mark = for_row(stated_mark(stated), row) or (mark_of_table(table, row) if stated and stated == table.unit else None)
     scale = mark.scale if mark else 1.0
     percent = own or (figure.unit is None and states_percent(stated))
     if mark is None and not percent:

@@ -6,7 +6,7 @@ table's cells, `cell_marks` which of them scales a cell.
 
 from __future__ import annotations
 
-from ingestion.language.numbers.cell_marks import mark_beside, mark_of_table, stated_mark
+from ingestion.language.numbers.cell_marks import for_row, mark_beside, mark_of_table, stated_mark
 from ingestion.language.numbers.figures import Figure, find_figures, magnitude, same_value, units_agree
 from ingestion.language.numbers.scale_marks import ScaleMark, governing_mark, passage_scale, scale_marks
 
@@ -14,6 +14,7 @@ __all__ = [
     "Figure",
     "ScaleMark",
     "find_figures",
+    "for_row",
     "governing_mark",
     "magnitude",
     "mark_beside",

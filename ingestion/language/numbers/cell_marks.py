@@ -10,7 +10,7 @@ from ingestion.language.numbers.scale_marks import ScaleMark, scale_marks
 from ingestion.language.scales import SCALE_WORD, WHOLE_SCALE, ZEROS, scale_of
 from ingestion.records import Row, Table
 
-__all__ = ["mark_beside", "mark_of_table", "stated_mark"]
+__all__ = ["for_row", "mark_beside", "mark_of_table", "stated_mark"]
 
 _KINDS = (
     ("percentage points", re.compile(r"(?<![0-9])(?<![0-9] )(?:percentage|per ?cent|%)[\s-]points?|\bppts?\b|\bpp\b", re.IGNORECASE)),
@@ -43,11 +43,18 @@ def mark_beside(head: str, row: Row, read: Reader = stated_mark) -> ScaleMark | 
     return next((mark for text in texts if text and (mark := read(text))), None)
 
 
-def mark_of_table(table: Table, read: Reader = stated_mark) -> ScaleMark | None:
-    """What a table's line of units states of all cells, else its caption, in which a percentage kind stands in brackets, as in prose."""
+def mark_of_table(table: Table, row: Row, read: Reader = stated_mark) -> ScaleMark | None:
+    """What a table's line of units states of the cells of a row, else its caption, in which a percentage kind stands in brackets, as in prose."""
     if mark := (read(table.unit) or _crores(table.unit)) if table.unit else None:
+        return for_row(mark, row)
+    return for_row(max(reversed(scale_marks(table.caption)), key=lambda mark: mark.scale > 1, default=None), row)
+
+
+def for_row(mark: ScaleMark | None, row: Row) -> ScaleMark | None:
+    """The mark of a line that has one for money and one for what is counted: the former, unless label or section names what is counted."""
+    if mark is None or mark.money is None or mark.counted in f"{row.section} {row.label}".casefold():
         return mark
-    return max(reversed(scale_marks(table.caption)), key=lambda mark: mark.scale > 1, default=None)
+    return mark.money
 
 
 def _crores(unit: str) -> ScaleMark | None:

@@ -35,6 +35,7 @@ _PERCENT_KIND = (  # "(Per cent)", "(in percent of GDP)", "(y/y, %)", "Variation
     r"|(?P<basis>(?i:basis[ \u00a0]points?|bps))|(?P<percent>%|(?i:per[ \u00a0]?cent|percentage)))(?:[ \u00a0,;][^()\n0-9]{0,40})?\)"
 )
 _LOOK_BACK = 50  # marks: that many for single rows in a row stand in no table
+_AND_COUNTS = re.compile(r",? and (?:(?!and\b)[a-z]+ ){0,2}?(?P<counted>[a-z]{3,}?)s? ")
 _MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIND)))
 
 
@@ -42,7 +43,8 @@ _MARK = re.compile("|".join((_IN_SCALE, _MONEY_SCALE, _SCALE_MONEY, _PERCENT_KIN
 class ScaleMark:
     """A line such as "(in millions)" or "(Per cent)". unit: as in Figure. exceptions: it says "except …".
 
-    until: the position where it stops governing, None where only the next mark ends it.
+    until: the position where it stops governing, None where only the next mark ends it. money: the mark of its line that governs all but what it counts,
+    "dollars in millions and units in thousands"; counted: that, "unit".
     """
 
     start: int
@@ -51,6 +53,8 @@ class ScaleMark:
     unit: str | None
     exceptions: bool = False
     until: int | None = None
+    money: ScaleMark | None = None
+    counted: str = ""
 
 
 def scale_marks(text: str) -> list[ScaleMark]:
@@ -64,7 +68,9 @@ def scale_marks(text: str) -> list[ScaleMark]:
         line = text[match.end() : line_end if line_end >= 0 else match.end() + 300]
         local = line_end if line_end >= 0 and re.search("[0-9]", masked(line)) else None
         exceptions = "except" in line[:80].lower()
-        marks.append(ScaleMark(match.start(), match.end(), _mark_scale(match), _mark_unit(match), exceptions, local))
+        counts = _AND_COUNTS.fullmatch(text, marks[-1].end, match.start()) if marks and marks[-1].unit else None
+        of_two = (marks[-1], counts["counted"]) if counts else ()
+        marks.append(ScaleMark(match.start(), match.end(), _mark_scale(match), _mark_unit(match), exceptions, local, *of_two))
         # "in millions, except shares, which are in thousands": the second is of what is excepted.
         read = match.end() + (len(line.partition(")")[0]) if exceptions else 0)
     return marks

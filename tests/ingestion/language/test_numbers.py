@@ -373,10 +373,17 @@ def test_other_heads_state_none(text):
 def test_what_stands_nearest_to_a_cell_governs_it():
     row = Row("Loans (bn)", (Cell("5", 0, 1),), "Assets (lakh)")
     table = Table("Accounts (per cent)", "(in thousands)", ("Amount (mln)",), (row,), Rect(0, 0, 1, 1))
-    scales = [mark_beside("Amount (mln)", row), mark_beside("Amount", row), mark_beside("Amount", replace(row, label="Loans")), mark_of_table(table)]
+    scales = [mark_beside("Amount (mln)", row), mark_beside("Amount", row), mark_beside("Amount", replace(row, label="Loans")), mark_of_table(table, row)]
     assert [mark.scale for mark in scales if mark] == [1e6, 1e9, 1e5, 1e3]
     assert mark_beside("Amount", replace(row, label="Loans", section="")) is None
-    assert (mark := mark_of_table(replace(table, unit=""))) is not None and mark.unit == "%"
+    assert (mark := mark_of_table(replace(table, unit=""), row)) is not None and mark.unit == "%"
+
+
+def test_a_line_with_a_scale_for_money_and_one_for_what_is_counted_gives_each_row_its_own():
+    rows = [Row("Net sales", (Cell("$ 19,222", 0, 8),)), Row("Unit sales", (Cell("43,753", 0, 6),)), Row("Tablets", (Cell("5", 0, 1),), "Units sold")]
+    table = Table("Sales (dollars in millions and units in thousands):", "", ("2017",), tuple(rows), Rect(0, 0, 1, 1))
+    marks = [mark_of_table(table, row) for row in rows]
+    assert [(mark.scale, mark.unit) for mark in marks if mark] == [(1e6, "USD"), (1e3, None), (1e3, None)]
 
 
 # ---------------------------------------------------------------- properties
