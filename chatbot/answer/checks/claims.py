@@ -56,7 +56,7 @@ _AT_ONCE = re.compile(r"[\s(,]{0,3}(?:(?:in|for|of|during|by|at|on|over|as|the|y
 _JUST_BEFORE = re.compile(r"[\s:,)=-]{0,3}(?:(?:was|were|is|are|at|to|of|stood|came|amounted|totall?ed|reached)[\s:]{1,2}){0,3}")
 # "142 million a year earlier": of no period that the sentence names; in "10 in 2018 against 12 a year earlier" that is said of the last figure alone.
 _EARLIER = re.compile(
-    r"(?:[^\W\d]|[\s%]){0,20}?\s(?:(?:an?|one|the)\s(?:year|quarter|month|decade)\s(?:earlier|ago|before|prior)|the\s(?:year|quarter)\sbefore)\b",
+    r"(?:[^\W\d]|[\s%]){0,20}?\s(?:(?:an?|one|the)\s(?:year|quarter|month|decade)\s(?:earlier|later|ago|before|prior)|the\s(?:year|quarter)\sbefore)\b",
     re.IGNORECASE,
 )
 _BASE = re.compile(r"\bfrom\s(?:(?:a|an|about|around|nearly|roughly|some|approximately)\s)?\W{0,3}\Z", re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -145,6 +146,8 @@ def drops_scale(claim: Claim, placed: OnPage) -> bool:
     """Whether the answer gives money without the scale that the page's mark gives to this cell, in words of its own."""
     mine, mark = claim.figure, placed.mark
     if mark is None or mark.scale == 1 or len(claim.readings) > 1 or not (placed.cell and placed.figure.bare and mine.bare and mine.unit):
+        return False
+    if math.isclose(abs(mine.value), abs(placed.figure.value) * mark.scale):  # $115,000 for 115 in thousands
         return False
     if placed.figure.decimals == CENTS and (mark.exceptions or "per" in placed.before[-placed.on_line :]):
         return False

@@ -70,6 +70,8 @@ _NAME = re.compile(rf"\b{_CAPITAL}(?:(?: of| and| for| the| on|,)? (?:{_CAPITAL}
 _OPENS_SENTENCE = re.compile(
     r"([A-Z][a-z]+(?=,)|Since|Once|Before|After|Until|Unless|Although|Though|While|When|Where|Because|Despite|Both|Only|Under|Across)\b"
 )
+# The rows of a table from one on, and those that a text ends in.
+_ROWS, _TABLE_AT_END = re.compile(r"(?:\|[^\n]*\n)+\s*"), re.compile(r"(?m:^)\|[^\n]*(?:\n\|[^\n]*)*\Z")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -327,7 +329,9 @@ class _Answer:
         return None
 
     def _statement(self, mark: _Mark) -> tuple[int, int]:
-        """The words since the key before; the whole sentence where those are too few, as after "According to"."""
+        """The words since the key before; the whole sentence where those are too few, as after "According to"; of a key below a table the table."""
+        if table := self._table_above(self.marks[mark.group].start):
+            return table
         start, end = self._bounds(bisect_right(self.starts, mark.start) - 1)
         clause = self._before(mark, start)
         words = comparable_words(self.blanked[slice(*clause)]).texts
@@ -411,6 +415,8 @@ class _Answer:
         """For a sentence without keys: those of the next sentence on its line, of the one before on it, of the line that leads its list in,
         those that close its whole paragraph, or of arithmetic, all."""
         start, end = self._bounds(index)
+        if below := self._below_table(start):
+            return below
         if marks := self._marks_within(end, self._up_to("\n", start)):
             return self._together(marks[0])
         if marks := self._marks_within(self.blanked.rfind("\n", 0, start) + 1, start):
@@ -422,6 +428,22 @@ class _Answer:
             return self._together(marks[0])
         # The operands of arithmetic are cited with their own rows, before or after it.
         return self.marks if "=" in self.blanked[start:end] else []
+
+    def _table_above(self, position: int) -> tuple[int, int] | None:
+        """The table whose last row ends right above a position, with nothing but blanks between; None where there is none."""
+        above = self.blanked[:position].rstrip()
+        if not above.endswith("|") or "\n" not in self.blanked[len(above) : position]:
+            return None
+        table = _TABLE_AT_END.search(above, max(0, len(above) - LONGEST_STATEMENT))
+        return (table.start(), len(above)) if table else None
+
+    def _below_table(self, start: int) -> list[_Mark]:
+        """Of a row of a table the keys that stand right below it, where they belong to no sentence of their own."""
+        row = _ROWS.match(self.blanked, start + len(self.blanked[start:]) - len(self.blanked[start:].lstrip()))
+        if row is None:
+            return []
+        marks = self._marks_within(row.end(), self._up_to("\n", row.end()))
+        return self._together(marks[0]) if marks and not self.blanked[row.end() : marks[0].start].strip() else []
 
     def _up_to(self, mark: str, position: int) -> int:
         """Where the next of these marks begins from a position on, the text's end where there is none."""

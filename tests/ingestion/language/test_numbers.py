@@ -373,7 +373,12 @@ def test_other_heads_state_none(text):
 def test_what_stands_nearest_to_a_cell_governs_it():
     row = Row("Loans (bn)", (Cell("5", 0, 1),), "Assets (lakh)")
     table = Table("Accounts (per cent)", "(in thousands)", ("Amount (mln)",), (row,), Rect(0, 0, 1, 1))
-    scales = [mark_beside("Amount (mln)", row), mark_beside("Amount", row), mark_beside("Amount", replace(row, label="Loans")), mark_of_table(table, row)]
+    scales = [
+        mark_beside("Amount (mln)", row),
+        mark_beside("Amount", row),
+        mark_beside("Amount", replace(row, label="Loans")),
+        mark_of_table(table, row),
+    ]
     assert [mark.scale for mark in scales if mark] == [1e6, 1e9, 1e5, 1e3]
     assert mark_beside("Amount", replace(row, label="Loans", section="")) is None
     assert (mark := mark_of_table(replace(table, unit=""), row)) is not None and mark.unit == "%"

@@ -70,6 +70,10 @@ def checked(answer: str, question: str = "What happened in 2016?") -> Checked:
         "In 2016 income before income taxes went down by 41% [S1-7f3a].",
         # A row of expenses or payments is printed in brackets.
         "The item “Dividends ($5.66 per share)” was 4,168 million in 2016 [S1-7f3a].",
+        # The scale is written out.
+        "Dividends of $4,168,000,000 were paid in 2016 [S1-7f3a].",
+        # What came of it a year later than the one that is named.
+        "Income tax expense went from $370 million in 2015 to $390 million a year later [S1-7f3a].",
         # Years between those that are named.
         "Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].",
     ],

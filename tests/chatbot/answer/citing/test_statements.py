@@ -149,6 +149,13 @@ def test_a_key_at_a_paragraphs_end_is_not_meant_for_a_clause_that_its_page_has_n
     assert statuses(said, SCATTERED) == ["unsupported", "cited"]
 
 
+def test_a_key_below_a_table_is_meant_for_its_rows() -> None:
+    said = "It is so:\n\n| What | How much |\n|---|---|\n| Reserves cover | nine months |\n| Ceiling | 3.0 per cent |\n\n[S1-7f3a] The fund is abroad [S1-7f3a]."
+    checked = check_statements(said, prompt(hit(1, RESERVES)))
+    assert {number.status for number in checked.numbers} == {"supported"}
+    assert "unsupported" not in {one.status for one in checked.statements} and not any(one.doubted for one in checked.citations)
+
+
 def test_a_short_sentence_that_leads_up_to_one_with_a_key_gets_it_and_no_tick() -> None:
     checked = check_statements("Trade moves by the northern railway. It carries freight [S1-7f3a].", prompt(hit(1, SCATTERED)))
     assert [one.status for one in checked.statements] == ["cited_by_check", "cited"]
