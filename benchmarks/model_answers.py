@@ -3,7 +3,7 @@
 Run: python benchmarks/model_answers.py --questions FILE [FILE ...] --documents FOLDER [FOLDER ...] --answers FILE [FILE ...] [--store FOLDER]
 [--show]. The answers are JSON lines with "question", "answer", "history", "sources" (key -> document and page), "set" and "right"; a planted one has
 "planted": {"kind", "what"}. What has no "question" is to that of the question files whose id is its "question_id", as are those of `model_answers.jsonl`
-beside this script: 192 over the four sets of development questions; 110 more there have questions of their own. The pages of `sources` are laid out
+beside this script: 192 over the four sets of development questions; 170 more there have questions of their own. The pages of `sources` are laid out
 as the product does, and its checks are run on the answer. --show: each doubt.
 
 A doubt: a citation that is marked ⚠, a figure that is neither supported nor derived, a statement that no page supports. Computed: a figure of a right

@@ -35,7 +35,7 @@ _ROUNDED = re.compile(
 _OUTFLOW = re.compile(  # words that carry the minus of a cell in brackets: "purchases of equipment (1,577)" is a purchase of 1,577
     r"decreas|declin|\bslip|\bslid|\bdip|\bsank|\bsink|\btumbl|\bplung|\bfell\b|\bfall|drop|reduc|lower|loss|deficit|outflow|\bused\b|\bpa(?:id|ys?|ying)\b|pay(?:ment|out)|purchas|spen[dt]|expenditure"
     r"|\bcapex\b|expens|\bcosts?\b|charge|shrank|shr[iu]nk|contract|negative|\bcut\b|write|impair|dividend|\bless\b|deduct|short|allowance|depreciation"
-    r"|amorti[sz]|acqui|treasury stock|provision|\boff\b|\bdown\b",
+    r"|amorti[sz]|acqui|treasury stock|provision|\boff\b|\bdown\b|slump|\blo(?:st|ses?)\b|unfavou?rabl|adverse|weigh|erod|wiped|drag|worse",
     re.IGNORECASE,
 )
 # "5 million of rents out of 9".
@@ -126,6 +126,7 @@ class Spoken:
         self._years = frozenset(year for one in (*periods_in(text[:MOST_SAID]), *self._asked_periods) for year in (one.start_year, one.end_year))
         self._everything = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
         self._paragraphs: dict[int, str] = {}
+        self._heads: dict[int, list[tuple[Period, ...]]] = {}
         self._sentences: dict[tuple[int, int], _Sentence] = {}
 
     def claim(self, index: int, scope: Scope) -> Claim:
@@ -144,6 +145,8 @@ class Spoken:
         )
         run, place = sentence.run(index)
         periods = sentence.periods_of(index)
+        if headed := self._periods_of_head(figure):
+            periods, run, place = headed, run[place : place + 1], 0
         own = bool(periods)
         base = _BASE.search(self._text, max(scope.start, figure.start - ROUNDING_REACH), figure.start) is not None
         if not own and not base and len(run) == 1 and not sentence.is_of_another_time(index):
@@ -169,6 +172,18 @@ class Spoken:
         )
         lead, goes_on = words_around(self._words, figure, 0, len(self._words.texts))
         return Claim(figure, readings, before, after, rounded, outflow, lead, goes_on, self._paragraph(figure), mention)
+
+    def _periods_of_head(self, figure: Figure) -> tuple[Period, ...]:
+        """The periods that the head of a figure's column names, where it stands in a row of a table."""
+        begun = top = self._text.rfind("\n", 0, figure.start) + 1
+        while top and self._text.startswith("|", above := self._text.rfind("\n", 0, top - 1) + 1):
+            top = above
+        if top == begun or not self._text.startswith("|", begun):
+            return ()
+        if top not in self._heads:
+            self._heads[top] = [periods_in(head) for head in self._text[top : self._text.find("\n", top)].split("|")]
+        cell = self._text.count("|", begun, figure.start)
+        return self._heads[top][cell] if cell < len(self._heads[top]) else ()
 
     def _directions(self, figure: Figure) -> tuple[Figure, ...]:
         """The figure, and where its brackets may be those of an aside, "59,530 abstentions (0.13%)", also without their minus."""

@@ -79,6 +79,8 @@ _LACKING = re.compile(
     re.I,
 )
 _YEAR = re.compile(YEAR)
+# "Largely, yes."
+_YES_OR_NO = re.compile(r"(?:[a-z]+,? ){0,2}(?:yes|no)\b\W*(?:[a-z]+\W*){0,2}", re.I)
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
@@ -258,7 +260,7 @@ def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[Numb
 def _states(text: str) -> bool:
     """Whether a sentence states anything: it is no question, and has a figure or some words that tell."""
     said = text.strip(" \n\t*_\"'”»)")
-    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said):
+    if not said or _is_question(said) or _TABLE_RULE.fullmatch(said) or _YES_OR_NO.fullmatch(said):
         return False
     return telling_words(comparable_words(said)) >= FEWEST_TELLING or len(_UNSPACED.findall(said)) >= FEWEST_UNSPACED or bool(find_figures(said))
 

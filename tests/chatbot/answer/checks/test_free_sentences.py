@@ -74,6 +74,8 @@ def checked(answer: str, question: str = "What happened in 2016?") -> Checked:
         "Dividends of $4,168,000,000 were paid in 2016 [S1-7f3a].",
         # What came of it a year later than the one that is named.
         "Income tax expense went from $370 million in 2015 to $390 million a year later [S1-7f3a].",
+        # Columns in another order than the page has them.
+        "| Row | 2015 | 2016 |\n|---|---|---|\n| Gas revenue | 3,176 | 3,802 [S1-7f3a] |\n| Total revenue | 16,833 | 17,667 [S1-7f3a] |",
         # Years between those that are named.
         "Income tax expense was $370 million in 2015 and $390 million in 2016, over two years [S1-7f3a].",
     ],
@@ -92,6 +94,7 @@ def test_a_right_figure_of_a_free_sentence_is_supported(answer: str) -> None:
         "The cost was $572 thousand in 2016 [S1-7f3a].",
         "Fees of $12 million were paid in 2016 [S1-7f3a].",
         "Income tax expense was $390 million in 2016, over seven years [S1-7f3a].",
+        "| Row | 2016 | 2015 |\n|---|---|---|\n| Gas revenue | 3,176 | 3,802 [S1-7f3a] |",
         # The row goes the other way.
         "Income tax expense fell to $390 million in 2016 [S1-7f3a].",
         "Income before income taxes climbed to about $49 million [S1-7f3a].",
