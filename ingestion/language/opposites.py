@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES", "VERBS_OF_MOVES"]
+__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES", "TOLD_LESS", "TOLD_MORE", "VERBS_OF_MOVES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -13,16 +13,22 @@ def _words(text: str) -> frozenset[str]:
 MOVES = (
     _words(
         """rise rises rose risen rising increase increases increased increasing grow grows grew grown growth raise raises raised raising climb climbs climbed
-        jumped surged up upward upwards higher"""
+        climbing jumped jumps surged surges soared soars widened widens expanded expands up upward upwards higher"""
     ),
     _words(
         """fall falls fell fallen falling slip slips slipped slide slides slid dip dips dipped sink sinks sank sunk tumbled plunged decrease decreases decreased
-        decreasing decline declines declined drop dropped lower lowers lowered lowering cut cuts shrink shrinks shrank shrunk contracted down downward
+        decreasing decline declines declined declining drop drops dropped dropping plummeted
+        reduced reduces reducing narrowed narrows eased easing lower lowers lowered lowering cut cuts shrink shrinks shrank shrunk contracted down downward
         downwards"""
     ),
 )
 # Without what goes with other moves too, as in "higher costs fell to" and "growth slowed to".
 VERBS_OF_MOVES = tuple(side - _words("growth higher lower up down upward upwards downward downwards") for side in MOVES)
+# What a difference is called that goes one way, without a verb of it.
+TOLD_MORE, TOLD_LESS = (
+    _words("more extra gain gains growth bigger larger greater improvement"),
+    _words("less fewer smaller loss losses lost reduction shortfall"),
+)
 # What a balance is: held or owed.
 HOLDINGS = (
     (_words("surplus surpluses"), _words("deficit deficits shortfall")),

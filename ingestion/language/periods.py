@@ -77,6 +77,12 @@ class Period:
     end_year: int
     kind: str
 
+    @property
+    def quarter(self) -> int:
+        """1 to 4, 0 where it is none."""
+        found = _QUARTER.search(self.text) if self.kind == "quarter" else None
+        return int(_ORDINALS.get(found[0].casefold(), found[0])) if found else 0
+
 
 def find_periods(text: str) -> list[Period]:
     """Years, fiscal years, quarters and ranges of years in order. "2024-25" and "2025/26" are fiscal, "2018-2020" is calendar."""
@@ -104,7 +110,7 @@ def _period(text: str, match: re.Match[str]) -> Period | None:
 
 def periods_agree(stated: Period, other: Period) -> int:
     """How well a stated period fits another: 2 the same, 1 it may be meant ("2006" for 2005-06, a year for one of its quarters), 0 not."""
-    quarters = [_quarter(period) for period in (stated, other)]
+    quarters = [period.quarter for period in (stated, other)]
     if all(quarters) and quarters[0] != quarters[1]:
         return 0
     if (stated.start_year, stated.end_year) == (other.start_year, other.end_year):
@@ -113,12 +119,6 @@ def periods_agree(stated: Period, other: Period) -> int:
     if min(spans) > 0 and "fiscal" in (stated.kind, other.kind):
         return 0  # "2004-05" and "2005-06" share a year and are two
     return int(stated.start_year <= other.end_year and other.start_year <= stated.end_year)
-
-
-def _quarter(period: Period) -> str:
-    """The quarter's number as a digit, "" for what is no quarter."""
-    found = _QUARTER.search(period.text) if period.kind == "quarter" else None
-    return _ORDINALS.get(found[0].lower(), found[0]) if found else ""
 
 
 def full_year(digits: str) -> int:

@@ -12,10 +12,22 @@ from chatbot.evidence.figures import OnPage, digits_of
 from chatbot.evidence.page import Page
 from chatbot.evidence.words import common_end
 from ingestion.language.numbers import Figure, same_value
-from ingestion.language.opposites import HOLDINGS, MOVES, VERBS_OF_MOVES
+from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS, TOLD_MORE, VERBS_OF_MOVES
 from ingestion.language.periods import YEAR
 
-__all__ = ["agree", "alignment", "drops_scale", "figures_against", "figures_stating", "level_told", "matches", "move_told", "other_sense", "rounds"]
+__all__ = [
+    "agree",
+    "alignment",
+    "direction_told",
+    "drops_scale",
+    "figures_against",
+    "figures_stating",
+    "level_told",
+    "matches",
+    "move_told",
+    "other_sense",
+    "rounds",
+]
 
 ALIGNED_WORDS = 6  # that many of the answer's own words around another figure: the answer misquotes, it does not speak of something else
 LEADING_WORDS = 2  # of these, that many before the figure where its value stands elsewhere on the page
@@ -29,11 +41,15 @@ NEAREST_WORDS = 3  # … and in which it does so though "surplus" stands before 
 LEVEL_WORDS = 8  # words before "to" in which a level is told to be reached
 _YEAR = re.compile(YEAR)
 _BETWEEN = frozenset("by of about around approximately nearly roughly some another a an".split())  # between a move and its size
+_BETWEEN_LEVEL = _BETWEEN | frozenset("just only total at nearly no more less than".split())
 _DENIALS = frozenset("not never wasnt werent isnt arent".split())
 _DENIED_BETWEEN = frozenset("be been about exactly".split())
 # Labels of rows whose brackets say no more than the label, and those that may go either way.
 _EXPENSE = re.compile(r"expens|\bcosts?\b|charge|impairment|depreciation|amorti[sz]|payments?\b|purchase|dividend")
-_INCOME = re.compile(r"income|gain|benefit|profit|revenue|recover|proceeds|provided|credit|change|increase|decrease|reversal")
+_INCOME = re.compile(
+    r"income|gain|benefit|profit|revenue|recover|proceeds|provided|credit|change|increase|decrease|reversal|result|surplus|earnings|margin|cash flow|loss"
+    r"|deficit|balance|\bnet\b|before|after|excluding"
+)
 _Words = tuple[str, ...]
 
 
@@ -78,10 +94,16 @@ def move_told(before: _Words, after: _Words) -> int:
     return bool(up) - bool(down)
 
 
+def direction_told(said: str) -> int:
+    """1 where all words of a text that tell a direction tell more, -1 where they tell less, 0 for neither or both."""
+    words = frozenset(re.findall(r"[a-z]+", said.casefold()))
+    return bool(words & (MOVES[0] | TOLD_MORE)) - bool(words & (MOVES[1] | TOLD_LESS))
+
+
 def level_told(before: _Words) -> int:
     """1 where the words before a figure say that something rose to it, "grew strongly to about", -1 that it fell, 0 for neither or both."""
     words = list(before)
-    while words and words[-1] in _BETWEEN:
+    while words and words[-1] in _BETWEEN_LEVEL:
         words.pop()
     if words[-1:] != ["to"]:
         return 0

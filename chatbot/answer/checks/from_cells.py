@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from chatbot.answer.checks.claims import Claim
-from chatbot.answer.checks.figure_matches import level_told, move_told
+from chatbot.answer.checks.figure_matches import direction_told, level_told, move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
 from chatbot.evidence.mentions import agreement, label_words
 from chatbot.evidence.page import Page
@@ -17,6 +17,7 @@ from chatbot.evidence.table_cells import Place, TableView
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
+from ingestion.language.periods import Period
 
 __all__ = ["from_cells", "turned_level"]
 
@@ -40,7 +41,9 @@ def from_cells(claim: Claim, pages: Iterable[Page], said: str) -> str:
     if sum(map(str.isdigit, claim.figure.text)) < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
         return ""
     beside = {*claim.before[-LEAD:], *claim.after[:TRAIL], *(["change"] if _SIGNED.search(said) else ())}
-    found = (written for page in pages for number, view in enumerate(page.tables.views) for written in _of_table(claim, page, number, view, beside))
+    found = (
+        written for page in pages for number, view in enumerate(page.tables.views) for written in _of_table(claim, page, number, view, beside, said)
+    )
     return next(found, "")
 
 
@@ -66,17 +69,19 @@ def turned_level(claim: Claim, page: Page, place: Place) -> str:
     return f"the answer says that it {'rises' if told > 0 else 'falls'} to it; {view.column_shown(column)} has {view.text(place.row, column)}"
 
 
-def _of_table(claim: Claim, page: Page, number: int, view: TableView, beside: set[str]) -> Iterator[str]:
-    for said in claim.mention.nearby[-2:]:  # the sentence; answer and question, where it names no row
-        if named := [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= said]:
+def _of_table(claim: Claim, page: Page, number: int, view: TableView, beside: set[str], said: str) -> Iterator[str]:
+    for words in claim.mention.nearby[-2:]:  # of the sentence; of answer and question, where it names no row
+        if named := [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= words]:
             break
     named.sort(key=lambda at: -len(view.rows[at].words & claim.mention.nearby[0]))
     cells = _cells(page, number, {*named[:MOST_ROWS], *_totals(view)} if named else set())
     for at in named[:MOST_ROWS]:
         if not beside.isdisjoint(_MOVED):
-            yield from _changes(claim, view, at, cells.get(at, {}))
+            yield from _changes(claim, view, at, cells.get(at, {}), said)
         if claim.figure.percent == "percent" and not beside.isdisjoint(_SHARED):
-            wholes = [cells.get(other, {}) for other in {*_totals(view), *named[:MOST_ROWS]} - {at}]
+            whole = claim.mention.behind - _TOTAL  # "of total revenue"; "of the total", or of what no row is called, of a total
+            called = [other for other in {*_totals(view), *named[:MOST_ROWS]} - {at} if whole and view.rows[other].words - _TOTAL <= whole]
+            wholes = [cells.get(other, {}) for other in called or set(_totals(view)) - {at}]
             yield from _shares(claim, view, at, cells.get(at, {}), wholes)
 
 
@@ -94,14 +99,17 @@ def _cells(page: Page, number: int, rows: set[int]) -> dict[int, _Cells]:
     return found
 
 
-def _changes(claim: Claim, view: TableView, row: int, cells: _Cells) -> Iterator[str]:
+def _changes(claim: Claim, view: TableView, row: int, cells: _Cells, said: str) -> Iterator[str]:
     """From one period of a row to another, the one that is stated among them, in the direction that is told."""
-    told, mine = move_told(claim.before, claim.after), claim.figure
+    told, mine = move_told(claim.before, claim.after) or direction_told(said), claim.figure
     for one, other in combinations(cells, 2):
         periods = [view.periods(row, column) for column in (one, other)]
         if not all(len(some) == 1 for some in periods) or periods[0][0].kind != periods[1][0].kind or agreement(periods[0], periods[1]):
             continue
-        new, old = (one, other) if _time(periods[0][0]) > _time(periods[1][0]) else (other, one)
+        times = _time(periods[0][0]), _time(periods[1][0])
+        if times[0] == times[1]:
+            continue
+        new, old = (one, other) if times[0] > times[1] else (other, one)
         if _is_of_another_period(claim, view, row, new, cells):
             continue
         change = amount_of(cells[new]) - amount_of(cells[old])
@@ -120,8 +128,9 @@ def _is_of_another_period(claim: Claim, view: TableView, row: int, column: int, 
     return any(agreement(stated, view.periods(row, other)) for other in cells) and not agreement(stated, view.periods(row, column))
 
 
-def _time(period: object) -> tuple[int, str]:
-    return getattr(period, "end_year", 0), getattr(period, "text", "")
+def _time(period: Period) -> tuple[int, int]:
+    """When a period ends, as far as it says so: its year, and its quarter or 0."""
+    return period.end_year, period.quarter
 
 
 def _shares(claim: Claim, view: TableView, row: int, cells: _Cells, wholes: Iterable[_Cells]) -> Iterator[str]:

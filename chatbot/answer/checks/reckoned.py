@@ -9,8 +9,9 @@ from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 from chatbot.answer.checks.claims import Scope
-from chatbot.answer.checks.figure_matches import move_told
+from chatbot.answer.checks.figure_matches import direction_told, move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
+from chatbot.evidence.mentions import label_words
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 
@@ -22,12 +23,10 @@ MOST_ADDED = 8
 FIGURES_REACH = 40
 # Digits that a result must show: one digit is what many figures come to.
 FEWEST_DIGITS = 2
-_ADDED = re.compile(
-    r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all|overall|adding|added|counting|including|with)\b", re.IGNORECASE
-)
+_ADDED = re.compile(r"\b(?:total(?:s|led|ling)?|together|combined|altogether|sum|in all|adding|added|counting)\b", re.IGNORECASE)
 _COMPARED = re.compile(
-    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater|difference|differs?|gap|extra|leaving|left|unused|back"
-    r"|remaining|than|above|below|reduced)\b",
+    rf"\b(?:{'|'.join(sorted(MOVES[0] | MOVES[1]))}|more|less|fewer|bigger|larger|smaller|greater|difference|differs?|gap|extra|leaving|left|unused|never"
+    r"|shortfall|surplus|loss|back|remaining|than|above|below|reduced)\b",
     re.IGNORECASE,
 )
 # "A shortfall of about 44%" is no share.
@@ -43,7 +42,17 @@ REPORTED = re.compile(
 )
 # The figure behind these words is what another is compared with, and what a change is a share of.
 _BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
-_FROM = re.compile(r"\bfrom\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+_OLDER = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|after)\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+# What stands behind a figure of the time before.
+_EARLIER = re.compile(
+    r"[^.;()\d]{0,25}\b(?:an? (?:year|quarter) (?:earlier|ago|before)|previously|(?:the year|the quarter) before|before)\b", re.IGNORECASE
+)
+_YEAR_BEHIND = re.compile(r"[^.;,()\d]{0,30}\(?(?P<year>(?:19|20)\d\d)\b")
+_OF_WHAT = re.compile(r"\W{0,3}of ([^,.;()\d]{1,50})")
+_CLAUSE_END = re.compile(r"[.,;()\d]")
+_TOTALS = label_words("total all together sum whole overall")
+# What is left of a whole.
+_REST = re.compile(r"\b(?:left|unused|never|remain(?:s|ed|ing)?|rest|not (?:yet )?(?:been )?(?:used|spent|drawn))\b", re.IGNORECASE)
 _OF = re.compile(r"\bof\b", re.IGNORECASE)
 # Figures of the sentences before that a comparison may go back to.
 MOST_EARLIER = 2
@@ -115,8 +124,8 @@ def reckoned(text: str, figures: Sequence[Figure], scopes: Sequence[Scope], soun
 def _as_rounded(text: str, result: Figure) -> Figure:
     """A figure that is called rounded, "close to 20,000", with the digits that it then shows."""
     whole = f"{abs(result.value):.0f}"
-    noughts = len(whole) - len(whole.rstrip("0")) if result.decimals == 0 and result.value else 0
-    called = noughts and _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start)
+    noughts = min(len(whole) - len(whole.rstrip("0")), len(whole) - FEWEST_DIGITS) if result.decimals == 0 and result.value else 0
+    called = noughts > 0 and _NEARLY.search(text, max(0, result.start - MOVE_REACH), result.start)
     return replace(result, decimals=-noughts) if called else result
 
 
@@ -128,42 +137,76 @@ def _of_near(text: str, figures: Sequence[Figure], at: int, scope: Scope, sound:
     pairs = list(combinations((one for one in near if abs(one.start - result.start) <= NEAR_REACH), 2))
     beside = text[max(scope.start, result.start - BASE_REACH) : min(scope.end, result.end + BASE_REACH)]
     compares, adds, divides = (told.search(beside) is not None for told in (_COMPARED, _ADDED, _DIVIDED))
-    if _CHANGE_OF.search(text, scope.start, result.start):
+    if _CHANGE_OF.search(text, max(scope.start, result.start - BASE_REACH), result.start):
         compares, divides = True, False
+    told = direction_told(beside)
     tolerance = 0.5 * 10.0**-result.decimals / abs(result.value) if result.value else 1.0
     for some in ([pair for pair in pairs if all(scope.start <= one.start < scope.end for one in pair)], pairs):
-        tried = [found for pair in some for found in _results(text, result, pair, compares=compares, adds=adds, divides=divides)]
+        tried = [found for pair in some for found in _results(text, result, pair, told, compares=compares, adds=adds, divides=divides)]
         if 2 * tolerance * len(tried) / SPREAD > MOST_CHANCE:
             return ""
-        for value, change, written in tried:
-            if comes_to(value, result) and not (change and _turned(text, scope, result, change)):
-                return written
+        if written := next((written for value, written in tried if comes_to(value, result)), ""):
+            return written
     return ""
 
 
 def _results(
-    text: str, result: Figure, pair: tuple[Figure, Figure], *, compares: bool, adds: bool, divides: bool
-) -> Iterator[tuple[float, int, str]]:
-    """What two figures in either order come to that is of a result's kind: the amount, 1 for a rise and -1 for a fall, the arithmetic."""
+    text: str, result: Figure, pair: tuple[Figure, Figure], told: int, *, compares: bool, adds: bool, divides: bool
+) -> Iterator[tuple[float, str]]:
+    """What two figures come to that is of a result's kind, in the direction that is told, and the arithmetic."""
     larger, smaller = sorted(pair, key=amount_of, reverse=True)
     if divides and smaller.percent == "percent" and larger.percent is None and _alike(larger, result):
-        yield amount_of(smaller) * amount_of(larger), 0, f"{smaller.text} * {larger.text}"
+        yield amount_of(smaller) * amount_of(larger), f"{smaller.text} * {larger.text}"
     if not _alike(*pair):
         return
+    newer = _newer(text, pair)
+    turned = newer is not None and told * (1 if newer is larger else -1) < 0
     if _alike(larger, result) or (larger.percent == "percent" and result.percent):
-        if compares or divides:
-            change = _is_base(text, smaller, _FROM) - _is_base(text, larger, _FROM)
-            yield amount_of(larger) - amount_of(smaller), change, f"{larger.text} - {smaller.text}"
+        if compares and not adds and not turned:
+            yield amount_of(larger) - amount_of(smaller), f"{larger.text} - {smaller.text}"
         if adds:
-            yield amount_of(larger) + amount_of(smaller), 0, f"{pair[0].text} + {pair[1].text}"
+            yield amount_of(larger) + amount_of(smaller), f"{pair[0].text} + {pair[1].text}"
     if result.percent != "percent" or larger.percent or amount_of(smaller) <= 0:
         return
-    if divides:
-        yield amount_of(smaller) / amount_of(larger), 0, f"{smaller.text} / {larger.text}"
-    if compares:
-        yield amount_of(larger) / amount_of(smaller) - 1, 1, f"({larger.text} - {smaller.text}) / {smaller.text}"
-    if compares or divides:
-        yield 1 - amount_of(smaller) / amount_of(larger), -1, f"({larger.text} - {smaller.text}) / {larger.text}"
+    share = amount_of(smaller) / amount_of(larger)
+    if divides and _is_whole(text, result, larger):
+        yield share, f"{smaller.text} / {larger.text}"
+    if compares and told and not turned:
+        yield (
+            (1 / share - 1, f"({larger.text} - {smaller.text}) / {smaller.text}")
+            if told > 0
+            else (
+                1 - share,
+                f"({larger.text} - {smaller.text}) / {larger.text}",
+            )
+        )
+    if divides and _REST.search(text, max(0, result.start - BASE_REACH), result.end + BASE_REACH):
+        yield 1 - share, f"({larger.text} - {smaller.text}) / {larger.text}"
+
+
+def _newer(text: str, pair: tuple[Figure, Figure]) -> Figure | None:
+    """Which of two figures is the later one, by the years beside them or by words such as "from" and "a year earlier"; None where neither tells."""
+    years = [_year_of(text, one) for one in pair]
+    if all(years) and years[0] != years[1]:
+        return pair[years[0] < years[1]]
+    old = [_is_base(text, one, _OLDER) or _EARLIER.match(text, one.end) is not None for one in pair]
+    return pair[old[0]] if old[0] != old[1] else None
+
+
+def _year_of(text: str, figure: Figure) -> int:
+    """The year right behind a figure, 0 for none."""
+    found = _YEAR_BEHIND.match(text, figure.end)
+    return int(found["year"]) if found else 0
+
+
+def _is_whole(text: str, result: Figure, whole: Figure) -> bool:
+    """Whether a figure may be what a share is of: "of total debt" is no debt of another name."""
+    named = _OF_WHAT.match(text, result.end)
+    if named is None:
+        return True
+    behind = _CLAUSE_END.split(text[whole.end : whole.end + BASE_REACH])[0]
+    said, around = label_words(named[1]), label_words(f"{text[max(0, whole.start - BASE_REACH) : whole.start]} {behind}")
+    return not said or ((bool(said & around - _TOTALS) or said <= _TOTALS) and (said.isdisjoint(_TOTALS) or not around.isdisjoint(_TOTALS)))
 
 
 def _has(pattern: re.Pattern[str], text: str, scope: Scope) -> bool:
@@ -178,16 +221,18 @@ def _near_fraction(text: str, figures: Sequence[Figure], at: int, scope: Scope, 
         return ""
     near = NEAR_FRACTION if told else VERY_FRACTION
     least, most = fraction * (1.0 if told and told["over"] else 1 - near), fraction * (1.0 if told and told["under"] else 1 + near)
-    if of := next((figures[other].text for other in reversed(sound) if least <= amount_of(figures[other]) <= most), ""):
+    if of := next((figures[other].text for other in reversed(sound) if figures[other].percent and least <= amount_of(figures[other]) <= most), ""):
         return of
+    direction = direction_told(text[max(scope.start, figures[at].start - BASE_REACH) : told.start() if told else figures[at].start])
     for pair in _neighbours(figures, sorted(set(sound), key=lambda place: figures[place].start)):
         larger, smaller = sorted(pair, key=amount_of, reverse=True)
         if amount_of(smaller) <= 0 or larger.percent:
             continue
-        share = amount_of(smaller) / amount_of(larger)
-        for value, change, whole in ((share, 0, larger), (1 / share - 1, 1, smaller), (1 - share, -1, larger)):
-            if least <= value <= most and not (change and _turned(text, scope, figures[at], change)):
-                return f"({larger.text} - {smaller.text}) / {whole.text}" if change else f"{smaller.text} / {whole.text}"
+        share, newer = amount_of(smaller) / amount_of(larger), _newer(text, pair)
+        value = (1 - share, share, 1 / share - 1)[direction + 1]
+        if least <= value <= most and (newer is None or not direction or (newer is larger) == (direction > 0)):
+            whole = smaller if direction > 0 else larger
+            return f"({larger.text} - {smaller.text}) / {whole.text}" if direction else f"{smaller.text} / {whole.text}"
     return ""
 
 
@@ -254,13 +299,13 @@ def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
     if compares:
         points = first.percent == "percent" and result.percent is not None
         if (points or _alike(first, result)) and comes_to(amount_of(larger) - amount_of(smaller), result):
-            base = next((one for one in pair if _is_base(text, one, _FROM)), None)
-            if base is None or not _turned(text, scope, result, -1 if base is larger else 1):
+            newer = _newer(text, pair)
+            if newer is None or not _turned(text, scope, result, 1 if newer is larger else -1):
                 yield f"{larger.text} - {smaller.text}"
         yield from _change(text, scope, result, pair, stated=False)
     share = result.percent == "percent" and first.percent is None
     number = result.percent is None and result.unit in (None, "x") and result.decimals > 0
-    share = share and not _CHANGE_OF.search(text, scope.start, result.start)
+    share = share and not _CHANGE_OF.search(text, max(scope.start, result.start - BASE_REACH), result.start)
     divided = (share or number) and _DIVIDED.search(text, first.end, second.start) is not None and amount_of(second) != 0
     if divided and comes_to(amount_of(first) / amount_of(second), result):
         yield f"{first.text} / {second.text}"
@@ -269,11 +314,12 @@ def _of_two(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure]
 def _change(text: str, scope: Scope, result: Figure, pair: tuple[Figure, Figure], *, stated: bool) -> Iterator[str]:
     """The change that a percentage is, of one of two figures to the other, in the direction that is told. stated: only where the sentence says from what,
     "283 from 259, up 9%"."""
+    newer = _newer(text, pair)
     for base, other in (pair, pair[::-1]) if result.percent == "percent" and pair[0].percent is None else ():
-        if amount_of(base) and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other)):
+        if base is not newer and amount_of(base) and (_is_base(text, base) if stated else _is_base(text, base) >= _is_base(text, other)):
             change = (amount_of(other) - amount_of(base)) / amount_of(base)
             fits = comes_to(change, result) or comes_to(abs(change), result)
-            if fits and not (_is_base(text, base, _FROM) and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
+            if fits and not (newer is other and amount_of(base) > 0 and _turned(text, scope, result, 1 if change > 0 else -1)):
                 yield f"({other.text} - {base.text}) / {base.text}"
 
 
@@ -281,7 +327,7 @@ def _turned(text: str, scope: Scope, result: Figure, change: int) -> bool:
     """Whether the words beside a result tell a move against the change, 1 up and -1 down: "fell by 22.7%", "a 22.7% decrease"."""
     before = _FIGURE_BETWEEN.split(text[max(scope.start, result.start - MOVE_REACH) : result.start])[-1]
     behind = _FIGURE_BETWEEN.split(text[result.end : min(scope.end, result.end + MOVE_REACH)])[0]
-    told = move_told(*(tuple(_WORD.findall(words.casefold())) for words in (before, behind)))
+    told = move_told(*(tuple(_WORD.findall(words.casefold())) for words in (before, behind))) or direction_told(before)
     return told * change < 0 and result.value >= 0
 
 

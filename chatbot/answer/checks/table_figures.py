@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from chatbot.evidence.mentions import SAME_PERIOD, Mention, agreement, label_words, may_be_one, periods_in
 from chatbot.evidence.table_cells import Named, Place, TablesOfPage, TableView, Words
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.periods import Period
 
 __all__ = ["names_row", "objection_to", "reads_row", "speaks_of_another_row"]
@@ -24,6 +25,7 @@ MOST_NAMED = 30  # rows that one sentence names in full; the best are enough to 
 MOST_CELLS = 60  # in a row; more figures than that one after the other are no row that was read out
 _TOTAL = label_words("total subtotal sub grand all net overall")  # a row of that name is that of whatever the answer speaks of
 _PERCENT = re.compile(r"%|per ?cent|percentage", re.IGNORECASE)
+_AMOUNT = re.compile(rf"[{DRAWN_SIGNS}]|\d[,.\u00a0 ]\d{{3}}|\d{{4}}")  # of money, or in the thousands
 _CHANGES = label_words(  # heads and verbs of change name one another
     "change changed increase decrease rise rose risen grow grew grown growth fall fell fallen drop decline variation variance difference up down higher lower"
 )
@@ -68,15 +70,16 @@ def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
         words, digits = view.rows[other].words, view.digits(other, place.column)
         if words <= view.heads[place.column] or digits in ("", view.digits(place.row, place.column)):
             return False
-        if "%" in view.text(place.row, place.column) and "%" not in view.text(other, place.column):
+        texts = view.text(place.row, place.column), view.text(other, place.column)
+        if any("%" in one and _AMOUNT.search(two) for one, two in (texts, texts[::-1])):
             return False  # no amount is meant for a percentage
         # Named for its own figure, which the sentence has too: "a deficit of 6 against a debt of 35".
-        return not _is_said(digits, mention) or (words <= mention.lead and not mine.words <= mention.lead)
+        return digits.lstrip("-") not in mention.figures or (words <= mention.lead and not mine.words <= mention.lead)
 
     named = _best_named(view, mention, view.rows, (place.row, differs))
     if named is None:
-        # A word of the row, its section or what is said above the table is enough, and a total is that of whatever is spoken of.
-        touched = not mention.nearby or mine.words <= _TOTAL or (mine.words | mine.beside | view.around) & mention.nearby[-1]
+        # A word of the row, its section or what is said above the table is enough.
+        touched = not mention.nearby or (mine.words | mine.beside | view.around) & mention.nearby[-1]
         return "" if touched else f"its value stands in the {view.row_shown(place.row)}, which the answer does not name"
     if named == place.row or mine.words <= mention.behind:
         return ""
@@ -88,7 +91,8 @@ def _is_said(digits: str, mention: Mention) -> bool:
     cell = digits.lstrip("-")
     if cell in mention.figures:
         return True
-    shorter = (said for said in mention.figures if FEWEST_ROUNDED <= len(said) < len(cell) and not said.startswith("0"))
+    others = mention.figures - {*mention.run[mention.place : mention.place + 1]}
+    shorter = (said for said in others if FEWEST_ROUNDED <= len(said) < len(cell) and not said.startswith("0"))
     return cell.isdigit() and any(round(int(cell) / 10 ** (len(cell) - len(said))) == int(said) for said in shorter)
 
 
@@ -170,7 +174,7 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
 
     def rival(column: int) -> bool:
         named_apart = not view.columns[column].words <= view.rows[place.row].words
-        if "%" in view.text(place.row, place.column) and "%" not in view.text(place.row, column):
+        if "%" in view.text(place.row, place.column) and _AMOUNT.search(view.text(place.row, column)):
             return False  # no amount is meant for a percentage
         asked = frozenset[str]() if _is_said(view.digits(place.row, column), mention) else mention.asked
         weak = (mention.base or of_other_kind(column)) and not view.columns[column].words <= mention.nearby[0] | asked

@@ -18,6 +18,7 @@ from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_wo
 from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
+from ingestion.language.opposites import OPPOSITES
 from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
 
@@ -395,6 +396,9 @@ def _sums_up(said: str, prompt: Prompt, key: str) -> bool:
         or len(words & there) < LEAST_SUMMED_UP * len(words)
         or not all(clause.core <= there for clause in clauses_of(said))
     ):
+        return False
+    said_words = frozenset(comparable_words(said).texts)
+    if any(said_words & side and not (side & frozenset(page_of(prompt.sources[key]).words.texts)) for pair in OPPOSITES for side in pair):
         return False
     return not check_answer(f"{said} [{key}]", prompt)[1][-1].doubted
 

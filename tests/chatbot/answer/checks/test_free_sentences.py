@@ -125,6 +125,7 @@ def test_what_cells_that_a_sentence_names_come_to_is_derived(answer: str, formul
         "Total revenue grew by 5.9% in 2016 [S1-7f3a].",
         "Total revenue fell by 5.0% in 2016 [S1-7f3a].",
         "Gas revenue was up $262 million in 2016 [S1-7f3a].",
+        "Gas revenue was $626 million less in 2016 [S1-7f3a].",
         "Gas revenue made up 27% of total revenue in 2016 [S1-7f3a].",
         "Tolls made up 22% of total revenue in 2016 [S1-7f3a].",
     ],

@@ -60,7 +60,7 @@ def test_what_neighbours_come_to_is_derived(answer: str, result: str) -> None:
             "$20.6 million",
         ),
         ("Rents were $9,045.7 million after $14,105.8 million, a shortfall of about 36% [S1-7f3a].", "36%"),
-        ("Domestic debt is $37.3 million, and with the external debt, $16.7 million, it is close to $50 million [S1-7f3a].", "$50 million"),
+        ("Domestic debt is $37.3 million and external debt $16.7 million, together close to $54,000,000 [S1-7f3a].", "$54,000,000"),
     ],
 )
 def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str) -> None:
@@ -85,6 +85,13 @@ def test_shares_growth_factors_and_averages_are_derived(answer: str, result: str
             "The debts are $37.3 million and $16.7 million, sales $9,045.7 million and $14,105.8 million, stocks $13,224 million: a share of 23% [S1-7f3a].",
             "23%",
         ),
+        # A loss, a base and a whole that are not.
+        ("Inventories were $13,224 million in 2022 and $10,776 million in 2021, a loss of $2,448 million [S1-7f3a].", "$2,448 million"),
+        ("Inventories were $13,224 million in 2022 and $10,776 million in 2021. The gain was 18.5% [S1-7f3a].", "18.5%"),
+        ("Domestic debt is $37.3 million [S1-7f3a]. External debt is $16.7 million, or 44.8% of total debt [S1-7f3a].", "44.8%"),
+        ("Domestic debt is $37.3 million, external debt $16.7 million, a total of $20.6 million [S1-7f3a].", "$20.6 million"),
+        ("Rents were $9,045.7 million of $14,105.8 million. They were 35.9% of it [S1-7f3a].", "35.9%"),
+        ("Inventories grew from $10,776 million to $13,224 million, by around 20% [S1-7f3a].", "20%"),
         # The share where a change is told.
         ("Rents were $9,045.7 million against $14,105.8 million, a shortfall of about 64.1% [S1-7f3a].", "64.1%"),
         # The other way round.
