@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.calculation import against_calculation
@@ -165,7 +165,7 @@ def _verdict(claim: Claim, view: Page) -> _Verdict:
         return _supported(sure, view)
     if unscaled := next((placed.mark for placed in stating if placed.mark and placed not in equal), None):
         return _Verdict("present_elsewhere", f"the page has it in {SCALE_NAMES.get(unscaled.scale, 'another scale')}s, which the answer does not say")
-    if near := [placed for placed in against or (() if equal else view.figures.all) if rounds(claim, placed)]:
+    if near := [placed for placed in against or (() if equal else _of_like_digits(claim, view)) if rounds(claim, placed)]:
         return _rounded(claim, near, view)
     if misquoted := next((placed for placed in against if _is_another(placed, claim)), None):
         return _Verdict("contradicted", f"in the answer's words the page has {misquoted.figure.text}")
@@ -178,6 +178,13 @@ def _verdict(claim: Claim, view: Page) -> _Verdict:
     if any(abs(placed.figure.value) == abs(claim.figure.value) for placed in same_digits):
         return _Verdict("absent", "the page has it with the other sign")
     return ABSENT
+
+
+def _of_like_digits(claim: Claim, view: Page) -> Iterator[OnPage]:
+    """The page's figures that may be the answer's, rounded: they begin with the same digit, or with a 9 where it begins with a 1."""
+    first = digits_of(claim.figure)[:1]
+    likely = (places for digits, places in view.figures.by_digits.items() if digits[:1] == first or (first == "1" and digits[:1] == "9"))
+    return (placed for places in likely for placed in places)
 
 
 def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
