@@ -14,6 +14,7 @@ from chatbot.answer.checks.formulas import amount_of, comes_to
 from chatbot.evidence.mentions import label_words
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
+from ingestion.language.periods import YEAR
 
 __all__ = ["REPORTED", "reckoned"]
 
@@ -47,7 +48,7 @@ _OLDER = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|a
 _EARLIER = re.compile(
     r"[^.;()\d]{0,25}\b(?:an? (?:year|quarter) (?:earlier|ago|before)|previously|(?:the year|the quarter) before|before)\b", re.IGNORECASE
 )
-_YEAR_BEHIND = re.compile(r"[^.;,()\d]{0,30}\(?(?P<year>(?:19|20)\d\d)\b")
+_YEAR_BEHIND = re.compile(rf"[^.;,()\d]{{0,30}}\(?(?P<year>{YEAR})\b")
 _OF_WHAT = re.compile(r"\W{0,3}of ([^,.;()\d]{1,50})")
 _CLAUSE_END = re.compile(r"[.,;()\d]")
 _TOTALS = label_words("total all together sum whole overall")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.quoting.relevance import Found, Question, score_passages, shared_words
+from chatbot.answer.quoting.relevance import Found, Question, asks_share, score_passages, shared_words
+from chatbot.answer.tables.wording import in_a_sentence
 from chatbot.evidence.blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.mentions import agreement
 from chatbot.evidence.page import page_of
@@ -43,6 +44,7 @@ FEWEST_WORDS = 3
 LIST_BEFORE = 2
 # Columns of a row that are read out where the question names no period.
 MOST_COLUMNS = 4
+MOST_IN_A_SENTENCE = 2
 OWN_UNIT = re.compile(
     r"\bper\b|%|\brates?\b|\bratio|\bnumber of\b|\bcount\b|\bshares?\b|\b(?:year|date)s? due\b|\bdue\b|\bmaturity\b|\bchange\b|\bstaff\b|\bposts?\b",
     re.IGNORECASE,
@@ -154,6 +156,8 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= len(own) for other in said):
             continue
+        if not said and (sentence := _in_a_sentence(candidate.passage, asked)):
+            yield f"{escape_keys(sentence)} [{candidate.key}]"
         said.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
         room -= size
@@ -228,11 +232,31 @@ def _head(passage: Passage) -> str:
     )
 
 
-def _columns(passage: Passage, asked: Understanding) -> str:
-    """What stands under which head, with its unit: of the years asked for, else of the heads that share the question's words, else of the
-    first columns."""
-    if passage.table is None or passage.row is None:
+def _in_a_sentence(passage: Passage, asked: Understanding) -> str:
+    """What a row states in the columns that are asked for, where these are one or two; "" for any other passage."""
+    pairs = _wanted_columns(passage, asked)
+    if asks_share(asked.subject) and not all("%" in figure for _, figure in pairs):
         return ""
+    if (
+        passage.row is None
+        or asked.form not in ("figure", "passage")
+        or not 1 + asked.compares <= len(pairs) <= MOST_IN_A_SENTENCE
+        or not all(any(map(str.isdigit, figure)) for _, figure in pairs)
+    ):
+        return ""
+    return in_a_sentence(passage.row.label, [(figure, head.split(" > ")[-1]) for head, figure in pairs])
+
+
+def _columns(passage: Passage, asked: Understanding) -> str:
+    """What stands under which head, with its unit."""
+    # A head over two lines goes on after its comma, "May 31, > 2019".
+    return "; ".join(f"{head.replace(', > ', ', ')}: {figure}" for head, figure in _wanted_columns(passage, asked))
+
+
+def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, str]]:
+    """(head, figure with its unit) of the years asked for, else of the heads that share the question's words, else of the first columns."""
+    if passage.table is None or passage.row is None:
+        return []
     table = passage.table
     pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
     words = content_terms(asked.subject)
@@ -241,8 +265,7 @@ def _columns(passage: Passage, asked: Understanding) -> str:
     fits = [agreement(asked.periods, find_periods(head)) for head, _ in pairs]
     in_period = [pair for pair, fit in zip(pairs, fits, strict=True) if 0 < fit == max(fits)]
     wanted = in_period or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
-    # A head over two lines goes on after its comma, "May 31, > 2019".
-    return "; ".join(f"{head.replace(', > ', ', ')}: {_with_unit(cell, head, passage.row, table)}" for head, cell in wanted[:MOST_COLUMNS])
+    return [(head, _with_unit(cell, head, passage.row, table)) for head, cell in wanted[:MOST_COLUMNS]]
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:

@@ -17,7 +17,7 @@ from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["WEIGHTS", "Found", "Question", "score_passages", "shared_words", "signs_of"]
+__all__ = ["WEIGHTS", "Found", "Question", "asks_share", "score_passages", "shared_words", "signs_of"]
 
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6
@@ -100,7 +100,7 @@ class Question:
         self.wants_condition = bool(_ASKS_CONDITION.search(asked.subject))
         self.wants_reason = asked.form == "reason"
         self.wants_sentence = not self.wants_reason and bool(_ASKS_SENTENCE.search(asked.subject))
-        self.wants_share = bool(_SHARES.search(asked.subject))
+        self.wants_share = asks_share(asked.subject)
         having = Counter(word for passage in passages for word in {*terms(passage.text), *terms(passage.head)})
         own = set(content_terms(follow_up)) or set(self.words)
         rarity = {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in self.words if having[word]}
@@ -154,6 +154,11 @@ def signs_of(question: Question, found: Found) -> dict[str, float]:
         "row_for_prose": float(question.wants_sentence and passage.is_row),
         "row_for_list": float(question.asked.form in ("list", "yes_no", "definition") and passage.is_row),
     }
+
+
+def asks_share(subject: str) -> bool:
+    """Whether a question asks for a share or a rate."""
+    return _SHARES.search(subject) is not None
 
 
 def shared_words(words: Sequence[str], head: str) -> float:

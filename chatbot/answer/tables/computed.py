@@ -7,7 +7,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
-from chatbot.answer.tables.wording import MEAN_DECIMALS, decimals_of, name_of, number_text, operand, printed, result_text, said, scale_text, unit_text
+from chatbot.answer.tables.wording import (
+    MEAN_DECIMALS,
+    decimals_of,
+    in_a_sentence,
+    name_of,
+    number_text,
+    operand,
+    printed,
+    result_text,
+    said,
+    scale_text,
+    stated_value,
+    unit_text,
+)
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
@@ -116,7 +129,7 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
     elif _GROWTH.search(question) and (grown := _growth_in(measure, years[0], task)):
         yield from grown
     else:
-        yield from _stated(measures, years, task)
+        yield from _stated(measures, years, task, told=not _GROWTH.search(question))
 
 
 def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
@@ -126,9 +139,12 @@ def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
     return Measure(f"{over.name} as a share of {under.name}", (), (), (), (over.name, under.name), "100 * a / b", "%")
 
 
-def _stated(measures: Sequence[Measure], years: Sequence[int], task: Task) -> Iterator[str]:
-    """Measures as they are printed, year by year."""
+def _stated(measures: Sequence[Measure], years: Sequence[int], task: Task, *, told: bool) -> Iterator[str]:
+    """Measures as they are printed, year by year. told: whether the first is what is asked for, and begins the answer in a sentence."""
     cells = [task.cell(measure, year) for measure in measures[:MOST_STATED] for year in sorted(years, reverse=True)[:MOST_STATED]]
+    of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
+    if told and (sentence := in_a_sentence(cells[0].label, [(stated_value(cell), cell.head.split(" > ")[-1]) for cell in of_first])):
+        yield f"{sentence} [{cells[0].key}]"
     yield from said(cells)
 
 

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.tables.cells import Cell
+from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import find_figures
+from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["MEAN_DECIMALS", "Worked", "decimals_of", "name_of", "number_text", "operand", "printed", "result_text", "said", "scale_text", "unit_text"]
+__all__ = [
+    "MEAN_DECIMALS",
+    "Worked",
+    "decimals_of",
+    "in_a_sentence",
+    "name_of",
+    "number_text",
+    "operand",
+    "printed",
+    "result_text",
+    "said",
+    "scale_text",
+    "stated_value",
+    "unit_text",
+]
 
 # Of a mean, and of a result whose operands are printed in different scales.
 MEAN_DECIMALS = 2
+LONGEST_NAME = 90  # of a row, for a sentence about it
+# "Revenue (1)(2)", and the words before what a name is of: "earnings" of "Earnings per share".
+_MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
+_HEAD_OF_NAME = re.compile(r".+?(?=\s(?:of|per|for|in|to|from|by|on|at|as|attributable|before|after)\b|[,(–—]|$)")
+_SET_APART = re.compile(rf"(?<=[{DRAWN_SIGNS}(])\s+|\s+(?=\))")
+_PLURAL = re.compile(r"(?<![su])s\Z|ies\Z|\band\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +50,31 @@ class Worked:
 def operand(cell: Cell) -> str:
     """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 - (-80)"."""
     return cell.text if cell.value >= 0 or "(" in cell.text else f"({cell.text})"
+
+
+def in_a_sentence(label: str, stated: Sequence[tuple[str, str]]) -> str:
+    """A row's label with its figures, "Net sales were $ 19,222 million (2017) and $ 20,628 million (2016)."; "" for a label that is no name of anything, and
+    for figures under one head.
+
+    stated: (figure with its unit, its column's head) of each."""
+    name = _MARKS_OF_NOTES.sub("", " ".join(label.split())).strip(" :.–-")
+    if not name or not name[0].isalpha() or len(name) > LONGEST_NAME:
+        return ""
+    first = _HEAD_OF_NAME.match(name)
+    verb = "were" if first and _PLURAL.search(first[0]) else "was"
+    if len({head for _, head in stated}) < len(stated):
+        return ""
+    figures = [f"{_SET_APART.sub('', figure)} ({' '.join(head.replace(', > ', ', ').split())})" for figure, head in stated]
+    return f"{name[0].upper()}{name[1:]} {verb} {' and '.join(figures)}."
+
+
+def stated_value(cell: Cell) -> str:
+    """A cell's figure with its scale, or its per cent."""
+    if cell.percent:
+        return cell.text if "%" in cell.text else f"{cell.text}%"
+    written = find_figures(cell.text)[0].scale if find_figures(cell.text) else 1.0
+    name = SCALE_NAMES.get(cell.scale / written) if written else None
+    return f"{cell.text} {name}" if name else cell.text
 
 
 def said(cells: Sequence[Cell]) -> list[str]:

@@ -64,7 +64,7 @@ def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
 
 
 def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_lowers_it() -> None:
-    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition"}
+    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition", "cause"}
     assert all((WEIGHTS[name] > 0) == (name in raising) for name in WEIGHTS)
     plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
     question = Question(ASKED, [plain.passage, Passage("other words", "", False)])
@@ -76,3 +76,20 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
     assert score(found(plain.passage.text + " And so on it goes" * 20 + ".")) < score(plain)
     assert score(found("The debt ceiling is 60 per cent of GDP in 2025")) < score(plain)
     assert score(found("Debt ceiling 60", is_row=True)) > score(found("Debt ceiling of the railway and the port 60", is_row=True))
+
+
+def test_a_reason_is_looked_for_in_sentences_that_give_one() -> None:
+    asked = Understanding("Why did the debt fall?", "Why did the debt fall?", form="reason")
+    row, plain = found("Debt 61 62", is_row=True), found("The debt fell by 4 per cent in the year.")
+    given = found("The debt fell because the state sold its railways.")
+    question = Question(asked, [one.passage for one in (row, plain, given)])
+    scores = score_passages(question, [row, plain, given])
+    assert scores[2] > scores[1] > scores[0]
+
+
+def test_whom_it_concerns_is_told_by_a_sentence_rather_than_by_a_row() -> None:
+    row, plain = found("Debt 61 62", is_row=True), found("Debt is held by the banks.")
+    for form, said in (("passage", "Who holds the debt?"), ("yes_no", "Is the debt held by banks?")):
+        question = Question(Understanding(said, said, form=form), [row.passage, plain.passage])
+        assert signs_of(question, row)["row_for_prose" if form == "passage" else "row_for_list"] == 1
+        assert signs_of(question, plain)["row_for_prose"] == signs_of(question, plain)["row_for_list"] == 0

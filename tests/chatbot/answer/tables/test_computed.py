@@ -57,7 +57,7 @@ def answer(subject: str, measures: tuple[str, ...], years: tuple[int, ...] = (),
 
 def test_the_cell_of_row_and_year_with_its_unit() -> None:
     text = answer("total assets in 2023", ("total assets",), (2023,))
-    assert text == "Total assets 1,000,000 900,000 (2023: 900,000, in thousands) [S2-7f3a]"
+    assert text == "Total assets were 900,000 thousand (2023). [S2-7f3a]\n\nTotal assets 1,000,000 900,000 (2023: 900,000, in thousands) [S2-7f3a]"
 
 
 def test_without_a_year_the_newest_column_answers() -> None:
