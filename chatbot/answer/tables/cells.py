@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.citing.keys import escape_keys
@@ -45,6 +45,8 @@ LONGEST_YEAR = 1
 PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE)
 # Rates and shares: how much one changed is in points; "5% notes" is a name, "Targets, 2024 to 2028 Per cent of GDP" is a unit.
 PERCENT = re.compile(r"(?<!\d)(?:(?<!\d )|(?<=\b19\d\d )|(?<=\b20\d\d ))(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
+# What was meant to be rather than was.
+PLANNED = re.compile(r"\b(?:budget(?:ed)?|planned?|target|forecast|estimate[sd]?|projected)\b", re.IGNORECASE)
 IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
 
@@ -150,11 +152,18 @@ def _column(table: Table, year: int | None) -> int | None:
     return whole[0] if len(whole) == 1 else None
 
 
-def columns_by_year(table: Table) -> dict[int, int]:
-    """Year -> the one column whose head names it; years that several columns, or parts of a year, name are left out."""
-    of_year = [(found, at) for at, head in enumerate(table.heads) if not CHANGE.search(head) and (found := _year_of(head))]
-    years = [year for year, _ in of_year]
-    return {year: at for year, at in of_year if years.count(year) == 1}
+def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]:
+    """Year -> the one column whose head names it; of several that do, the one that has a word which is asked for, else the one that is no plan. Years
+    that are still in doubt are left out."""
+    of_year: dict[int, list[int]] = {}
+    for at, head in enumerate(table.heads):
+        if not CHANGE.search(head) and (year := _year_of(head)):
+            of_year.setdefault(year, []).append(at)
+    for year, columns in of_year.items():
+        wanted = [at for at in columns if not set(terms(table.heads[at])).isdisjoint(asked)] if len(columns) > 1 else columns
+        done = [at for at in columns if not PLANNED.search(table.heads[at])]
+        of_year[year] = wanted if len(wanted) == 1 else done
+    return {year: columns[0] for year, columns in of_year.items() if len(columns) == 1}
 
 
 def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | None:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import Cell, cell_of, columns_by_year
+from chatbot.answer.tables.cells import PLANNED, Cell, cell_of, columns_by_year
 from chatbot.answer.tables.wording import decimals_of, number_text, operand, said, unit_text
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.numbers import find_figures
-from ingestion.language.periods import without_periods
+from ingestion.language.periods import find_periods, without_periods
 from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
 
@@ -25,6 +25,9 @@ ABOVE = 0.5
 IN_DOUBT = 0.05
 MOST_YEARS = 10
 MEAN_DECIMALS = 2
+WHOLE = 100  # per cent
+# Rows that a total is of, and by how much each may be rounded, in units of the last digit.
+FEWEST_PARTS, ROUNDED = 2, 1.0
 _PERCENT = r"(?:percentage|percent|per cent|%)"
 _MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
 _GROWTH = re.compile(
@@ -32,7 +35,20 @@ _GROWTH = re.compile(
     rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease|change))\b", re.IGNORECASE)
+_CHANGE = re.compile(
+    rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease|change))\b"
+    r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?|changed?)\b.{0,60}\bhow much\b",
+    re.IGNORECASE,
+)
+# "By how much did it overshoot its budget?"
+_AGAINST_PLAN = re.compile(
+    r"\b(?:over|above|exceed\w*|overshoot\w*|overshot|overspen\w+|overr[ua]n|below|under(?:sp\w+|shoot\w*|shot)?|miss(?:ed)?|short of|against|versus|vs\.?"
+    r"|compared? (?:with|to))\s+(?:\S+\s+){0,4}?(?:budget|plan|target)\b",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
+# The year that another is compared with.
+_SINCE = re.compile(r"\b(?:compared (?:with|to)|versus|vs\.?|against|since|from|than(?: in)?)\s(?:the )?(?:fiscal |year )?$", re.IGNORECASE)
 _MEAN = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
 _SUM = re.compile(
     r"\b(?:sum|combined|altogether|in total|together)\b|\btotal\b.{2,80}\b(?:in both|for both|between|from)\b.{0,40}\b(?:and|to)\b", re.IGNORECASE
@@ -58,6 +74,14 @@ _OF_TWO = (
         ),
     ),
 )
+# "What share of sales came from the north?": of the total above or below the row.
+_OF_TOTAL = re.compile(
+    rf"\b(?:(?:what|which) (?:{_PERCENT}|proportion|share|part|slice|fraction)|how much) of (?:the )?(?P<whole>.{{2,80}}?) "
+    r"(?:is|are|was|were|comes?|came|goes|go|went|stems?|stemmed)"
+    r"(?: (?:made up of|generated (?:in|from)|from|represented by|due to|accounted for by|spent on|on|to|in))? "
+    r"(?P<part>.{2,100})",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(r"\bdifference between (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
 _SUM_OF = re.compile(r"\b(?:sum|total) of (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
 # Words that say what is to be done, or go with any figure.
@@ -65,17 +89,18 @@ _ASKING = frozenset(
     terms(
         "percentage percent change increase decrease growth rise fall decline drop difference increment reduction average mean sum total combined altogether ratio "
         "proportion share constitution amount value number year years annual fiscal financial ended end period both between over respective respectively compared "
-        "company recorded reported much many nominal rate level versus"
+        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell fallen increased decreased declined changed"
     )
 )
 # What a head says beside its year that another's bare year does not mean.
 _NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
-_TOTALS = frozenset(terms("total totals net"))
+_TOTALS = frozenset(terms("total totals net annual"))
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share". topics: the words of each operand's row."""
+    """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a row's table | "plan", actual
+    less budget. topics: the words of each operand's row."""
 
     kind: str
     topics: tuple[str, ...]
@@ -86,9 +111,13 @@ def asked_operation(question: str) -> Operation | None:
     text = without_periods(question)
     if _MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text)):
         return None
+    if _HOW_MUCH.search(text) and _AGAINST_PLAN.search(text):
+        return Operation("plan", (_AGAINST_PLAN.sub(" ", text),))
     for kind, pattern in _OF_TWO:
         if (found := pattern.search(text)) and not _CHANGE.search(text):
             return Operation(kind, (found["part"], found["whole"]))
+    if (found := _OF_TOTAL.search(text)) and not _CHANGE.search(text):
+        return Operation("part", (found["part"], found["whole"]))
     if _GROWTH.search(text):
         return Operation("growth", (text,))
     if found := _BETWEEN.search(text):
@@ -113,15 +142,23 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     named = frozenset(term for name in asked.names for term in terms(name)) | frozenset(terms(re.sub(r"[\W_]+", " ", first.document)))
-    found = _rows(operation.topics, sources, named)
+    found = _part_and_total(operation.topics, sources, named) if operation.kind == "part" else _rows(operation.topics, sources, named)
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
         found = _rows((asked.subject,), sources, named)
     if not found:
         return ""
     try:
-        return "\n\n".join(_KINDS[operation.kind](found, sorted(set(asked.years))))
+        return "\n\n".join(_KINDS[operation.kind](found, _years(asked, found)))
     except (_NoCellError, ZeroDivisionError):
         return ""
+
+
+def _years(asked: Understanding, found: Sequence[_Found]) -> list[int]:
+    """Those asked for; where the only one is what another is compared with, with the newest of the row."""
+    years = sorted(set(asked.years))
+    first = asked.subject.find(str(years[0])) if len(years) == 1 else -1
+    newest = max(found[0].columns, default=0)
+    return [*years, newest] if first >= 0 and years[0] < newest and _SINCE.search(asked.subject[:first]) else years
 
 
 class _NoCellError(Exception):
@@ -166,17 +203,66 @@ def _rows(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[st
     return found if len({id(one.row) for one in found}) == len(topics) else []
 
 
-def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str]) -> _Found | None:
-    """The row that a topic's words name best; None where none does, or another with other figures does as well."""
+def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: frozenset[str]) -> list[_Found]:
+    """The row of the part, and the total of its table that the whole's words name: a row that is called so, or what the rows of its block add up to."""
+    part = _row(topics[0], sources, named, within=_topic(topics[1]))
+    if part is None:
+        return []
+    rows = part.table.rows
+    at = next(place for place, row in enumerate(rows) if row is part.row)
+    asked = _topic(topics[1]) - named
+    totals = [place for place, row in enumerate(rows) if place != at and _is_total_of(row, asked)]
+    totals = [place for place in totals if place > at] or totals or [place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)]
+    nearest = min(totals, key=lambda place: abs(place - at), default=None)
+    return [] if nearest is None else [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
+
+
+def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
+    """Whether a row is called a total, of the words asked for or of no others, or by just these words."""
+    label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
+    rest = label - _TOTALS
+    if not label or not any(row.cells):
+        return False
+    return (bool(label & _TOTALS) and (not rest or not rest.isdisjoint(asked))) or (bool(rest) and rest <= asked)
+
+
+def _adds_up(part: _Found, at: int, place: int) -> bool:
+    """Whether a row below a part's is what the rows from it or before it to there come to, in the newest column."""
+    column = max(part.columns.values(), default=-1, key=lambda one: -one)
+    values = [_value(row, column) for row in part.table.rows[: place + 1]]
+    total = values[place]
+    if total is None:
+        return False
+    for first in range(at, -1, -1):
+        block = values[first:place]
+        if None in block:
+            return False
+        if len(block) >= FEWEST_PARTS and abs(sum(filter(None, block)) - total) <= ROUNDED * len(block):
+            return True
+    return False
+
+
+def _value(row: Row, column: int) -> float | None:
+    cell = row.cells[column] if 0 <= column < len(row.cells) else None
+    figures = find_figures(cell.text) if cell else []
+    return figures[0].value if figures else None
+
+
+def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, within: frozenset[str] = frozenset()) -> _Found | None:
+    """The row that a topic's words name best; None where none does, or another with other figures does as well. within: words of its table."""
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - named or _topic(topic)
     scored: list[tuple[float, _Found]] = []
     for key, hit in sources.items():
         labels = frozenset(terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows)))
         for table in hit.tables:
-            columns = columns_by_year(table)
+            columns = columns_by_year(table, words | within)
             around = frozenset(terms(" ".join([table.caption, *table.heads]))) if columns else frozenset[str]()
+            if within and within.isdisjoint(around | frozenset(terms(" ".join(f"{row.section} {row.label}" for row in table.rows)))):
+                continue
             for row in table.rows if columns else ():
+                if within and any("%" in cell.text for cell in row.cells[:1] if cell):
+                    continue
                 own = frozenset(terms(f"{row.label} {row.section}")) | around
                 if labels.isdisjoint(asked - own) and (score := _score(row, words, asked, around)):  # no other row is named by what this one lacks
                     scored.append((score, _Found(key, hit, table, row, columns)))
@@ -205,7 +291,8 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
 
 
 def _figures(row: Row) -> tuple[str, ...]:
-    return tuple(cell.text if cell else "" for cell in row.cells)
+    """A row's figures without the currency that only some tables print beside them."""
+    return tuple(re.sub(r"[^\d.,()%-]", "", cell.text) if cell else "" for cell in row.cells)
 
 
 # ---------------------------------------------------------------- operations
@@ -253,6 +340,24 @@ def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     name = f"{after.label}, {_head(before)} to {_head(after)}" if len(rows) == 1 else f"{after.label} less {before.label}, {_head(after)}"
     yield f"{_line(name)}: {operand(after)} - {operand(before)} = {result}."
     yield from said([after, before])
+
+
+def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    found, year = rows[0], years[-1] if years else max(rows[0].columns)
+    planned = [at for at, head in enumerate(found.table.heads) if PLANNED.search(head) and any(one.start_year == year for one in find_periods(head))]
+    plan = cell_of(found.key, found.hit, found.table, found.row, planned[0]) if len(planned) == 1 else None
+    actual = found.cell(year)
+    if plan is None or (plan.scale, plan.percent) != (actual.scale, actual.percent) or plan.head == actual.head:
+        raise _NoCellError
+    over, decimals = actual.value - plan.value, decimals_of([actual, plan])
+    unit = " percentage points" if actual.percent else unit_text(actual)
+    share = (
+        f"; 100 × ({operand(actual)} - {operand(plan)}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
+        if plan.value > 0 and not actual.percent
+        else ""
+    )
+    yield f"{_line(f'{actual.label}, {_head(actual)} less {_head(plan)}')}: {operand(actual)} - {operand(plan)} = {number_text(over, decimals)}{unit}{share}."
+    yield from said([actual, plan])
 
 
 def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
@@ -303,16 +408,20 @@ def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     part, whole = (row.cell(year) for row in rows)
     _check_alike(part, whole)
     share = 100 * part.value / whole.value
+    if part.percent or not 0 <= share <= WHOLE:
+        raise _NoCellError
     yield f"{_line(f'{part.label} as a share of {whole.label}, {_head(part)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.2f}%."
     yield from said([part, whole])
 
 
 def _head(cell: Cell) -> str:
-    return cell.head.split(" > ")[-1]
+    """A column's head: its last line, with those above where that names no period."""
+    last = cell.head.split(" > ")[-1]
+    return last if find_periods(last) else ", ".join(part.strip(", ") for part in cell.head.split(" > "))
 
 
 def _line(text: str) -> str:
     return " ".join(text.replace(":", " ").split())
 
 
-_KINDS = {"growth": _growth, "change": _change, "mean": _mean, "sum": _sum, "ratio": _ratio, "share": _share}
+_KINDS = {"growth": _growth, "change": _change, "mean": _mean, "sum": _sum, "ratio": _ratio, "share": _share, "part": _share, "plan": _plan}

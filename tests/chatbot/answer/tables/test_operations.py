@@ -36,6 +36,15 @@ def hit(*, doubled: bool = False, heads: tuple[str, ...] = HEADS) -> Hit:
     return Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text=text, page_text=text, body=text, tables=(table,))
 
 
+def test_actual_figures_are_compared_with_those_that_were_planned() -> None:
+    made = hit(heads=("Budget 2019", "Actual 2019", "Actual 2018"))
+    question = "By how much did selling costs exceed the 2019 budget?"
+    said = by_operation(Prompt(question, question, {"S1-7f3a": made}, (), (), (), "7f3a"), Understanding(question, question, years=(2019,)))
+    assert "Selling costs, Actual 2019 less Budget 2019: 361 - 453 = -92, in millions; 100 × (361 - 453) / 453 = -20.3%." in said
+    # Without a budget nothing is compared with one.
+    assert answer(question, 2019) == ""
+
+
 def answer(question: str, *years: int, doubled: bool = False) -> str:
     prompt = Prompt(question, question, {"S1-7f3a": hit(doubled=doubled)}, (), (), (), "7f3a")
     return by_operation(prompt, Understanding(question, question, years=years))
@@ -53,6 +62,10 @@ def answer(question: str, *years: int, doubled: bool = False) -> str:
         ("What percentage of total expenses is research and development in 2018?", (2018,), "100 × 67 / 428 = 15.65%."),
         ("What is the difference between total expenses and selling costs in 2019?", (2019,), "579 - 453 = 126, in millions."),
         ("By what percentage did net cash used in investing increase from 2018 to 2019, i.e. the percentage change?", (2018, 2019), "= 385.00%."),
+        # Of the total of its block, though the question does not call it one, and against the newest year.
+        ("What share of expenses were selling costs in 2019?", (2019,), "100 × 453 / 579 = 78.24%."),
+        ("How much of revenue came from Asia Pacific in 2018?", (2018,), "100 × 3,900 / 10,310 = 37.83%."),
+        ("Did research and development grow compared with 2017, and by how much?", (2017,), "126 - 60 = 66, in millions."),
         ("What was the average revenue from Asia Pacific in 2018 and 2019?", (2018, 2019), "(3,900 + 4,100) / 2 = 4,000"),
     ],
 )
