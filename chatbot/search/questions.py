@@ -57,7 +57,7 @@ _DEFINITION = re.compile(
 )
 # Its last two lines, with what is done with a reason in answer/quoting/relevance.py: worth 6 of 185 questions, cost 1.
 _REASON = re.compile(
-    r"(?:^|\W\s+)\W*(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b"
+    r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b"
     r"|^\W*explain\b|\bhow (?:could|come)\b|\bweigh(?:s|ed|ing)? on\b|\bwhich \w+ (?:is|are|was|were) behind\b"
     r"|\bwhat (?:explained|made|moved|pushed|happened|(?:is|was|were|lay|lies) behind|went wrong|changed)\b",
     re.IGNORECASE,
