@@ -55,12 +55,8 @@ _YES_NO = re.compile(
 _DEFINITION = re.compile(
     r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b|\bwhat is meant\b|\bstands? for\b", re.IGNORECASE
 )
-# Its last two lines, with what is done with a reason in answer/quoting/relevance.py: worth 6 of 185 questions, cost 1.
 _REASON = re.compile(
-    r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b"
-    r"|^\W*explain\b|\bhow (?:could|come)\b|\bweigh(?:s|ed|ing)? on\b|\bwhich \w+ (?:is|are|was|were) behind\b"
-    r"|\bwhat (?:explained|made|moved|pushed|happened|(?:is|was|were|lay|lies) behind|went wrong|changed)\b",
-    re.IGNORECASE,
+    r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b", re.IGNORECASE
 )
 _CHANGE = re.compile(
     r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise|rose|fall|fell|difference"

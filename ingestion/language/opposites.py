@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES", "TOLD_LESS", "TOLD_MORE", "VERBS_OF_MOVES"]
+__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES", "PLANNED", "TOLD_LESS", "TOLD_MORE", "VERBS_OF_MOVES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -50,6 +50,8 @@ OPPOSITES = (
     ),
     (_words("tightening tighten tightened"), _words("easing ease eased loosening loosened")),
 )
+# What was meant to be rather than was.
+PLANNED = _words("target forecast projected projection expected expectation estimated estimate estimates planned plan budget budgeted will")
 # Words that deny what stands with them, in the spelling of comparable words.
 DENIALS = _words(
     """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable

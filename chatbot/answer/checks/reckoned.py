@@ -42,8 +42,7 @@ REPORTED = re.compile(
     "|".join([_ADDED.pattern, _COMPARED.pattern, r"\b(?:about|around|roughly|approximately|nearly|average|ratio)\b"]), re.IGNORECASE
 )
 # The figure behind these words is what another is compared with, and what a change is a share of.
-_BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to))\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
-_OLDER = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|after)\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
+_BASE = re.compile(r"\b(?:from|than|versus|vs\.?|against|compared (?:with|to)|after)\b[^.;,()\d]{0,60}\Z", re.IGNORECASE)
 # What stands behind a figure of the time before.
 _EARLIER = re.compile(
     r"[^.;()\d]{0,25}\b(?:an? (?:year|quarter) (?:earlier|ago|before)|previously|(?:the year|the quarter) before|before)\b", re.IGNORECASE
@@ -173,14 +172,8 @@ def _results(
     if divides and _is_whole(text, result, larger):
         yield share, f"{smaller.text} / {larger.text}"
     if compares and told and not turned:
-        yield (
-            (1 / share - 1, f"({larger.text} - {smaller.text}) / {smaller.text}")
-            if told > 0
-            else (
-                1 - share,
-                f"({larger.text} - {smaller.text}) / {larger.text}",
-            )
-        )
+        change, base = (1 / share - 1, smaller) if told > 0 else (1 - share, larger)
+        yield change, f"({larger.text} - {smaller.text}) / {base.text}"
     if divides and _REST.search(text, max(0, result.start - BASE_REACH), result.end + BASE_REACH):
         yield 1 - share, f"({larger.text} - {smaller.text}) / {larger.text}"
 
@@ -190,7 +183,7 @@ def _newer(text: str, pair: tuple[Figure, Figure]) -> Figure | None:
     years = [_year_of(text, one) for one in pair]
     if all(years) and years[0] != years[1]:
         return pair[years[0] < years[1]]
-    old = [_is_base(text, one, _OLDER) or _EARLIER.match(text, one.end) is not None for one in pair]
+    old = [_is_base(text, one) or _EARLIER.match(text, one.end) is not None for one in pair]
     return pair[old[0]] if old[0] != old[1] else None
 
 
@@ -363,8 +356,8 @@ def _factor(text: str, figures: Sequence[Figure], at: int, sound: Sequence[int])
     return next((f"1 {'+' if sign > 0 else '-'} {rate.text}" for rate, sign in of), "")
 
 
-def _is_base(text: str, figure: Figure, behind: re.Pattern[str] = _BASE) -> bool:
-    return behind.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
+def _is_base(text: str, figure: Figure) -> bool:
+    return _BASE.search(text[max(0, figure.start - BASE_REACH) : figure.start]) is not None
 
 
 def _sum(figures: Sequence[Figure], at: int, sound: Sequence[int]) -> str:

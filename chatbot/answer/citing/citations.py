@@ -71,7 +71,7 @@ _OPENS_SENTENCE = re.compile(
     r"([A-Z][a-z]+(?=,)|Since|Once|Before|After|Until|Unless|Although|Though|While|When|Where|Because|Despite|Both|Only|Under|Across)\b"
 )
 # The rows of a table from one on, and those that a text ends in.
-_ROWS, _TABLE_AT_END = re.compile(r"(?:\|[^\n]*\n)+\s*"), re.compile(r"(?m:^)\|[^\n]*(?:\n\|[^\n]*)*\Z")
+_ROWS, _TABLE_AT_END = re.compile(r"\s*(?:\|[^\n]*\n)+\s*"), re.compile(r"(?m:^)\|[^\n]*(?:\n\|[^\n]*)*\Z")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -439,11 +439,11 @@ class _Answer:
 
     def _below_table(self, start: int) -> list[_Mark]:
         """Of a row of a table the keys that stand right below it, where they belong to no sentence of their own."""
-        row = _ROWS.match(self.blanked, start + len(self.blanked[start:]) - len(self.blanked[start:].lstrip()))
-        if row is None:
+        rows = _ROWS.match(self.blanked, start)
+        if rows is None:
             return []
-        marks = self._marks_within(row.end(), self._up_to("\n", row.end()))
-        return self._together(marks[0]) if marks and not self.blanked[row.end() : marks[0].start].strip() else []
+        marks = self._marks_within(rows.end(), self._up_to("\n", rows.end()))
+        return self._together(marks[0]) if marks and not self.blanked[rows.end() : marks[0].start].strip() else []
 
     def _up_to(self, mark: str, position: int) -> int:
         """Where the next of these marks begins from a position on, the text's end where there is none."""

@@ -80,8 +80,8 @@ _LACKING = re.compile(
     re.I,
 )
 _YEAR = re.compile(YEAR)
-# "Largely, yes."
-_YES_OR_NO = re.compile(r"(?:[a-z]+,? ){0,2}(?:yes|no)\b\W*(?:[a-z]+\W*){0,2}", re.I)
+# "Largely, yes."; "No bank failed" says something.
+_YES_OR_NO = re.compile(r"(?:(?:[a-z]+ly|both|and|but),? ){0,2}(?:yes|no)(?:,? (?:and no|but only just|[a-z]+ly))?\W*", re.I)
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 _ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
@@ -375,9 +375,8 @@ def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequ
     worked_out = any(check.status == "derived" for check in checks) and all(check.status in FINE for check in checks)
     if worked_out and near:
         return replace(one, status="cited", rests_on=near[0])
-    key = near[0] if near else next(iter(prompt.sources))
-    if leads and not checks and _sums_up(_without_item(one.text.strip()), prompt, key):
-        return replace(one, status="cited_by_check", rests_on=key, added=key)
+    if leads and not checks and _sums_up(one.text.strip(), prompt, near[0]):
+        return replace(one, status="cited_by_check", rests_on=near[0], added=near[0])
     return replace(one, status="unsupported")
 
 
@@ -397,8 +396,8 @@ def _sums_up(said: str, prompt: Prompt, key: str) -> bool:
         or not all(clause.core <= there for clause in clauses_of(said))
     ):
         return False
-    said_words = frozenset(comparable_words(said).texts)
-    if any(said_words & side and not (side & frozenset(page_of(prompt.sources[key]).words.texts)) for pair in OPPOSITES for side in pair):
+    told, told_there = (frozenset(some.texts) for some in (comparable_words(said), page_of(prompt.sources[key]).words))
+    if any(told & side and not told_there & side for pair in OPPOSITES for side in pair):
         return False
     return not check_answer(f"{said} [{key}]", prompt)[1][-1].doubted
 

@@ -244,7 +244,7 @@ def _in_a_sentence(passage: Passage, asked: Understanding) -> str:
         or not all(any(map(str.isdigit, figure)) for _, figure in pairs)
     ):
         return ""
-    return in_a_sentence(passage.row.label, [(figure, head.split(" > ")[-1]) for head, figure in pairs])
+    return in_a_sentence(passage.row.label, [(figure, head) for head, figure in pairs])
 
 
 def _columns(passage: Passage, asked: Understanding) -> str:

@@ -18,6 +18,7 @@ from chatbot.answer.sums.statements import Stated, find_stated
 from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.records import Prompt, Understanding
 from ingestion.language.numbers import magnitude, same_value
+from ingestion.language.opposites import PLANNED
 from ingestion.language.terms import terms
 
 __all__ = ["work_out"]
@@ -28,7 +29,7 @@ _AT_LEAST = re.compile(r"\bat least\s{0,2}\Z", re.IGNORECASE)
 CENTURY = 100
 # What is a part of all that a government or company spends or takes in needs no word of the whole.
 _ALL = frozenset(terms("total overall all government federal central union state country spending expenditure outlay budget revenue receipts income"))
-_PLANNED = frozenset(terms("target forecast projected projection expected expectation estimated estimate planned plan budget budgeted will"))
+_PLANNED = frozenset(terms(" ".join(PLANNED)))
 
 
 def work_out(prompt: Prompt, asked: Understanding) -> str:

@@ -11,12 +11,13 @@ from chatbot.evidence.passages import verbatim
 from chatbot.records import Hit
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import find_figures, for_row, mark_of_table, passage_scale, stated_mark
+from ingestion.language.opposites import PLANNED
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["Cell", "Wanted", "cell_of", "columns_by_year", "find_cell", "newest_year", "stated_unit", "states_percent"]
+__all__ = ["Cell", "Wanted", "cell_of", "columns_by_year", "find_cell", "is_planned", "newest_year", "stated_unit", "states_percent"]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -45,8 +46,6 @@ LONGEST_YEAR = 1
 PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months\b|\bquarters?\b|\bQ[1-4]\b|\b(?:13|26|39) weeks\b", re.IGNORECASE)
 # Rates and shares: how much one changed is in points; "5% notes" is a name, "Targets, 2024 to 2028 Per cent of GDP" is a unit.
 PERCENT = re.compile(r"(?<!\d)(?:(?<!\d )|(?<=\b19\d\d )|(?<=\b20\d\d ))(?:%|\bper ?cent\b|\bpercent(?:age)?\b)", re.IGNORECASE)
-# What was meant to be rather than was.
-PLANNED = re.compile(r"\b(?:budget(?:ed)?|planned?|target|forecast|estimate[sd]?|projected)\b", re.IGNORECASE)
 IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
 
@@ -152,6 +151,11 @@ def _column(table: Table, year: int | None) -> int | None:
     return whole[0] if len(whole) == 1 else None
 
 
+def is_planned(head: str) -> bool:
+    """Whether a column has what was meant to be rather than what was, "Budget 2024"."""
+    return not PLANNED.isdisjoint(re.findall(r"[a-z]+", head.casefold()))
+
+
 def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]:
     """Year -> the one column whose head names it; of several that do, the one that has a word which is asked for, else the one that is no plan. Years
     that are still in doubt are left out."""
@@ -161,7 +165,7 @@ def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]
             of_year.setdefault(year, []).append(at)
     for year, columns in of_year.items():
         wanted = [at for at in columns if not set(terms(table.heads[at])).isdisjoint(asked)] if len(columns) > 1 else columns
-        done = [at for at in columns if not PLANNED.search(table.heads[at])]
+        done = [at for at in columns if not is_planned(table.heads[at])]
         of_year[year] = wanted if len(wanted) == 1 else done
     return {year: columns[0] for year, columns in of_year.items() if len(columns) == 1}
 

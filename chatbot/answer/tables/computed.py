@@ -143,7 +143,7 @@ def _stated(measures: Sequence[Measure], years: Sequence[int], task: Task, *, to
     """Measures as they are printed, year by year. told: whether the first is what is asked for, and begins the answer in a sentence."""
     cells = [task.cell(measure, year) for measure in measures[:MOST_STATED] for year in sorted(years, reverse=True)[:MOST_STATED]]
     of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
-    if told and (sentence := in_a_sentence(cells[0].label, [(stated_value(cell), cell.head.split(" > ")[-1]) for cell in of_first])):
+    if told and (sentence := in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first])):
         yield f"{sentence} [{cells[0].key}]"
     yield from said(cells)
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import PLANNED, Cell, cell_of, columns_by_year
-from chatbot.answer.tables.wording import decimals_of, number_text, operand, said, unit_text
+from chatbot.answer.tables.cells import Cell, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.wording import decimals_of, number_text, operand, said, short_head, unit_text
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods, without_periods
@@ -228,7 +228,7 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
 
 def _adds_up(part: _Found, at: int, place: int) -> bool:
     """Whether a row below a part's is what the rows from it or before it to there come to, in the newest column."""
-    column = max(part.columns.values(), default=-1, key=lambda one: -one)
+    column = part.columns[max(part.columns)]
     values = [_value(row, column) for row in part.table.rows[: place + 1]]
     total = values[place]
     if total is None:
@@ -326,7 +326,7 @@ def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
 def _check_alike(*cells: Cell) -> None:
     """Raises _NoCellError where figures are of different scales, kinds or currencies, or heads say more than another year: "Q4 2018" beside "2019"."""
     currencies = {figure.unit for cell in cells for figure in find_figures(cell.text)[:1]} - {None}
-    heads = {frozenset(term for term in terms(_head(cell)) if not term[0].isdigit()) for cell in cells}
+    heads = {frozenset(term for term in terms(short_head(cell.head)) if not term[0].isdigit()) for cell in cells}
     if len({(cell.scale, cell.percent) for cell in cells}) > 1 or len(currencies) > 1 or len(heads - {frozenset()}) > 1:
         raise _NoCellError
     if frozenset() in heads and any(_NOT_OF_A_YEAR & head for head in heads):
@@ -337,26 +337,27 @@ def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     before, after = _pair(rows, years)
     change, decimals = after.value - before.value, decimals_of([after, before])
     result = f"{change:.{decimals}f} percentage points" if after.percent else f"{number_text(change, decimals)}{unit_text(after)}"
-    name = f"{after.label}, {_head(before)} to {_head(after)}" if len(rows) == 1 else f"{after.label} less {before.label}, {_head(after)}"
+    name = (
+        f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
+        if len(rows) == 1
+        else f"{after.label} less {before.label}, {short_head(after.head)}"
+    )
     yield f"{_line(name)}: {operand(after)} - {operand(before)} = {result}."
     yield from said([after, before])
 
 
 def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     found, year = rows[0], years[-1] if years else max(rows[0].columns)
-    planned = [at for at, head in enumerate(found.table.heads) if PLANNED.search(head) and any(one.start_year == year for one in find_periods(head))]
+    planned = [at for at, head in enumerate(found.table.heads) if is_planned(head) and any(one.start_year == year for one in find_periods(head))]
     plan = cell_of(found.key, found.hit, found.table, found.row, planned[0]) if len(planned) == 1 else None
     actual = found.cell(year)
     if plan is None or (plan.scale, plan.percent) != (actual.scale, actual.percent) or plan.head == actual.head:
         raise _NoCellError
-    over, decimals = actual.value - plan.value, decimals_of([actual, plan])
+    over, difference = actual.value - plan.value, f"{operand(actual)} - {operand(plan)}"
     unit = " percentage points" if actual.percent else unit_text(actual)
-    share = (
-        f"; 100 × ({operand(actual)} - {operand(plan)}) / {operand(plan)} = {100 * over / plan.value:.1f}%"
-        if plan.value > 0 and not actual.percent
-        else ""
-    )
-    yield f"{_line(f'{actual.label}, {_head(actual)} less {_head(plan)}')}: {operand(actual)} - {operand(plan)} = {number_text(over, decimals)}{unit}{share}."
+    share = f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%" if plan.value > 0 and not actual.percent else ""
+    name = _line(f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}")
+    yield f"{name}: {difference} = {number_text(over, decimals_of([actual, plan]))}{unit}{share}."
     yield from said([actual, plan])
 
 
@@ -365,7 +366,7 @@ def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     if after.value * before.value < 0 or not before.value:  # of a base on the other side of nought a percentage says nothing
         raise _NoCellError
     growth = 100 * (after.value - before.value) / before.value
-    name = f"{after.label}, {_head(before)} to {_head(after)}"
+    name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
     yield f"{_line(name)}: 100 × ({operand(after)} - {operand(before)}) / {operand(before)} = {growth:.2f}%."
     yield from said([after, before])
 
@@ -399,7 +400,7 @@ def _ratio(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     year = _one_year(rows, years)
     part, whole = (row.cell(year) for row in rows)
     _check_alike(part, whole)
-    yield f"{_line(f'{part.label} to {whole.label}, {_head(part)}')}: {operand(part)} / {operand(whole)} = {part.value / whole.value:.2f}."
+    yield f"{_line(f'{part.label} to {whole.label}, {short_head(part.head)}')}: {operand(part)} / {operand(whole)} = {part.value / whole.value:.2f}."
     yield from said([part, whole])
 
 
@@ -410,14 +411,8 @@ def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     share = 100 * part.value / whole.value
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
-    yield f"{_line(f'{part.label} as a share of {whole.label}, {_head(part)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.2f}%."
+    yield f"{_line(f'{part.label} as a share of {whole.label}, {short_head(part.head)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.2f}%."
     yield from said([part, whole])
-
-
-def _head(cell: Cell) -> str:
-    """A column's head: its last line, with those above where that names no period."""
-    last = cell.head.split(" > ")[-1]
-    return last if find_periods(last) else ", ".join(part.strip(", ") for part in cell.head.split(" > "))
 
 
 def _line(text: str) -> str:

@@ -10,6 +10,7 @@ from chatbot.answer.tables.cells import Cell
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import find_figures
+from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "result_text",
     "said",
     "scale_text",
+    "short_head",
     "stated_value",
     "unit_text",
 ]
@@ -62,10 +64,17 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]]) -> str:
         return ""
     first = _HEAD_OF_NAME.match(name)
     verb = "were" if first and _PLURAL.search(first[0]) else "was"
-    if len({head for _, head in stated}) < len(stated):
+    heads = [short_head(head) for _, head in stated]
+    if len(set(heads)) < len(heads):
         return ""
-    figures = [f"{_SET_APART.sub('', figure)} ({' '.join(head.replace(', > ', ', ').split())})" for figure, head in stated]
+    figures = [f"{_SET_APART.sub('', figure)} ({head})" for (figure, _), head in zip(stated, heads, strict=True)]
     return f"{name[0].upper()}{name[1:]} {verb} {' and '.join(figures)}."
+
+
+def short_head(head: str) -> str:
+    """A column's head: its last line, with those above where that names no period; one that goes on after its comma is one line."""
+    lines = [" ".join(line.strip(", ").split()) for line in head.replace(", > ", ", ").split(" > ")]
+    return lines[-1] if find_periods(lines[-1]) else ", ".join(lines)
 
 
 def stated_value(cell: Cell) -> str:

@@ -165,6 +165,13 @@ def test_a_short_sentence_that_leads_up_to_one_with_a_key_gets_it_and_no_tick() 
         assert "unsupported" in statuses(said, SCATTERED)
 
 
+@pytest.mark.parametrize(
+    ("said", "stated"), [("Largely, yes.", False), ("Yes, mostly.", False), ("No bank failed.", True), ("The banks paid no tax.", True)]
+)
+def test_yes_or_no_alone_states_nothing(said: str, stated: bool) -> None:
+    assert len(statuses(f"{said} The state finances schools [S1-7f3a].", SCATTERED)) == 1 + stated
+
+
 @pytest.mark.timed
 def test_a_long_list_is_judged_in_time_that_grows_with_it() -> None:
     def judge(entries: int) -> None:

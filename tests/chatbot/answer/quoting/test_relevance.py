@@ -64,7 +64,7 @@ def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
 
 
 def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_lowers_it() -> None:
-    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition", "cause"}
+    raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition"}
     assert all((WEIGHTS[name] > 0) == (name in raising) for name in WEIGHTS)
     plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
     question = Question(ASKED, [plain.passage, Passage("other words", "", False)])
@@ -78,13 +78,13 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
     assert score(found("Debt ceiling 60", is_row=True)) > score(found("Debt ceiling of the railway and the port 60", is_row=True))
 
 
-def test_a_reason_is_looked_for_in_sentences_that_give_one() -> None:
+def test_a_reason_is_looked_for_in_sentences() -> None:
     asked = Understanding("Why did the debt fall?", "Why did the debt fall?", form="reason")
-    row, plain = found("Debt 61 62", is_row=True), found("The debt fell by 4 per cent in the year.")
-    given = found("The debt fell because the state sold its railways.")
-    question = Question(asked, [one.passage for one in (row, plain, given)])
-    scores = score_passages(question, [row, plain, given])
-    assert scores[2] > scores[1] > scores[0]
+    row, given = found("Debt 61 62", is_row=True), found("The debt fell because the state sold its railways.")
+    question = Question(asked, [one.passage for one in (row, given)])
+    assert signs_of(question, row)["row_for_reason"] == 1
+    scores = score_passages(question, [row, given])
+    assert scores[1] > scores[0]
 
 
 def test_whom_it_concerns_is_told_by_a_sentence_rather_than_by_a_row() -> None:

@@ -17,6 +17,9 @@ from chatbot.answer.tables.wording import in_a_sentence
         ("Total loss", [("5%", "2023")], "Total loss was 5% (2023)."),
         # Two figures under one head, and what is no name.
         ("Net revenues", [("5", "First Quarter"), ("6", "First Quarter")], ""),
+        ("Earnings", [("8.33", "Reported > 2022"), ("(0.52)", "Currency > 2022")], ""),
+        # A head that names no period goes with what stands above it.
+        ("United Kingdom", [("5", "May 31, > 2019 > Revenues")], "United Kingdom was 5 (May 31, 2019, Revenues)."),
         ("2042", [("5", "2017")], ""),
         ("", [("5", "2017")], ""),
     ],
