@@ -129,9 +129,9 @@ def _around_figures(clause: Clause, page: Page) -> list[frozenset[str]]:
 
 def _in_sense_at_figures(clause: Clause, page: Page) -> bool:
     """Whether a sentence or row of the page that has a clause's figures says nothing to the contrary of it; True where there is none."""
-    stated = [place for figure in clause.figures for place in figures_stating(figure, page)]
-    spans = {page.sentence_around(place.start, place.end) for place in stated}
-    return not spans or any(_in_one_sense(clause.said, frozenset(comparable_words(page.text[slice(*span)]).texts)) for span in spans)
+    stated = dict.fromkeys((place.start, place.end) for figure in clause.figures for place in figures_stating(figure, page))
+    spans = (page.sentence_around(*place) for place in stated)  # one after another: the first mostly tells
+    return not stated or any(_in_one_sense(clause.said, frozenset(comparable_words(page.text[slice(*span)]).texts)) for span in spans)
 
 
 def unsaid(said: str, page: Page, known: str) -> str:

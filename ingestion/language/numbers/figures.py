@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from ingestion.language.currencies import CODE, CURRENCY, CURRENCY_WORD, LETTER_SIGNS, LETTERS, MONEY, currency_of, family_of
@@ -131,6 +132,11 @@ def find_figures(text: str) -> list[Figure]:
 
     Of what is written out in words, amounts with a unit, durations and fractions: "four per cent", "nine years", "three fifths".
     """
+    return list(_figures_of(text))
+
+
+@lru_cache(maxsize=256)  # the checks of one answer look into the same sentences again and again
+def _figures_of(text: str) -> tuple[Figure, ...]:
     amounts = masked(text)
     letters = frozenset(letter for letter, sure in _SURE_MONEY.items() if letter in amounts and sure.search(amounts))
     found: list[Figure] = []
@@ -142,7 +148,7 @@ def find_figures(text: str) -> list[Figure]:
             floor = figure.end
     if spelled := list(_spelled(text, amounts)):
         found = sorted([*found, *spelled], key=lambda figure: figure.start)
-    return _with_periods(_sharing_units(found, text), text)
+    return tuple(_with_periods(_sharing_units(found, text), text))
 
 
 def magnitude(figure: Figure) -> float:
