@@ -18,6 +18,8 @@ __all__ = [
     "ADDED",
     "BASES",
     "FINE",
+    "GUIDE",
+    "MEMORY",
     "MODEL_TEXT",
     "NOT_FOUND",
     "Answer",
@@ -43,6 +45,8 @@ __all__ = [
 # Marks of a model's statements.
 NOT_FOUND = "Not found in the pages given to the model"
 ADDED = "Citation added by the check"
+# What stands in the place of a model's name where no document was asked: a line was remembered, or the answer is of the chatbot or the conversation.
+MEMORY, GUIDE = "memory", "guide"
 # What stands between the documents' own words and a model's text of which nothing was found.
 MODEL_TEXT = "The chat model wrote this, and nothing of it was found in the pages given to it:"
 
@@ -148,9 +152,10 @@ class Compression:
 class Understanding:
     """What a question asks, by rules. query: its standalone form; subject: that without what it says about the answer's look.
 
-    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage". years: named ones, ranges with all between, ascending;
-    relative_years: steps from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written.
-    measures: names of measures, most specific first. kinds: of pages where they stand. compares: it asks for a change or a difference.
+    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a part of it), or an intent that needs no
+    search, see search/intents.py. years: named ones, ranges with all between, ascending; relative_years: steps from a document's own year, -1 for
+    "last year". names: of companies, people, places, schemes, as written. measures: names of measures, most specific first. kinds: of pages where they
+    stand. compares: it asks for a change or a difference.
     """
 
     query: str
@@ -320,13 +325,18 @@ class Answer:
     @property
     def by_model(self) -> bool:
         """Whether a chat model wrote it, in words of its own."""
-        return self.model not in {"extractive", "memory"}
+        return self.model != "extractive" and self.from_documents
+
+    @property
+    def from_documents(self) -> bool:
+        """Whether documents were asked for it."""
+        return self.model not in {MEMORY, GUIDE}
 
     @property
     def best_first(self) -> bool:
         """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a list, a sum, or a model's words."""
-        is_list = self.understanding is not None and self.understanding.form == "list"
-        return self.answered and self.model == "extractive" and not is_list and not any(check.formula for check in self.numbers)
+        is_whole = self.understanding is not None and self.understanding.form in {"list", "summary"}
+        return self.answered and self.model == "extractive" and not is_whole and not any(check.formula for check in self.numbers)
 
     @property
     def first(self) -> str:

@@ -14,8 +14,10 @@ from chatbot.answer.compared.entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
 from chatbot.asking.chat_models import ChatModels
-from chatbot.asking.lending import MEMORY, Lending
+from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.talking import Talking
+from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparing import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
@@ -108,7 +110,11 @@ class Chatbot:
         self.lending = Lending(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
-        self._asker = Asker(self.library, self.finder, self.answering, self.lending, self.models, settings.context_tokens, settings.prompt_pages)
+        whole = WholeDocument(self.library, self.finder, self.answering, context_tokens=settings.context_tokens)
+        talking = Talking(self.library, self.lending, whole)
+        self._asker = Asker(
+            self.library, self.finder, self.answering, self.lending, talking, self.models, settings.context_tokens, settings.prompt_pages
+        )
 
     def close(self) -> None:
         """Give the store free."""
@@ -282,8 +288,8 @@ class Chatbot:
         answer = self.memory.answer(conversation, number, owner)
         if answer is None:
             raise NotFoundError("That answer is not kept any more.", hint="Ask again, and rate the new answer.")
-        if answer.model == MEMORY:
-            raise UsageError("That line was only noted; it is no answer, and no example.", hint="Rate an answer from the documents.")
+        if not answer.from_documents:
+            raise UsageError("That is no answer from the documents, and no example.", hint="Rate an answer from the documents.")
         self.cases.rate(owner, answer, int(helpful), word=word)
 
     def page_image(

@@ -67,8 +67,9 @@ class Asked:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one; hasty: None by words alone.
-    avoid: the text of an answer that was rated not helpful, "" for none. in_part: not all of the documents is read yet. sent: the prompt of a chat model,
-    whose first sources are those of `prompt`; shorter: another for a model to which that is too long. waited: is told the seconds to the model's first word,
+    avoid: the text of an answer that was rated not helpful, "" for none. around: its passage is to be shown with what stands around it.
+    in_part: not all of the documents is read yet. sent: the prompt of a chat model, whose first
+    sources are those of `prompt`; shorter: another for a model to which that is too long. waited: is told the seconds to the model's first word,
     and says what follows from it."""
 
     prompt: Prompt
@@ -78,6 +79,7 @@ class Asked:
     known: Callable[[str], bool]
     reason: str | None = None
     avoid: str = ""
+    around: bool = False
     in_part: bool = False
     hasty: bool = False
     sent: Prompt | None = None
@@ -97,6 +99,11 @@ class Answering:
         """Keep nothing of pages that were read, which may have been erased."""
         forget_pages()
         self._sentences.forget()
+
+    @property
+    def sentence_vectors(self) -> Callable[[Sequence[str]], NDArray[np.float32]] | None:
+        """Unit rows of sentences; None where another's endpoint would be asked for each page."""
+        return self._sentences.vectors if self._library.embedder.fingerprint.startswith(CALIBRATED) else None
 
     def judged(
         self,
@@ -208,7 +215,7 @@ class Answering:
             return self._refusal(asked, asked.reason)
         yield Stage("answering")
         prompt = asked.prompt
-        extracted = partial(extract_answer, prompt, asked.understanding, likeness=self._likeness(asked.vector))
+        extracted = partial(extract_answer, prompt, asked.understanding, likeness=self._likeness(asked.vector), around=asked.around)
         text = asked.computed or extracted()
         if asked.avoid and says_again(text, asked.avoid):
             other = extracted(avoid=asked.avoid)

@@ -14,10 +14,11 @@ from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.completing import complete_tables, without_tables
 from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.talking import EXPLAIN, IN_OTHER_WORDS, Talking
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
 from chatbot.models import LLM
-from chatbot.records import Event, Exchange, Hit, Notice, Prompt, Stage
+from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder
 from chatbot.search.questions import understand
@@ -48,6 +49,7 @@ class Asker:
     finder: Finder
     answering: Answering
     lending: Lending
+    talking: Talking
     models: ChatModels
     context_tokens: int
     pages: int = 0
@@ -59,20 +61,29 @@ class Asker:
         question = checked(ask.question)
         index = index_mark(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
         exchanges = self.lending.exchanges(ask)  # before the first event, with which the question becomes one of them
+        intent = self.talking.intent(question, ask.names)
+        before_it = self.talking.before(ask) if intent else []
         yield Stage("searching")
-        meant, lent = self.lending.gone_back(question, ask)
-        query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
-        advice = self.lending.advice(ask)
-        if advice is not None:
-            yield from advice
+        model = self.models.answering(ask.owner)
+        if intent and (told := self.talking.answer(intent, ask, question, before_it, by_model=model is not None)):
+            yield from self._told_at_once(told, ask, index, started)
             return
-        understanding = understand(question, query)
+        explains = intent is not None and intent.kind == EXPLAIN
+        if explains:
+            query = self.lending.searched(before_it[-1], ask)
+        else:
+            meant, lent = self.lending.gone_back(question, ask)
+            query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
+            advice = self.lending.advice(ask)
+            if advice is not None:
+                yield from advice
+                return
+        understanding = understand(query if explains else question, query)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", PAGES_IN_PROMPT, understanding)
         before = self.lending.before(ask, query, vector)
         yield from before.notices
         rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
-        model = self.models.answering(ask.owner)
         judged = partial(
             self.answering.judged, understanding=understanding, vector=vector, names=ask.names, avoid=rated.avoid, hasty=model is not None
         )
@@ -99,7 +110,9 @@ class Asker:
                     raise  # a page was not erased meanwhile: what is there now would not answer either
         if coming := yet_to_come(self.library, ask.names, unread):
             yield coming
-        asked = replace(asked, in_part=bool(coming or unread))
+        asked = replace(asked, in_part=bool(coming or unread), around=explains)
+        if explains and model is None:
+            yield Notice(IN_OTHER_WORDS)
         model = model if hits else None
         if model is not None:
             asked, hits = self._prompted(ask.owner, wanted, request, asked)
@@ -115,6 +128,14 @@ class Asker:
             names=ask.names,
             index=index,
             seconds=round(time.perf_counter() - started, 3),
+        )
+
+    def _told_at_once(self, answer: Answer, ask: Ask, index: str, started: float) -> Iterator[Event]:
+        """An answer for which nothing was searched."""
+        yield Token(answer.text)
+        seconds = round(time.perf_counter() - started, 3)
+        yield replace(
+            answer, conversation=ask.conversation, names=ask.names, index=index, seconds=seconds, fingerprint=self.library.embedder.fingerprint
         )
 
     def _reordered(self, query: Query, hits: Sequence[Hit], reranker: LLM, owner: str, stop: Callable[[], bool]) -> Generator[Event, None, list[Hit]]:

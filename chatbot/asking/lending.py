@@ -18,19 +18,17 @@ from chatbot.memory.remembering import Before, Remembering
 from chatbot.memory.situations.advice import advice_of
 from chatbot.memory.situations.layer import SituationLayer
 from chatbot.memory.situations.store import Situations
-from chatbot.records import Answer, Event, Exchange, Recall, Token
+from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
 from chatbot.search.newer import is_older
 from chatbot.search.reach import listed
+from chatbot.search.rewrite import standalone_query
 from chatbot.store.library import Library
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MEMORY", "Lending"]
-
-# What stands in the place of a model's name where a line was remembered and nothing was asked.
-MEMORY = "memory"
+__all__ = ["Lending"]
 
 
 class Lending:
@@ -44,6 +42,23 @@ class Lending:
         if ask.history is not None:
             return ask.history
         return self._memory.window(ask.conversation, ask.owner) if ask.conversation else ()
+
+    def said(self, ask: Ask) -> tuple[Exchange, ...]:
+        """All exchanges of the conversation so far, oldest first."""
+        if ask.history is not None:
+            return ask.history
+        return self._memory.said(ask.conversation, ask.owner) if ask.conversation else ()
+
+    def cited(self, ask: Ask) -> frozenset[str]:
+        """The documents that the last answer of the conversation cites."""
+        return self._memory.cited(ask.conversation, ask.owner) if ask.conversation and ask.history is None else frozenset()
+
+    def searched(self, exchange: Exchange, ask: Ask) -> str:
+        """What was searched for an exchange of the conversation: its question as it stands alone."""
+        if ask.conversation and ask.history is None:
+            return self._memory.searched(exchange, ask.conversation, ask.owner)
+        said = self.said(ask)
+        return standalone_query(exchange.user, said[: said.index(exchange)])
 
     def gone_back(self, question: str, ask: Ask) -> tuple[str, tuple[Exchange, ...]]:
         """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""

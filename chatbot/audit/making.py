@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from re import sub
 
-from chatbot.asking.lending import MEMORY
 from chatbot.audit.checking import checks_of, stated
 from chatbot.audit.leaves import Marks, Read, draw, places
 from chatbot.audit.page import render
@@ -58,8 +57,8 @@ def audit_kept(chatbot: Chatbot, conversation: str, number: int, owner: str, *, 
 
 def audit_file(chatbot: Chatbot, answer: Answer, occasion: Occasion) -> bytes:
     """The file, UTF-8. Raises DocumentError where there is too much for one, or nothing in it to be checked."""
-    if answer.model == MEMORY:
-        raise DocumentError("This line was noted, not answered: there is nothing to audit.", hint="Ask a question about the documents.")
+    if not answer.from_documents:
+        raise DocumentError("This is no answer from the documents: there is nothing to audit.", hint="Ask a question about the documents.")
     images: dict[str, bytes] = {}
     record = sealed(_Making(chatbot, answer, occasion, images).record())
     return render(record, images).encode("utf-8")

@@ -79,6 +79,28 @@ class Remembering:
         except StoreError:
             return ()
 
+    def said(self, conversation: str, owner: str) -> tuple[Exchange, ...]:
+        """All exchanges that were answered, oldest first; none where they cannot be read."""
+        with suppress(StoreError, NotFoundError):
+            return tuple(one.exchange for one in self._conversations.given(conversation, owner))
+        return ()
+
+    def cited(self, conversation: str, owner: str) -> frozenset[str]:
+        """The documents that the last answer cites; none where it cannot be read."""
+        with suppress(StoreError, NotFoundError):
+            for one in reversed(self._conversations.given(conversation, owner)):
+                kept = self._conversations.answer(conversation, one.number, owner)
+                if kept and kept[0].citations:
+                    return frozenset(citation.document for citation in kept[0].citations if citation.document)
+        return frozenset()
+
+    def searched(self, exchange: Exchange, conversation: str, owner: str) -> str:
+        """What was searched for an exchange of a conversation, as the last of that question."""
+        with suppress(StoreError, NotFoundError):
+            same = [one for one in self._conversations.given(conversation, owner) if one.user == exchange.user]
+            return self._searched(same[-1], owner) if same else exchange.user
+        return exchange.user
+
     def gone_back(self, question: str, conversation: str, owner: str) -> tuple[str, tuple[Exchange, ...]]:
         """(what is asked, the exchange it goes back to); the question itself and () where it goes back to none."""
         back = goes_back(question)

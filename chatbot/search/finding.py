@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,8 @@ from chatbot.errors import ModelError
 from chatbot.records import Event, Hit, Notice, Stage
 from chatbot.search.coming import without_vectors, yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
-from chatbot.search.outline import asks_for_all, outline
+from chatbot.search.intents import WHOLE, intent_of
+from chatbot.search.outline import outline
 from chatbot.search.pages import WEIGHTS, Weights
 from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.reach import named_documents
@@ -164,14 +165,19 @@ class Finder:
         most = max(min(max(count, len(found)), MOST_BESIDE), len(hits))
         return _once([*found, *self.more(query, (), count)])[:most]
 
+    def pages_of(self, version: int, name: str, pages: Collection[int]) -> list[Hit]:
+        """These pages of a document, in order, without a search. name: of the document; pages: physical, 1-based."""
+        return self._retriever.beginnings(version, name, pages)
+
     def _whole(self, query: Query, hits: Sequence[Hit], count: int) -> list[Hit]:
         """The pages of an answer and those that stand for the document which the question asks for as a whole: the one that it names, or that was found first;
         [] where it asks for something in it."""
         assert query.understanding is not None
         scope = self._library.scope(query.names)
-        if not hits or not asks_for_all(query.understanding, list(scope.values())):
+        intent = intent_of(query.understanding.query, documents=list(scope.values())) if hits else None
+        if intent is None or intent.kind not in WHOLE or intent.part:
             return []
-        named = [version for version, name in scope.items() if named_share(document_parts(name), query.understanding.query) >= NAMED]
+        named = [version for version, name in scope.items() if name == intent.document]
         version = named[0] if len(named) == 1 else hits[0].version
         catalog = self._library.catalog
         there = {hit.page for hit in hits if hit.version == version}

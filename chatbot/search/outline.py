@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
-from chatbot.records import Understanding
-from ingestion.language.numbers.spelled import NUMBER_WORDS
-from ingestion.language.terms import content_terms
 from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
 
-__all__ = ["asks_for_all", "outline"]
+__all__ = ["outline"]
 
-_WHOLE = re.compile(
-    r"\b(?:summar(?:y|i[sz]e)|overview|outline|gist|in a nutshell|(?:main|key|major|most important) (?:points?|messages?|takeaways?|findings?|topics?)"
-    r"|what (?:is|does) (?:it|(?:this|the|that)\b[\w ]{1,40}?) (?:about|say|cover|contain))\b",
-    re.IGNORECASE,
-)
-# What such a question says beside it, and a name: nothing of a subject.
-_BESIDE = frozenset(
-    content_terms(
-        "summary summarise summarize overview outline gist nutshell main key major most important points messages takeaways findings topics about say cover "
-        "contain document report paper speech statement filing file pdf text whole entire brief briefly short sentences bullets words give tell write list "
-        f"please {' '.join(NUMBER_WORDS)}"
-    )
-)
 # Pages with fewer characters are covers and dividers.
 LEAST_TEXT = 300
 _ASIDE = frozenset((CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE))
-
-
-def asks_for_all(asked: Understanding, names: Collection[str]) -> bool:
-    """Whether a question asks for a document as a whole and for nothing in it. names: of documents, whose words say which one."""
-    if not _WHOLE.search(asked.query):
-        return False
-    named = {term for name in (*names, *asked.names) for term in content_terms(re.sub(r"[\W_]+", " ", name))}
-    return all(term in _BESIDE or term in named or term[0].isdigit() for term in content_terms(asked.query))
 
 
 def outline(

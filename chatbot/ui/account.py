@@ -7,11 +7,10 @@ from itertools import groupby
 
 import streamlit as st
 
-from chatbot.asking.lending import MEMORY
 from chatbot.endpoints import endpoint_host
 from chatbot.errors import StoreError
 from chatbot.memory.layers import label_of
-from chatbot.records import Answer, Hit, PageRef, Understanding
+from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import panel, session
 from chatbot.ui.asking import Given
@@ -97,9 +96,10 @@ def _message_html(role: str, content: str) -> str:
 
 
 def _steps(answer: Answer, settings: Settings) -> list[tuple[str, str]]:
-    if answer.model == MEMORY:
-        return [("Noted", "on this machine; no page was searched and no model was asked")]
-    by_model = answer.model != "extractive"
+    if not answer.from_documents:
+        said = "Noted" if answer.model == MEMORY else "Answered"
+        return [(said, "on this machine; no page was searched and no model was asked")]
+    by_model = answer.by_model
     excerpts = len(answer.prompt.sources) if answer.prompt else 0
     host = answer.sent_to[1] if answer.sent_to else endpoint_host(settings)
     who = f"{answer.model} at {host}" if by_model else "in the documents' own words, on this machine, without a model"

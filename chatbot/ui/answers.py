@@ -9,11 +9,12 @@ import streamlit as st
 from chatbot.asking.answering import HAD_SAID
 from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.memory.layers import beside
-from chatbot.records import BASES, FINE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
+from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel
 from chatbot.ui.account import draw_account
 from chatbot.ui.answer_text import FIGURES, Passage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.asking import Given
+from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.panel import OpenPage
 from chatbot.ui.shared import House
@@ -56,6 +57,9 @@ def draw_given(given: Given, house: House) -> None:
     if recalled := recalled_html(answer.notes):
         st.html(recalled)
     _draw_shortened(given)
+    if answer.model == GUIDE:
+        documents = [row for row in house.chatbot.documents() if row.removed_at is None]
+        draw_examples(suggested(answer, house.examples, documents), number=given.number)
     draw_account(given, house)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from chatbot.asking.lending import MEMORY
 from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
@@ -20,9 +19,9 @@ HELP = "The answer with its pages, quotations and checks as one file: to keep, t
 
 
 def draw_audit(given: Given, house: House) -> None:
-    """The button; nothing below a line that was only noted. The file is made when it is pressed, which disturbs nothing on the page."""
+    """The button; nothing below what is no answer from the documents. The file is made when it is pressed, which disturbs nothing on the page."""
     answer = given.answer
-    if answer.model == MEMORY:
+    if not answer.from_documents:
         return
     download = Download(_making(given, house.chatbot), file_name(answer.question), "text/html")
     draw_download("Audit file", house.downloads, f"audit-file-{given.number}", download, said=HELP)

@@ -22,7 +22,7 @@ from chatbot.ui.asking import Asking
 from chatbot.ui.attaching import Attached, attach
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
-from chatbot.ui.example_questions import only_samples, wait_for_examples
+from chatbot.ui.example_questions import ANY_QUESTIONS, SAMPLE_QUESTIONS, draw_examples, only_samples, wait_for_examples
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, has_model, stopped_html
 from chatbot.ui.in_turn import taken
 from chatbot.ui.page_view import show_open_page
@@ -42,12 +42,6 @@ BEGUN_SECONDS = 5.0
 LONGEST_HELD = 200
 ASK, ASK_ATTACHING = "Ask about the documents", "Attach a PDF and ask about it"
 STAGES = {"searching": "Searching the pages …", "answering": "Reading the pages …", "checking": "Checking quotations and figures …"}
-SAMPLE_QUESTIONS = (
-    "What is the contingency reserve set at for 2025-26?",
-    "By when must the debt anchor be met?",
-    "Under what conditions may the rules be suspended?",
-)
-ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
 NOT_HERE = "There is no such conversation here, or it is another browser's."
 GONE_PRIVATE = "A private conversation is gone when the server stops, or after a day without a question."
 PRIVATE_NOTE = "Private: nothing of this is kept on disk; it is gone when the server stops. Files cannot be attached here, for documents are kept, for all users."
@@ -226,18 +220,11 @@ def _invite(documents: Sequence[DocumentRow], house: House) -> None:
     count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
     st.html(paragraphs_html(f"Ask about {count}. Every answer carries the page it stands on, and opens that page with the passage marked."))
     if only_samples(documents):
-        _examples(SAMPLE_QUESTIONS)
+        draw_examples(SAMPLE_QUESTIONS)
     elif (found := house.examples.of(documents)) is None:
         wait_for_examples(house.examples, documents)
     else:
-        _examples(found or ANY_QUESTIONS)
-
-
-def _examples(questions: Sequence[str]) -> None:
-    """Buttons that ask."""
-    st.caption("For example:")
-    for index, question in enumerate(questions):
-        st.button(plain_markdown(question), key=f"example-{index}", on_click=session.ask_again, args=(question,))
+        draw_examples(found or ANY_QUESTIONS)
 
 
 def _follow(asking: Asking, house: House, *, stop: str) -> None:

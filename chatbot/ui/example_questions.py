@@ -8,12 +8,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from chatbot.asking.whole_document import WHICH
 from chatbot.errors import ProjectError
-from chatbot.records import DocumentRow
+from chatbot.records import GUIDE, Answer, DocumentRow
 from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from chatbot.service import Chatbot
+from chatbot.ui import session
+from chatbot.ui.text import plain_markdown
 
-__all__ = ["ExampleQuestions", "only_samples", "wait_for_examples"]
+__all__ = ["ANY_QUESTIONS", "SAMPLE_QUESTIONS", "ExampleQuestions", "draw_examples", "only_samples", "suggested", "wait_for_examples"]
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +25,12 @@ WANTED = 3
 MOST_DOCUMENTS, MOST_TRIED = 8, 24
 # Passages of a document that are looked through for what it speaks of: some twenty pages.
 MOST_PASSAGES = 60
+SAMPLE_QUESTIONS = (
+    "What is the contingency reserve set at for 2025-26?",
+    "By when must the debt anchor be met?",
+    "Under what conditions may the rules be suspended?",
+)
+ANY_QUESTIONS = ("What are the main objectives?", "What is the total amount of expenditure?", "Which risks are named?")
 # How the names of the sample documents begin.
 OF_SAMPLES = "Valmora_"
 # Seconds after which a page that waits for them looks again.
@@ -110,6 +119,25 @@ class ExampleQuestions:
 def only_samples(documents: Sequence[DocumentRow]) -> bool:
     """Whether all of them are the product's own samples, which have examples of their own."""
     return all(row.name.startswith(OF_SAMPLES) for row in documents)
+
+
+def suggested(given: Answer, examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> Sequence[str]:
+    """What to press below an answer that needed no search: questions that the documents answer, or a summary of each of some; none below any other."""
+    form = given.understanding.form if given.understanding and given.model == GUIDE and documents else ""
+    if form == WHICH:
+        return [f"Summarise {row.name}" for row in documents[:WANTED]]
+    if form not in {"greeting", "help", "documents"}:
+        return ()
+    return SAMPLE_QUESTIONS if only_samples(documents) else examples.of(documents) or ANY_QUESTIONS
+
+
+def draw_examples(questions: Sequence[str], *, number: int = 0) -> None:
+    """Buttons that ask. number: of the exchange that they stand below, 0 where there is none yet."""
+    if questions:
+        st.caption("For example:")
+    for index, question in enumerate(questions):
+        key = f"example-{number}-{index}" if number else f"example-{index}"
+        st.button(plain_markdown(question), key=key, on_click=session.ask_again, args=(question,))
 
 
 def wait_for_examples(examples: ExampleQuestions, documents: Sequence[DocumentRow]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from chatbot.asking.lending import MEMORY
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
@@ -25,11 +24,11 @@ LONGEST_WORD = 300
 
 
 def is_ratable(given: Given) -> bool:
-    """Whether there is something to rate: a whole answer from the documents, kept on disk. Refusals and lines that were only noted are not answers, and one
-    that stands in for a model that failed is no example."""
+    """Whether there is something to rate: a whole answer from the documents, kept on disk. Refusals, lines that were only noted and what the chatbot says of
+    itself are no answers, and one that stands in for a model that failed is no example."""
     answer = given.answer
     kept = answer.conversation is not None and not session.is_private(answer.conversation) and given.number > 0
-    return kept and answer.answered and not answer.error and answer.model != MEMORY
+    return kept and answer.answered and not answer.error and answer.from_documents
 
 
 def draw_under(given: Given, house: House) -> None:

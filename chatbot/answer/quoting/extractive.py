@@ -24,7 +24,7 @@ from ingestion.language.sentences import is_finished, sentence_spans, sentences
 from ingestion.language.terms import content_terms, terms
 from ingestion.records import Row, Table
 
-__all__ = ["Likeness", "embedded", "extract_answer", "says_again"]
+__all__ = ["LEANS_BACK", "Likeness", "embedded", "extract_answer", "row_in_a_sentence", "says_again"]
 
 Likeness = Callable[[Sequence[str]], Sequence[float]]
 # An answer is at most this many passages and words; a list may take more.
@@ -76,10 +76,13 @@ class _Candidate:
     score: float = 0.0
 
 
-def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None, avoid: str = "") -> str:
+def extract_answer(
+    prompt: Prompt, understanding: Understanding | None = None, *, likeness: Likeness | None = None, avoid: str = "", around: bool = False
+) -> str:
     """The passages that answer best, each with its citation key; "" where none carries any of the question's words.
 
-    likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid: what stands in this text comes last.
+    likeness: gives the cosine of each of some texts to the question; without it words decide alone. avoid: what stands in this text comes last. around: the
+    best passage with what stands before and behind it, for who did not understand it.
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
     places = [
@@ -101,7 +104,7 @@ def extract_answer(prompt: Prompt, understanding: Understanding | None = None, *
         scored = [replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid)) for one in scored]
     if not likeness:
         scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
-    return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant))
+    return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant, around=around))
 
 
 def says_again(text: str, other: str) -> bool:
@@ -138,7 +141,7 @@ def embedded(passage: Passage) -> str:
     return f"{passage.head}: {passage.text[:600]}" if passage.head and len(passage.head) < 100 else passage.text[:600]
 
 
-def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]:
+def _chosen(scored: Sequence[_Candidate], asked: Understanding, *, around: bool) -> Iterator[str]:
     """Best passages first, the best with what goes on from it; further ones only where nearly as likely and not said already."""
     room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
     said: list[set[str]] = []
@@ -149,14 +152,14 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
             return
         if candidate.score < scored[0].score - close or (candidate.key, candidate.passage.at) in quoted:
             continue
-        window = [candidate.passage] if said else _window(candidate, asked.form == "list")
+        window = [candidate.passage] if said else _window(candidate, asked.form == "list", around=around)
         shown = [_shown(passage, asked) for passage in window]
         if lead := window[0].lead:  # with a mark where items between the two are left out
             shown[:0] = [lead, LEFT_OUT] if window[0].skips else [lead]
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= len(own) for other in said):
             continue
-        if not said and (sentence := _in_a_sentence(candidate.passage, asked)):
+        if not said and (sentence := row_in_a_sentence(candidate.passage, asked)):
             yield f"{escape_keys(sentence)} [{candidate.key}]"
         said.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
@@ -167,16 +170,17 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding) -> Iterator[str]
         yield "".join(("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)).strip()
 
 
-def _window(candidate: _Candidate, is_list: bool) -> list[Passage]:
-    """The passage, what it leans on (of a list the two sentences before it), and the sentences after it that have room and stand next to it."""
+def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passage]:
+    """The passage, what it leans on (of a list, and with `around`, the two sentences before it), and the sentences after it that have room and stand next to
+    it."""
     if candidate.passage.is_row:
         return [candidate.passage]
-    most = MOST_LIST_WORDS if is_list else WINDOW_WORDS
+    most = MOST_LIST_WORDS if is_list or around else WINDOW_WORDS
     window = [_whole_list(candidate, most)]
     at, room = window[0].at, most - len(window[0].text.split())
     for passage in reversed(candidate.page[max(0, at - LIST_BEFORE) : at]):
         room -= len(passage.text.split())
-        leans = (is_list or LEANS_BACK.match(window[0].text)) and window[0].follows and not window[0].lead
+        leans = (is_list or around or LEANS_BACK.match(window[0].text)) and window[0].follows and not window[0].lead
         if passage.is_row or room < 0 or not leans or SPEAKER.match(window[0].text):
             break
         window.insert(0, passage)
@@ -232,7 +236,7 @@ def _head(passage: Passage) -> str:
     )
 
 
-def _in_a_sentence(passage: Passage, asked: Understanding) -> str:
+def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
     """What a row states in the columns that are asked for, where these are one or two; "" for any other passage."""
     pairs = _wanted_columns(passage, asked)
     if asks_share(asked.subject) and not all("%" in figure for _, figure in pairs):

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory import database
-from chatbot.records import Answer, Notice
+from chatbot.records import MEMORY, Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload

@@ -2,37 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
-from chatbot.search.outline import asks_for_all, outline
-from chatbot.search.questions import understand
+from chatbot.search.outline import outline
 from chatbot.store.library import Upload
 from tests.fakes import ScriptedModel
 from tests.pdfs import make_pdf
 from tests.stores import Make
-
-NAMES = ("norland_budget_2025.pdf",)
-
-
-@pytest.mark.parametrize(
-    ("question", "whole"),
-    [
-        ("Summarize the document", True),
-        ("summarise this report in three sentences please", True),
-        ("What are the main points?", True),
-        ("Give me a short overview of the Norland budget 2025.", True),
-        ("What is the document about?", True),
-        ("Summarise the debt strategy", False),
-        ("What are the key measures?", False),
-        ("What are the main points of the chapter on health?", False),
-        ("What is the deficit ceiling?", False),
-        ("", False),
-    ],
-)
-def test_a_question_for_the_whole_names_nothing_in_it(question: str, whole: bool) -> None:
-    assert asks_for_all(understand(question, question), NAMES) == whole
 
 
 def test_the_first_page_and_those_that_begin_sections_stand_for_the_whole() -> None:

@@ -11,7 +11,6 @@ from io import BytesIO
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.cases import tab as memory_cases
@@ -22,7 +21,7 @@ from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations import tab as memory_advice
 from chatbot.memory.situations.rows import Situation
 from chatbot.memory.situations.store import SituationHealth, Situations
-from chatbot.records import Answer
+from chatbot.records import MEMORY, Answer
 from chatbot.ui.asking import Given
 from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable

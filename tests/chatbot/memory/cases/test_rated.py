@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from chatbot.asking.answering import SET_ASIDE
-from chatbot.asking.lending import MEMORY
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.cases.store import Cases, hidden
-from chatbot.records import Answer, Event, Hit, Notice, Prompt
+from chatbot.records import MEMORY, Answer, Event, Hit, Notice, Prompt
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
 from chatbot.service import Chatbot
@@ -319,7 +318,7 @@ def test_a_line_that_was_only_noted_cannot_be_rated(make: Make) -> None:
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, "When the deficit ceiling is breached, then warn the minister.", talk)
-    with pytest.raises(UsageError, match="only noted"):
+    with pytest.raises(UsageError, match="no answer from the documents"):
         chatbot.rate(talk, 1, "me", helpful=True)
     assert chatbot.cases.listed("me") == []
 

@@ -1,0 +1,169 @@
+"""Answers about a document as a whole without a model: its main points and figures, its parts, the main points of a part; tells no intent."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.prompt import Request, build_prompt
+from chatbot.answer.quoting.main_points import key_figures, main_points
+from chatbot.asking.answering import Answering
+from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
+from chatbot.search.finding import Finder
+from chatbot.search.intents import Intent
+from chatbot.search.outline import outline
+from chatbot.search.sections import Section, part_of, sections
+from chatbot.store.library import Library
+from ingestion.page_kinds import CONTENTS, PRIMARY_STATEMENTS
+
+__all__ = ["WHICH", "WholeDocument"]
+
+# What is asked back where several documents may be meant.
+WHICH = "which"
+# Sentences and figures of a summary, headings of an outline and of a summary, and pages that the sentences are taken from.
+POINTS, FIGURES, HEADINGS, FEW_HEADINGS, PAGES = 6, 4, 16, 6, 10
+# Where a document's authors sum it up themselves.
+SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
+MOST_LISTED = 12
+# What a title has that is no number of a file.
+NAME = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A document with its parts. texts: of all pages."""
+
+    version: int
+    name: str
+    texts: Sequence[str]
+    parts: Sequence[Section]
+
+
+class WholeDocument:
+    """Summaries and outlines of the documents of a library. Safe from several threads."""
+
+    def __init__(self, library: Library, finder: Finder, answering: Answering, *, context_tokens: int) -> None:
+        self._library, self._finder, self._answering, self._context_tokens = library, finder, answering, context_tokens
+
+    def heading(self, names: Sequence[str], message: str) -> str:
+        """The longest title of a part, of the one document that is asked, that a message names; "" for none, and where several are asked."""
+        scope = self._library.scope(names)
+        if len(scope) != 1:
+            return ""
+        said = message.casefold()
+        titles = [part.title for version, name in scope.items() for part in self._document(version, name).parts if part.title.casefold() in said]
+        return max(titles, key=len, default="")
+
+    def answer(self, intent: Intent, question: str, names: Sequence[str], meant: Collection[str]) -> Answer | None:
+        """The answer; None where the document has no such part, so that the question is one like any other. names: of the documents that are asked, () for
+        all; meant: of those that the answer before cites. Raises NotFoundError."""
+        scope = self._library.scope([intent.document] if intent.document else names)
+        if len(scope) > 1 and len(meant) == 1:
+            scope = {version: name for version, name in scope.items() if name in meant} or scope
+        if not scope:
+            return Answer(question, question, "There are no documents yet.", False, reason="no_documents")
+        if len(scope) > 1:
+            return None if intent.kind == "chapter" else _which(question, sorted(scope.values()))
+        ((version, name),) = scope.items()
+        document = self._document(version, name)
+        part = part_of(document.parts, intent.part) if intent.kind == "chapter" else None
+        if intent.kind == "chapter" and part is None:
+            return None
+        if not any(text.strip() for text in document.texts):
+            return Answer(question, question, f"No text could be read of {name}.", False, reason="no_page")
+        return self._outline(question, document) if intent.kind == "outline" else self._summary(question, document, part)
+
+    def _document(self, version: int, name: str) -> _Document:
+        catalog = self._library.catalog
+        texts, kinds = catalog.page_texts(version), self._library.page_kinds(version)
+        # Only a list of contents speaks of printed numbers.
+        labels = {one.label: one.number for one in catalog.report(version) if one.label} if any(CONTENTS in of for of in kinds.values()) else {}
+        return _Document(version, name, texts, sections(texts, kinds, labels))
+
+    def _summary(self, question: str, document: _Document, part: Section | None) -> Answer:
+        pages = set(_of_part(part) if part else self._standing(document))
+        prompt = self._prompt(question, document, pages)
+        vectors = self._answering.sentence_vectors
+        points = [f"• {point}" for point in main_points(_only(prompt, pages), POINTS, vectors)]
+        figures = [f"• {figure}" for figure in key_figures(prompt, FIGURES)]
+        parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
+        blocks = [self._title(document, part), *_block("What it says, in its own sentences:", points)]
+        blocks += [*_block("Figures of its statements:", figures), *_block("Its parts:", parts)]
+        return self._checked(prompt, "\n\n".join(blocks), question)
+
+    def _outline(self, question: str, document: _Document) -> Answer:
+        prompt = self._prompt(question, document, {part.page for part in _chosen(document.parts, HEADINGS)} or {1})
+        listed = self._listed(prompt, document, HEADINGS)
+        if not listed:
+            text = f"{self._title(document, None)} No headings were found in it."
+            return self._checked(prompt, text, question)
+        left_out = len(document.parts) - len(listed)
+        more = [f"… and {left_out:,} smaller ones between them."] if left_out > 0 else []
+        return self._checked(prompt, "\n\n".join([self._title(document, None), "\n".join([*listed, *more])]), question)
+
+    def _standing(self, document: _Document) -> list[int]:
+        """Physical pages that stand for the whole document: where it is summed up, its statements, and others at even distances."""
+        kinds = self._library.page_kinds(document.version)
+        own = [part.page for title in SUMMED_UP if (part := part_of(document.parts, title)) is not None][:2]
+        statements = {kind: page for page, of in sorted(kinds.items(), reverse=True) for kind in of if kind in PRIMARY_STATEMENTS}
+        heads = {part.page: part.title for part in document.parts}
+        there = [*own, *statements.values()]
+        return [*there, *outline(document.texts, heads, kinds, PAGES, there)]
+
+    def _prompt(self, question: str, document: _Document, pages: Collection[int]) -> Prompt:
+        listed = {part.page for part in _chosen(document.parts, FEW_HEADINGS)}
+        hits = self._finder.pages_of(document.version, document.name, {*pages, *listed})
+        return build_prompt(Request(question, question, hits, (), (), secrets.token_hex(3), self._context_tokens))
+
+    def _listed(self, prompt: Prompt, document: _Document, most: int) -> list[str]:
+        keys = {hit.page: key for key, hit in prompt.sources.items()}
+        return [f"• “{escape_keys(part.title)}” [{keys[part.page]}]" for part in _chosen(document.parts, most) if part.page in keys]
+
+    def _title(self, document: _Document, part: Section | None) -> str:
+        stored = self._library.catalog.version(document.version)
+        facts = self._library.facts(document.version)
+        title = escape_keys(" ".join(stored.title.split()) if stored and stored.title and NAME.search(stored.title) else document.name)
+        if part is not None:
+            pages = f"page {part.page}" if part.page == part.last else f"pages {part.page} to {part.last}"
+            return f"“{escape_keys(part.title)}” ({pages} of {title}):"
+        count = "one page" if len(document.texts) == 1 else f"{len(document.texts):,} pages"
+        return f"{title}: {', '.join(filter(None, (facts.period, facts.status, count)))}."
+
+    def _checked(self, prompt: Prompt, text: str, question: str) -> Answer:
+        answer = self._answering.checked(prompt, text, "extractive")
+        hits: tuple[Hit, ...] = tuple(prompt.sources.values())
+        return replace(answer, question=question, considered=hits, understanding=Understanding(question, question, "summary"))
+
+
+def _only(prompt: Prompt, pages: Collection[int]) -> Prompt:
+    """The prompt with these pages alone."""
+    return replace(prompt, sources={key: hit for key, hit in prompt.sources.items() if hit.page in pages})
+
+
+def _of_part(part: Section) -> list[int]:
+    """The pages of a part, at even distances where they are many."""
+    pages = range(part.page, part.last + 1)
+    return [pages[at * len(pages) // PAGES] for at in range(PAGES)] if len(pages) > PAGES else list(pages)
+
+
+def _chosen(parts: Sequence[Section], most: int) -> list[Section]:
+    """The parts that are numbered or named such where several are, else all; at even distances where they are many."""
+    numbered = [part for part in parts if part.number and "." not in part.number]
+    of = numbered if len(numbered) >= min(3, len(parts)) else list(parts)
+    return [of[at * len(of) // most] for at in range(most)] if len(of) > most else of
+
+
+def _block(head: str, lines: Sequence[str]) -> list[str]:
+    return ["\n".join([head, *lines])] if lines else []
+
+
+def _which(question: str, names: Sequence[str]) -> Answer:
+    """The question which document is meant."""
+    more = f"\n… and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    text = f"Which document? Name one, as in “Summarise {names[0]}”, or choose it under “Search in”:\n" + "\n".join(
+        f"• {name}" for name in names[:MOST_LISTED]
+    )
+    return Answer(question, question, text + more, True, model=GUIDE, understanding=Understanding(question, question, WHICH))
