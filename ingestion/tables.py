@@ -135,12 +135,26 @@ def _lines_above(lines: Sequence[VisualLine], y: float) -> int:
 
 def _unruled(lines: Sequence[VisualLine]) -> list[Table]:
     """The tables that nothing but where words stand tells."""
-    tables, floor = [], 0
+    tables: list[Table] = []
+    floor = last = 0
     for block in blocks_of(lines):
         if _is_table(lines, block):
-            tables.append(_table(lines, block, floor))
+            table = _table(lines, block, floor)
+            near = tables and block.first - last - 1 <= MOST_LINES_BETWEEN
+            tables.append(_with_heads_above(table, tables[-1]) if near else table)
+            last = block.last
         floor = block.last + 1
     return tables
+
+
+def _with_heads_above(table: Table, above: Table) -> Table:
+    """A table without heads that stands alike under another: its further part, as equity is of a balance sheet, under that one's heads and caption, its own
+    caption its section where that heads a group."""
+    if any(table.heads) or not any(above.heads) or len(table.heads) != len(above.heads) or not _stand_alike(above.box, table.box):
+        return table
+    section = table.caption.rstrip(": ") if _is_group(table.caption) else ""
+    rows = _in_section(table.rows, section) if section else table.rows
+    return replace(table, heads=above.heads, caption=above.caption, unit=table.unit or above.unit, rows=rows)
 
 
 def continue_tables(pages: Sequence[Page]) -> list[Page]:

@@ -78,7 +78,8 @@ class Asker:
             if advice is not None:
                 yield from advice
                 return
-        understanding = understand(query if explains else question, query)
+        query = self.finder.spelled(query, ask.names)
+        understanding = understand(query if explains else self.finder.spelled(question, ask.names), query)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", PAGES_IN_PROMPT, understanding)
         before = self.lending.before(ask, query, vector)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
@@ -21,6 +21,7 @@ from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import Reranked, rerank
 from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts, named_share, years_of
+from chatbot.search.spelling import spelled
 from chatbot.store.library import Library
 from ingestion.language.measures import Measure
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -39,6 +40,8 @@ MOST_OPERANDS, MOST_PAGES = 4, 5
 NAMED, MOST_SIDES = 0.5, 6
 # Pages of all sides of a comparison that a chat model is given beside those that answer alone, of each side at least, and of all that it is given at most.
 PAGES_OF_SIDES, LEAST_OF_SIDE, MOST_BESIDE = 12, 2, 16
+# Documents whose words a slip is put right by, at most.
+MOST_READ = 200
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
 
@@ -66,6 +69,16 @@ class Finder:
         self._library, self._context_tokens = library, context_tokens
         self._retriever = Retriever(library)
 
+    def spelled(self, query: str, names: Sequence[str]) -> str:
+        """The query with slips of the keyboard put right by the words of the documents that are asked, () for all."""
+        versions = list(self._library.scope(names))[:MOST_READ]
+
+        @cache
+        def frequency(term: str) -> int:
+            return sum(self._library.terms(version).pages.frequency(term) for version in versions)
+
+        return spelled(query, frequency)
+
     # --- a search by itself -------------------------------------------------------------------------------------------------
 
     def find(self, find: Find, reranker: LLM | None, *, progress: Callable[[str, int, int], None], tell: Callable[[Notice], None]) -> list[Hit]:
@@ -74,8 +87,7 @@ class Finder:
         reranker: the chat model that puts them into order, None for the search's own. progress(phase, done, total): phase "embedding" or "searching",
         of the pieces of a long query. tell: gets what the user should know. Raises QuestionError, NotFoundError, ModelError.
         """
-        query, embedder = find.query, self._library.embedder
-        self._library.scope(find.names)
+        query, embedder = self.spelled(find.query, find.names), self._library.embedder
         if coming := yet_to_come(self._library, find.names):
             tell(coming)
         if find.raw:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
 from chatbot.answer.tables.wording import (
@@ -41,6 +42,7 @@ _AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
 _GROWTH = re.compile(r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b|% change", re.IGNORECASE)
 _SHARE = re.compile(r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
+_YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
 _PART = re.compile(PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth", re.IGNORECASE)
 # Years that are stated or worked out one by one at most; more are no question of one statement.
 MOST_YEARS = 10
@@ -71,12 +73,11 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if not measures or first is None or asked.form not in {"figure", "yes_no", "passage"} or _PART.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    if _asks_for_narrower(asked, measures, sources):
-        return ""
     try:
-        return "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, Task(sources, frozenset(terms(spelled_out(asked.subject))))))
+        text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, Task(sources, frozenset(terms(spelled_out(asked.subject))))))
     except (MissingError, ZeroDivisionError):
         return ""
+    return "" if _asks_for_narrower(asked, measures, sources, frozenset(terms(text))) else text
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
@@ -88,12 +89,15 @@ def leaves_average_out(question: str, answer: str) -> bool:
     return not any(not of or of & set(terms(sentence)) for sentence in stated)
 
 
-def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit]) -> bool:
-    """Whether the question has a word beside its measures that rows of these tables have too: "deferred" tax assets, "iPhone" revenue."""
+def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], answered: frozenset[str]) -> bool:
+    """Whether the question has a word beside its measures that rows of these tables have too: "deferred" tax assets, "iPhone" revenue. answered: the terms of
+    the answer, whose rows the question may spell out."""
     of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
     name = re.sub(r"[\W_]", "", next(iter(sources.values())).document.casefold())
     others = {
-        term for term in content_terms(spelled_out(asked.subject)) if term not in of_measures | _PLAIN and not term.isdecimal() and term not in name
+        term
+        for term in content_terms(spelled_out(asked.subject))
+        if term not in of_measures | _PLAIN | answered and not term.isdecimal() and term not in name
     }
     rows = [f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows]
     return not others.isdisjoint(terms(" ".join(rows)))
@@ -121,6 +125,8 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
     elif _AVERAGE.search(question) and len(years) > 1:
         yield from _average(measure, years, task)
     elif measure.formula:
+        if _YEAR_END.search(question):  # rather than the mean of two balances
+            measure = replace(measure, formula=re.sub(r"avg\((\w)\)", r"\1", measure.formula))
         yield from _formula(
             measure, years, task, changes=bool(_CHANGE.search(question) or re.search(r"improv|better|worse", question, re.IGNORECASE))
         )

@@ -95,6 +95,8 @@ _ASKING = frozenset(
 # What a head says beside its year that another's bare year does not mean.
 _NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
 _TOTALS = frozenset(terms("total totals net annual"))
+# What a row is also called: "Value Added Tax (VAT)".
+_INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,8 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     """How well a question's words name a row, 0 where too few do."""
     label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
     own = label - _TOTALS or label
+    short = [frozenset(terms(found)) for found in _INITIALS.findall(row.label)]
+    own = next((one for one in short if one and one <= words), own)
     if not own or not any(cell is not None for cell in row.cells):
         return 0.0
     section = frozenset(terms(row.section))
@@ -367,7 +371,7 @@ def _growth(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
         raise _NoCellError
     growth = 100 * (after.value - before.value) / before.value
     name = f"{after.label}, {short_head(before.head)} to {short_head(after.head)}"
-    yield f"{_line(name)}: 100 × ({operand(after)} - {operand(before)}) / {operand(before)} = {growth:.2f}%."
+    yield f"{_line(name)}: 100 × ({operand(after)} - {operand(before)}) / {operand(before)} = {growth:.1f}%."
     yield from said([after, before])
 
 
@@ -411,7 +415,7 @@ def _share(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     share = 100 * part.value / whole.value
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
-    yield f"{_line(f'{part.label} as a share of {whole.label}, {short_head(part.head)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.2f}%."
+    yield f"{_line(f'{part.label} as a share of {whole.label}, {short_head(part.head)}')}: 100 × {operand(part)} / {operand(whole)} = {share:.1f}%."
     yield from said([part, whole])
 
 

@@ -1,0 +1,64 @@
+"""Puts a slip of the keyboard right where the documents have the word that was meant; knows words, no pages.
+
+As in Norvig's "How to write a spelling corrector" (2007): of all words one edit away the one that the documents have most often. A word that is common in
+English, or that a document has, is left as it is, and so is a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from chatbot.tokens import count_tokens
+from ingestion.language.terms import STOP_WORDS, terms
+
+__all__ = ["spelled"]
+
+WORD = re.compile(r"[^\W\d_]+")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# Shorter words are near too many others, longer ones are none. Of a question's words those that are put right at most: one with more is in another language.
+SHORTEST, LONGEST, MOST = 6, 24, 2
+
+
+def spelled(query: str, frequency: Callable[[str], int]) -> str:
+    """The query with slips put right, else as it is. frequency: on how many pages a term stands."""
+    slips = [match for match in WORD.finditer(query) if _is_slip(match, frequency)]
+    if not 0 < len(slips) <= MOST:
+        return query
+    for match in reversed(slips):
+        there = {word: often for word in set(_near(match[0].casefold())) if (often := _frequency(word, frequency))}
+        # Of one stem that which is a word: in the fewest pieces.
+        if meant := max(sorted(there), key=lambda word: (there[word], -count_tokens(f" {word}")), default=""):
+            meant = meant.capitalize() if match[0][0].isupper() else meant
+            query = f"{query[: match.start()]}{meant}{query[match.end() :]}"
+    return query
+
+
+def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
+    """A word that neither the documents nor the most common two hundred thousand pieces of words have; a capital within a question begins a name."""
+    word = match[0]
+    if (
+        len(word) < SHORTEST
+        or not word.isascii()
+        or (word[0].isupper() and match.start() > 0)
+        or word.casefold() in STOP_WORDS
+        or not word[1:].islower()
+    ):
+        return False
+    return not _frequency(word, frequency) and count_tokens(f" {word.casefold()}") > 1
+
+
+def _frequency(word: str, frequency: Callable[[str], int]) -> int:
+    return max(map(frequency, terms(word)), default=0)
+
+
+def _near(word: str) -> Iterator[str]:
+    """All that is one letter left out, swapped, changed or put in away."""
+    for at in range(len(word) + 1):
+        before, after = word[:at], word[at:]
+        if after:
+            yield before + after[1:]
+            yield from (before + letter + after[1:] for letter in LETTERS)
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+        yield from (before + letter + after for letter in LETTERS)

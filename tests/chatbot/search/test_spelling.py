@@ -1,0 +1,45 @@
+"""Slips of the keyboard are put right by the words of the documents, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatbot.search.spelling import spelled
+from ingestion.language.terms import terms
+
+PAGES = ("inflation", "inflation", "government liabilities", "amortization", "Zambia", "household spending", "gender")
+
+
+def frequency(term: str) -> int:
+    return sum(term in terms(page) for page in PAGES)
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("inflaton sept 2024", "inflation sept 2024"),
+        ("Inflatoin in 2024?", "Inflation in 2024?"),
+        ("goverment liabilties", "government liabilities"),
+        ("What was amortisation in 2023?", "What was amortization in 2023?"),
+        ("household spendnig", "household spending"),
+    ],
+)
+def test_a_slip_is_put_right(query: str, meant: str) -> None:
+    assert spelled(query, frequency) == meant
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "inflation in Zambai",  # a name: who asks of another country is told that it is not there
+        "the lender of last resort",  # a word of English that is near another
+        "infla",
+        "INFLATON",
+        "Wie hoch ist die Inflaton nach Angaben der Zentralbank wirklich gewesen",  # another language
+        "qwertyuiop asdfghjkl",
+        "x" * 10_000,
+    ],
+)
+def test_all_else_is_left_as_it_is(query: str) -> None:
+    assert spelled(query, frequency) == query
