@@ -38,7 +38,7 @@ def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
     """A word that neither the documents nor the most common two hundred thousand pieces of words have; a capital within a question begins a name."""
     word = match[0]
     if (
-        len(word) < SHORTEST
+        not SHORTEST <= len(word) <= LONGEST
         or not word.isascii()
         or (word[0].isupper() and match.start() > 0)
         or word.casefold() in STOP_WORDS
