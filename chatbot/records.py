@@ -193,7 +193,7 @@ class Prompt:
 
 
 # How a citation stands on its page, the surest first -> what is said of it.
-VERDICTS = {"located": "✓ verified", "figures": "✓ figures confirmed", "reworded": "≈ in other words"}
+VERDICTS = {"located": "verified", "figures": "figures confirmed", "reworded": "≈ in other words"}
 BASES = tuple(VERDICTS)
 # Why a statement in other words is not verified, though nothing speaks against it.
 REWORDED = "it is in other words than the page's, which no check can vouch for: compare the two"
@@ -232,8 +232,12 @@ class Citation:
 
     @property
     def verdict(self) -> str:
-        """What was checked of it, in two words, wherever it is shown."""
+        """What was checked of it, in two words, wherever it is shown: of its wording alone."""
         return "⚠ not verified" if self.doubted else VERDICTS[self.basis]
+
+    def verdict_in(self, *, fits: bool) -> str:
+        """The same with a tick where the answer also fits its question."""
+        return f"✓ {self.verdict}" if fits and self.verified else self.verdict
 
     @property
     def doubted(self) -> bool:

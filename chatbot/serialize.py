@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from chatbot.fit import fit_of
+
 if TYPE_CHECKING:
     from chatbot.records import Answer, Hit
 
@@ -33,6 +35,7 @@ def answer_line(answer: Answer) -> dict[str, Any]:
     return {
         "answer": answer.first,
         "further": answer.further,
+        "fit": fit_of(answer),
         "answered": answer.answered,
         "reason": answer.reason,
         "nearest": _each(answer.nearest, NEAREST),

@@ -14,6 +14,7 @@ from chatbot.audit.leaves import Marks, Read, draw, places
 from chatbot.audit.page import render
 from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, Quote, Record, Remembered, Sent, Source, sealed
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
+from chatbot.fit import fit_text
 from chatbot.records import Answer, Hit, Understanding
 from chatbot.service import Chatbot
 from chatbot.store.holdings import mark_of
@@ -99,7 +100,7 @@ class _Making:
             seconds=answer.seconds,
             question=answer.question,
             query=answer.search_query,
-            understood=_understood(answer.understanding),
+            understood=(*_understood(answer.understanding), *_fit(answer)),
             answered=answer.answered,
             answer=answer.text,
             refusal=answer.reason,
@@ -254,6 +255,12 @@ def _understood(understanding: Understanding | None) -> tuple[tuple[str, str], .
     rows += [("Measures", ", ".join(understanding.measures)), ("Years", ", ".join(map(str, understanding.years)))]
     rows += [("Names", ", ".join(understanding.names)), ("Stands in", ", ".join(kind.replace("_", " ") for kind in understanding.kinds))]
     return tuple((what, how) for what, how in rows if how)
+
+
+def _fit(answer: Answer) -> tuple[tuple[str, str], ...]:
+    """Whether the answer fits the question, in words."""
+    said = fit_text(answer)
+    return (("Fit of the answer", said.removeprefix("✓ ")),) if said else ()
 
 
 def _shortened(answer: Answer) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.errors import ProjectError
+from chatbot.fit import fit_text
 from ingestion.unseen import one_line, visible
 
 if TYPE_CHECKING:
@@ -91,10 +92,11 @@ def answer_text(answer: Answer) -> str:
     lines = [answer.first, "", *(("More from these pages:", "", answer.further, "") if answer.further else ())]
     if answer.error and answer.answered:
         lines.insert(0, "In the documents' own words, because the chat model failed:")
+    lines += [fit_text(answer)] if fit_text(answer) else []
     for citation in {(c.key, c.page, c.verified, c.reason, c.instructs): c for c in answer.citations}.values():
         place = place_text(citation.document, citation.page, citation.page_label) if citation.document else "no such source"
         read = "" if citation.confidence is None else f", read by OCR, confidence {citation.confidence:.0f} of 100"
-        checked = f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict[2:]
+        checked = f"NOT VERIFIED: {citation.reason}" if citation.doubted else citation.verdict.removeprefix("≈ ")
         orders = ", ADDRESSES A MACHINE: quoted as data" if citation.instructs else ""
         lines.append(f"[{citation.key}] {place} - {checked}{read}{orders}")
     lines += [f"Figure {number.text}: {number.status}" for number in answer.numbers if number.status not in {"supported", "derived"}]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import streamlit as st
 
 from chatbot.asking.answering import HAD_SAID
+from chatbot.fit import ANSWERS, fit_of, fit_text
 from chatbot.memory.cases.rated import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
@@ -48,6 +49,7 @@ def draw_given(given: Given, house: House) -> None:
             by_model=answer.by_model,
         )
         st.html(html)
+        _draw_fit(answer)
         _draw_citations(given, house)
         _draw_numbers(shown_figures(html, answer.numbers), answer.citations, given.number)
     else:
@@ -73,13 +75,19 @@ def draw_notices(notices: Iterable[Notice]) -> None:
 # --- citations ------------------------------------------------------------------------------------------------------------------
 
 
+def _draw_fit(answer: Answer) -> None:
+    """Whether the answer fits the question, which is another matter than whether its words stand there."""
+    if said := fit_text(answer):
+        st.html(f'<p class="fit {fit_of(answer)}">{plain_html(said)}</p>')
+
+
 def _draw_citations(given: Given, house: House) -> None:
     """The cited pages below the answer, one button each. A mark in the text presses its passage's own button; that of a page's further ones is unseen."""
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
     groups = list(_by_page(passages))
     if groups:
-        _citation_buttons(groups, opened, given.number, house)
+        _citation_buttons(groups, opened, given.number, house, fits=fit_of(given.answer) == ANSWERS)
     for key in dict.fromkeys(citation.key for citation in given.answer.citations if citation.document is None):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
     _draw_reworded(passages)
@@ -97,14 +105,14 @@ def _draw_reworded(passages: Iterable[Passage]) -> None:
 
 
 @st.fragment
-def _citation_buttons(groups: Sequence[Sequence[Passage]], opened: tuple[OpenPage, ...], number: int, house: House) -> None:
+def _citation_buttons(groups: Sequence[Sequence[Passage]], opened: tuple[OpenPage, ...], number: int, house: House, *, fits: bool) -> None:
     """A fragment, so that the page is opened without drawing the conversation anew."""
     with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
         for group in groups:
-            _citation_button(group, opened, press_key(number, group[0].number))
+            _citation_button(group, opened, press_key(number, group[0].number), fits=fits)
     with st.container(key=f"pressed-{number}"):
         for passage in (passage for group in groups for passage in group[1:]):
-            _citation_button([passage], opened, press_key(number, passage.number))
+            _citation_button([passage], opened, press_key(number, passage.number), fits=fits)
     show_open_page(house, part=True)
 
 
@@ -124,20 +132,20 @@ def _opened(passage: Passage) -> OpenPage:
     )
 
 
-def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key: str) -> None:
+def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key: str, *, fits: bool) -> None:
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
     numbers = ", ".join(str(passage.number) for passage in group)
-    label = f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} {_verdict(group)}"
+    label = f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
     page = opened[group[0].number - 1]
     gone = first.version is None
     st.button(label, key=key, help=_shown_quote(first), on_click=panel.open_page, args=(page, opened), disabled=gone, wrap=True)
 
 
-def _verdict(group: Sequence[Passage]) -> str:
+def _verdict(group: Sequence[Passage], *, fits: bool) -> str:
     doubtful = sum(passage.citation.doubted for passage in group)
     if not doubtful:  # of several the least sure
-        return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict}**"
+        return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict_in(fits=fits)}**"
     return "**⚠ not verified**" if len(group) == 1 else f"**⚠ {doubtful} of {len(group)} not verified**"
 
 

@@ -105,7 +105,7 @@ def _draw_entry(running: Running, place: Place, found: Mapping[Place, Entry], ch
     st.html(top + entry_html(entry, changed.get(place), passage=SHORT_PASSAGE if narrow else 0))
     key = "-".join(str(part) for part in (running.comparison.names.index(place.document), place.year or "all"))
     for at, citation in enumerate(_shown_citations(entry)):
-        _citation_button(citation, f"cite-compared-{key}-{at}")
+        _citation_button(citation, f"cite-compared-{key}-{at}", fits=entry.state == "figure")
     for at, page in enumerate(entry.nearest[:1]):
         _nearest_button(page, f"near-compared-{key}-{at}")
     if entry.state == "failed" and not running.busy:
@@ -164,9 +164,9 @@ def _shown_citations(entry: Entry) -> list[Citation]:
     return list(reversed(pages.values()))[:MOST_PAGES]
 
 
-def _citation_button(citation: Citation, key: str) -> None:
+def _citation_button(citation: Citation, key: str, *, fits: bool) -> None:
     where = page_text(PageRef(citation.document or "", citation.page or 1, citation.page_label))
-    label = f"{plain_markdown(where)} **{citation.verdict}**"
+    label = f"{plain_markdown(where)} **{citation.verdict_in(fits=fits)}**"
     told = plain_markdown(f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
     opened = OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, start=citation.start)
     if st.button(label, key=key, help=told, disabled=citation.version is None, wrap=True):

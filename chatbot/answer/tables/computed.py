@@ -73,11 +73,13 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if not measures or first is None or asked.form not in {"figure", "yes_no", "passage"} or _PART.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
+    task = Task(sources, frozenset(terms(spelled_out(asked.subject))))
     try:
-        text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, Task(sources, frozenset(terms(spelled_out(asked.subject))))))
+        text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, task))
     except (MissingError, ZeroDivisionError):
         return ""
-    return "" if _asks_for_narrower(asked, measures, sources, frozenset(terms(text))) else text
+    operands = frozenset(terms(" ".join(task.labels))) if any(measure.formula for measure in measures) else frozenset[str]()
+    return "" if _asks_for_narrower(asked, measures, sources, operands) else text
 
 
 def leaves_average_out(question: str, answer: str) -> bool:
@@ -89,15 +91,15 @@ def leaves_average_out(question: str, answer: str) -> bool:
     return not any(not of or of & set(terms(sentence)) for sentence in stated)
 
 
-def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], answered: frozenset[str]) -> bool:
-    """Whether the question has a word beside its measures that rows of these tables have too: "deferred" tax assets, "iPhone" revenue. answered: the terms of
-    the answer, whose rows the question may spell out."""
+def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], operands: frozenset[str]) -> bool:
+    """Whether the question has a word beside its measures that rows of these tables have too: "deferred" tax assets, "iPhone" revenue. operands: the terms
+    of the rows that a ratio was worked out from, which a question may spell out."""
     of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
     name = re.sub(r"[\W_]", "", next(iter(sources.values())).document.casefold())
     others = {
         term
         for term in content_terms(spelled_out(asked.subject))
-        if term not in of_measures | _PLAIN | answered and not term.isdecimal() and term not in name
+        if term not in of_measures | _PLAIN | operands and not term.isdecimal() and term not in name
     }
     rows = [f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows]
     return not others.isdisjoint(terms(" ".join(rows)))

@@ -6,7 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from chatbot.answer.tables.cells import TOTALS, Cell, Wanted, find_cell
 from chatbot.answer.tables.wording import Worked, operand
@@ -42,10 +42,11 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is worked out from which pages. words: of the question."""
+    """What is worked out from which pages. words: of the question. labels: gets those of the rows that were used."""
 
     sources: Mapping[str, Hit]
     words: frozenset[str]
+    labels: list[str] = field(default_factory=list)
 
     def cell(self, measure: Measure, year: int | None) -> Cell:
         """Raises MissingError."""
@@ -53,6 +54,7 @@ class Task:
         found = find_cell(wanted, self.sources)
         if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, wanted):
             raise MissingError(measure.name)
+        self.labels.append(found.label)
         return found
 
     def _is_one_of_several(self, found: Cell, wanted: Wanted) -> bool:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 
+from chatbot.fit import fit_text
 from chatbot.memory.conversations.store import ConversationRow, Said
 from chatbot.records import MODEL_TEXT, Answer, Citation, NumberCheck
 from chatbot.serialize import answer_record
@@ -71,7 +72,8 @@ def _markdown(row: ConversationRow, said: Sequence[Said], answers: Sequence[Answ
 
 def _checked(answer: Answer) -> list[str]:
     citations = {(citation.key, citation.page, citation.quote): citation for citation in answer.citations}
-    lines = [_citation_line(citation) for citation in citations.values()]
+    lines = [f"- {fit_text(answer)}."] if fit_text(answer) else []
+    lines += [_citation_line(citation) for citation in citations.values()]
     lines += dict.fromkeys(map(_number_line, answer.numbers))
     lines += [f"- {one.mark}: “{_plain(one.text)}”" for one in answer.statements if one.mark]
     by = "in the documents' own words" if answer.model == "extractive" else f"by {answer.model}"
@@ -83,7 +85,9 @@ def _citation_line(citation: Citation) -> str:
         return f"- \\[{_plain(citation.key)}\\] no such source"
     label = citation.page_label
     printed = f" (printed {_plain(label)})" if label and label != str(citation.page) else ""
-    checked = f"not verified: {citation.reason or 'its words were not found on the page'}" if citation.doubted else citation.verdict[2:]
+    checked = (
+        f"not verified: {citation.reason or 'its words were not found on the page'}" if citation.doubted else citation.verdict.removeprefix("≈ ")
+    )
     quote = f": “{_plain(citation.quote)}”" if citation.quote else ""
     return f"- \\[{_plain(citation.key)}\\] {_plain(citation.document)}, page {citation.page}{printed}, {_plain(checked)}{quote}"
 

@@ -1,0 +1,53 @@
+"""Whether an answer fits its question: whether whom and what, and when, it asks for stand in what is cited; says nothing of how the words were checked."""
+
+from __future__ import annotations
+
+from chatbot.records import FINE, Answer, Citation, Hit, Understanding
+from ingestion.language.terms import content_terms, terms
+
+__all__ = ["ANSWERS", "MAY_NOT_ANSWER", "NOTHING_NEAR", "fit_of", "fit_text"]
+
+ANSWERS, MAY_NOT_ANSWER, NOTHING_NEAR = "answers", "may_not_answer", "nothing_near"
+# The share of a question's words that must stand in the passage or above it. Of 185 answers on 13 documents 39 in 100 have it, of which 72 in 100 were
+# right, of the others 51; with half of the words it was 63, 62 and 55 in 100.
+LEAST_FOUND = 2 / 3
+SAID = {
+    ANSWERS: "✓ Subject, measure and period of the question stand in the passage",
+    MAY_NOT_ANSWER: "Best match: it may not answer the question",
+}
+
+
+def fit_of(answer: Answer) -> str:
+    """ANSWERS where subject, measure and period are all found, MAY_NOT_ANSWER for the best match, NOTHING_NEAR for a refusal.
+
+    An answer that asks no document, or is of a document as a whole, is what was asked for.
+    """
+    asked = answer.understanding
+    if not answer.answered:
+        return NOTHING_NEAR
+    if not answer.from_documents or asked is None or asked.form == "summary":
+        return ANSWERS if not answer.from_documents or (asked is not None and answer.citations) else MAY_NOT_ANSWER
+    cited = [citation for citation in answer.citations if citation.document and not citation.doubted and f"[{citation.key}]" in answer.first]
+    hits = {(hit.version, hit.page): hit for hit in (answer.prompt.sources.values() if answer.prompt else ())}
+    of = [(citation, hit) for citation in cited if (hit := hits.get((citation.version or 0, citation.page or 0)))]
+    return ANSWERS if of and _is_found(answer, asked, of) else MAY_NOT_ANSWER
+
+
+def fit_text(answer: Answer) -> str:
+    """What is said of it below an answer; "" where its own words say it."""
+    return SAID.get(fit_of(answer), "") if answer.from_documents and (answer.understanding is None or answer.understanding.form != "summary") else ""
+
+
+def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, Hit]]) -> bool:
+    said = f"{answer.first} " if answer.model == "extractive" else ""  # which has the heads of its rows; a model's words are its own
+    above = " ".join(f"{hit.context} {hit.document.replace('_', ' ')}" for _, hit in cited)
+    there = frozenset(terms(f"{said}{' '.join(citation.quote for citation, _ in cited)} {above}"))
+    called = frozenset(terms(" ".join(f"{name} " for name in asked.names)))
+    wanted = [term for term in content_terms(asked.subject) if not term[0].isdigit()]
+    worked_out = any(check.formula and check.status in FINE for check in answer.numbers)
+    found = sum(term in there for term in wanted) >= LEAST_FOUND * len(wanted)
+    named = not called or not called.isdisjoint(there)
+    periods = frozenset(terms(" ".join(hit.facts.period or "" for _, hit in cited)))
+    dated = not asked.years or any(str(year) in there | periods for year in asked.years)
+    figured = asked.form != "figure" or any(check.status in FINE for check in answer.numbers)
+    return (found or worked_out) and named and dated and figured

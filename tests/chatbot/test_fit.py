@@ -1,0 +1,62 @@
+"""How an answer fits its question, apart from whether its words stand on the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chatbot.fit import ANSWERS, MAY_NOT_ANSWER, NOTHING_NEAR, fit_of, fit_text
+from chatbot.records import GUIDE, Answer, Citation, Hit, NumberCheck, Prompt, Understanding
+from ingestion.records import DocumentFacts
+
+PAGE = "The deficit ceiling of Norland is 3 per cent of output in 2025."
+HIT = Hit("norland.pdf", 1, 1, None, None, "text", None, "1:1", text=PAGE, page_text=PAGE)
+CITED = Citation("S1", "norland.pdf", 1, None, PAGE, True, version=1)
+FIGURE = NumberCheck("3 per cent", 3.0, "%", 1.0, None, "supported", "S1")
+
+
+def answer(question: str, *, form: str = "figure", years: tuple[int, ...] = (), names: tuple[str, ...] = ()) -> Answer:
+    asked = Understanding(question, question, form, years=years, names=names)
+    prompt = Prompt(question, question, {"S1-7f3a": HIT}, (), (), (), "7f3a")
+    return Answer(question, question, f"{PAGE} [S1]", True, citations=(CITED,), numbers=(FIGURE,), prompt=prompt, understanding=asked)
+
+
+def test_subject_measure_and_period_make_an_answer() -> None:
+    assert fit_of(answer("What is the deficit ceiling of Norland in 2025?", years=(2025,), names=("Norland",))) == ANSWERS
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        answer("What is the deficit ceiling in 2024?", years=(2024,)),
+        answer("What is the deficit ceiling of Ostrava?", names=("Ostrava",)),
+        answer("How high are customs duties on motorbikes?"),
+        replace(answer("What is the deficit ceiling?"), numbers=()),
+        replace(answer("What is the deficit ceiling?"), citations=(replace(CITED, verified=False),)),
+        replace(answer("What is the deficit ceiling?"), citations=()),
+        replace(answer("What is the deficit ceiling?"), understanding=None),
+    ],
+)
+def test_without_one_of_them_it_may_not_answer(other: Answer) -> None:
+    assert fit_of(other) == MAY_NOT_ANSWER
+    assert "may not answer" in fit_text(other)
+
+
+def test_the_year_may_be_the_documents_own() -> None:
+    asked = answer("What is the deficit ceiling in 2026?", years=(2026,))
+    of_year = replace(HIT, facts=DocumentFacts("2026"))
+    assert asked.prompt is not None
+    assert fit_of(replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": of_year}))) == ANSWERS
+
+
+def test_a_models_own_words_do_not_count() -> None:
+    asked = answer("How high are customs duties on motorbikes?")
+    assert fit_of(replace(asked, text="Customs duties on motorbikes are 3 per cent [S1].", model="gpt")) == MAY_NOT_ANSWER
+
+
+def test_what_needs_no_document_and_refusals_carry_no_sign() -> None:
+    assert fit_of(Answer("hi", "hi", "Hello.", True, model=GUIDE)) == ANSWERS
+    assert fit_of(Answer("?", "?", "Not in these documents.", False)) == NOTHING_NEAR
+    assert fit_text(Answer("hi", "hi", "Hello.", True, model=GUIDE)) == ""
+    assert fit_text(replace(answer("Summarise it", form="summary"))) == ""
