@@ -32,9 +32,9 @@ from benchmarks.asking import answer_to, opened, page_texts  # noqa: E402
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets, load_questions, only_answerable  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.asking.asker import PAGES_IN_PROMPT  # noqa: E402
 from chatbot.records import Hit  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
+from chatbot.settings import Settings  # noqa: E402
 
 Floats = NDArray[np.float64]
 Features = Callable[[str, Sequence[Hit]], Mapping[str, float]]
@@ -177,7 +177,7 @@ def searched(chatbot: Chatbot, features: Features) -> Reader:
 
     def read(question: Question, names: tuple[str, ...]) -> Mapping[str, float]:
         query = chatbot.standalone(question.text, question.history)
-        return features(query, chatbot.search(query, names=names, k=PAGES_IN_PROMPT))
+        return features(query, chatbot.search(query, names=names, k=Settings().pages))
 
     return read
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from chatbot.endpoints import check_endpoint, endpoint_url
 from chatbot.errors import ModelError, SettingsError
-from chatbot.settings import Settings
+from chatbot.settings import MOST_PAGES, Settings
 
 __all__ = [
     "BY_NAME",
@@ -84,6 +84,14 @@ PREFERENCES: tuple[Preference, ...] = (
         "Summarise what was said earlier",
         "What no longer fits into the prompt is summarised for later questions: one short call for every five exchanges.",
         needs_model=True,
+    ),
+    Preference(
+        "pages",
+        "answers",
+        "Pages that an answer is made from",
+        "More find more, and say more that is beside the point. A chat model is given as many as it has room for.",
+        1,
+        MOST_PAGES,
     ),
     Preference(
         "window",

@@ -10,7 +10,7 @@ from typing import Any
 
 from chatbot.errors import SettingsError
 
-__all__ = ["ENVIRONMENT", "Settings", "load_settings"]
+__all__ = ["ENVIRONMENT", "MOST_PAGES", "Settings", "load_settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,6 +43,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "context_tokens",
         "Tokens a prompt may take, 1,500 or more; less where the endpoint tells that its model takes less. Excerpts are cut to fit, the question never is.",
     ),
+    "FINPOLICY_PAGES": ("pages", "Pages that an answer is made from, 1 to 10: more find more, and say more that is beside the point."),
     "FINPOLICY_PROMPT_PAGES": (
         "prompt_pages",
         "Pages that a chat model is given, 4 to 16; 0 takes one for every 1,600 of FINPOLICY_CONTEXT_TOKENS. Both sides of a comparison come beside them.",
@@ -93,6 +94,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
 SECRET = frozenset({"api_key", "signals_database"})
 # Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute from one word to the next.
 FIRST_WORD_SHARE = 5
+# Pages that an answer is made from: a prompt has room for so many.
+MOST_PAGES = 10
 # Of a prompt: rules, example, question and four short excerpts.
 LEAST_CONTEXT = 1_500
 REASONING = ("", "none", "minimal", "low", "medium", "high")
@@ -120,6 +123,7 @@ class Settings:
     first_word_timeout: float = 0.0
     answer_timeout: float = 600.0
     context_tokens: int = 12_000
+    pages: int = 4  # of the development questions the page that answers is among the first three for .91 and among four for .94
     prompt_pages: int = 0
     answer_tokens: int = 1_000
     temperature: float = 0.0
@@ -192,6 +196,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         if text:
             values[called] = _parse(name, text, getattr(defaults, called))
     settings = Settings(**values)
+    if not 1 <= settings.pages <= MOST_PAGES:
+        raise SettingsError(f"FINPOLICY_PAGES is {settings.pages}.", hint=f"Set it to a number from 1 to {MOST_PAGES}.")
     if settings.context_tokens < LEAST_CONTEXT:
         raise SettingsError(f"FINPOLICY_CONTEXT_TOKENS is {settings.context_tokens}.", hint=f"Set it to {LEAST_CONTEXT} or more.")
     if settings.compression_ratio > 1:

@@ -29,10 +29,8 @@ from chatbot.search.rewriting import Rewritten, rewrite
 from chatbot.store.holdings import index_mark
 from chatbot.store.library import Library
 
-__all__ = ["PAGES_IN_PROMPT", "Asker"]
+__all__ = ["Asker"]
 
-# Pages that reach the prompt: of the development questions, the page that answers is among the first three for .91 and among four for .94.
-PAGES_IN_PROMPT = 4
 # From so many seconds to its first word on, a model is asked for answers alone.
 SLOW_SECONDS = 20.0
 NOT_ASKED = "For ten minutes it is asked for answers alone."
@@ -81,7 +79,7 @@ class Asker:
         query = self.finder.spelled(query, ask.names)
         understanding = understand(query if explains else self.finder.spelled(question, ask.names), query)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
-        wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", PAGES_IN_PROMPT, understanding)
+        wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", self.models.settings_of(ask.owner).pages, understanding)
         before = self.lending.before(ask, query, vector)
         yield from before.notices
         rated, reranker = self.lending.rated(ask, query, vector), self.models.reranking(ask.owner)
@@ -176,7 +174,7 @@ class Asker:
 
     def _for_model(self, query: Query, hits: Sequence[Hit], tokens: int) -> list[Hit]:
         """The pages that a chat model is given, those first that answer without one: as many as its context has room for, none that lacks its tables."""
-        more = self.finder.beside(query, hits, self.pages or max(PAGES_IN_PROMPT, tokens // TOKENS_PER_PAGE))
+        more = self.finder.beside(query, hits, self.pages or max(query.k, tokens // TOKENS_PER_PAGE))
         lacking = without_tables(self.library, more)
         return [hit for hit in more if hit in hits or hit.version not in lacking]
 

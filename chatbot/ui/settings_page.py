@@ -21,6 +21,7 @@ WHOSE = "These are yours alone: nobody else's answers change. What you leave as 
 # Parts of the page after the model's own, with what is said under their headings.
 PARTS = (
     ("model", "What else the model does", ""),
+    ("answers", "Answers", ""),
     ("conversation", "Conversations", ""),
     ("signals", "News signals", "What is recalled beside the documents, where news was imported on the Memory page."),
 )
