@@ -152,10 +152,10 @@ class Compression:
 class Understanding:
     """What a question asks, by rules. query: its standalone form; subject: that without what it says about the answer's look.
 
-    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a part of it), or an intent that needs no
-    search, see search/intents.py. years: named ones, ranges with all between, ascending; relative_years: steps from a document's own year, -1 for
-    "last year". names: of companies, people, places, schemes, as written. measures: names of measures, most specific first. kinds: of pages where they
-    stand. compares: it asks for a change or a difference.
+    form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a part of it) | "several" (asked of each of
+    several documents), or an intent that needs no search, see search/intents.py. years: named ones, ranges with all between, ascending; relative_years:
+    steps from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written. measures: names of measures, most
+    specific first. kinds: of pages where they stand. compares: it asks for a change or a difference.
     """
 
     query: str
@@ -339,7 +339,7 @@ class Answer:
     @property
     def best_first(self) -> bool:
         """Whether its paragraphs are passages, the likeliest first, rather than parts of one answer: a list, a sum, or a model's words."""
-        is_whole = self.understanding is not None and self.understanding.form in {"list", "summary"}
+        is_whole = self.understanding is not None and self.understanding.form in {"list", "summary", "several"}
         return self.answered and self.model == "extractive" and not is_whole and not any(check.formula for check in self.numbers)
 
     @property

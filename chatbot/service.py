@@ -16,6 +16,7 @@ from chatbot.asking.asker import Asker
 from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.several import Several
 from chatbot.asking.talking import Talking
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparing import Comparison, Entry, Place, question_in
@@ -112,8 +113,9 @@ class Chatbot:
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
         whole = WholeDocument(self.library, self.finder, self.answering, context_tokens=settings.context_tokens)
         talking = Talking(self.library, self.lending, whole)
+        several = Several(self.finder, self.answering, context_tokens=settings.context_tokens)
         self._asker = Asker(
-            self.library, self.finder, self.answering, self.lending, talking, self.models, settings.context_tokens, settings.prompt_pages
+            self.library, self.finder, self.answering, self.lending, talking, several, self.models, settings.context_tokens, settings.prompt_pages
         )
 
     def close(self) -> None:

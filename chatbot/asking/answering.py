@@ -146,6 +146,10 @@ class Answering:
         answer = Answer(prompt.question, prompt.search_query, found.text, True, citations=sure, numbers=found.numbers, prompt=prompt, model=model)
         return replace(answer, statements=found.statements)
 
+    def said(self, asked: Asked) -> str:
+        """What the pages say without a model, with its keys; "" where they do not answer."""
+        return "" if asked.reason else asked.computed or extract_answer(asked.prompt, asked.understanding, likeness=self._likeness(asked.vector))
+
     def doubt(self, asked: Asked) -> str:
         """Why the search doubts that the pages answer, in a sentence; "" where it does not."""
         return explain(asked.reason, asked.understanding, asked.known) if asked.reason else ""

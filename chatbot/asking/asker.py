@@ -14,6 +14,7 @@ from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.completing import complete_tables, without_tables
 from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask, checked
+from chatbot.asking.several import Several
 from chatbot.asking.talking import EXPLAIN, IN_OTHER_WORDS, Talking
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
@@ -48,6 +49,7 @@ class Asker:
     answering: Answering
     lending: Lending
     talking: Talking
+    several: Several
     models: ChatModels
     context_tokens: int
     pages: int = 0
@@ -66,18 +68,12 @@ class Asker:
         if intent and (told := self.talking.answer(intent, ask, question, before_it, by_model=model is not None)):
             yield from self._told_at_once(told, ask, index, started)
             return
-        explains = intent is not None and intent.kind == EXPLAIN
-        if explains:
-            query = self.lending.searched(before_it[-1], ask)
-        else:
-            meant, lent = self.lending.gone_back(question, ask)
-            query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
-            advice = self.lending.advice(ask)
-            if advice is not None:
-                yield from advice
-                return
-        query = self.finder.spelled(query, ask.names)
-        understanding = understand(query if explains else self.finder.spelled(question, ask.names), query)
+        if (advice := self.lending.advice(ask)) is not None:
+            yield from advice
+            return
+        again = before_it[-1] if intent and intent.kind == EXPLAIN else None
+        query = yield from self._query(question, ask, exchanges, again, stop)
+        understanding = understand(query if again else self.finder.spelled(question, ask.names), query)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", self.models.settings_of(ask.owner).pages, understanding)
         before = self.lending.before(ask, query, vector)
@@ -87,6 +83,10 @@ class Asker:
             self.answering.judged, understanding=understanding, vector=vector, names=ask.names, avoid=rated.avoid, hasty=model is not None
         )
         unread = set[int]()
+        # What was rated is kept to: remembered as it was, or set aside.
+        if model is None and not (rated.case or rated.avoid) and (found := (yield from self._of_several(question, wanted, unread, stop))):
+            yield from self._told_at_once(replace(found, notes=before.notes, compression=before.compression), ask, index, started)
+            return
         while True:
             unrated = self.finder.pages(wanted)
             hits = rated.applied(unrated, partial(self.finder.more, wanted))
@@ -109,8 +109,8 @@ class Asker:
                     raise  # a page was not erased meanwhile: what is there now would not answer either
         if coming := yet_to_come(self.library, ask.names, unread):
             yield coming
-        asked = replace(asked, in_part=bool(coming or unread), around=explains)
-        if explains and model is None:
+        asked = replace(asked, in_part=bool(coming or unread), around=again is not None)
+        if again and model is None:
             yield Notice(IN_OTHER_WORDS)
         model = model if hits else None
         if model is not None:
@@ -129,8 +129,36 @@ class Asker:
             seconds=round(time.perf_counter() - started, 3),
         )
 
+    def _query(
+        self, question: str, ask: Ask, exchanges: tuple[Exchange, ...], again: Exchange | None, stop: Callable[[], bool]
+    ) -> Generator[Event, None, str]:
+        """What is searched: the question as it stands alone, or that of an exchange which is to be explained again, without slips of the keyboard."""
+        if again:
+            query = self.lending.searched(again, ask)
+        else:
+            meant, lent = self.lending.gone_back(question, ask)
+            query = yield from self._completed(meant, lent or exchanges, ask.owner, stop)
+        return self.finder.spelled(query, ask.names)
+
+    def _of_several(self, question: str, wanted: Query, unread: set[int], stop: Callable[[], bool]) -> Generator[Event, None, Answer | None]:
+        """What each of several documents says that a question names; None where it names one, or only one of them answers."""
+        sides = self.finder.groups(wanted)
+        if len(sides) < 2:
+            return None
+        hits = self.several.hits(wanted, sides)
+        while (yield from self._completing(hits, unread, stop)):
+            hits = self.several.hits(wanted, sides)
+        hits = [hit for hit in hits if hit.version not in unread]
+        try:
+            found = self.several.answer(question, wanted, sides, hits)
+        except (KeyError, IndexError):  # a page was erased meanwhile
+            return None
+        if found and (coming := yet_to_come(self.library, wanted.names, unread)):
+            yield coming
+        return found and replace(found, considered=tuple(hits))
+
     def _told_at_once(self, answer: Answer, ask: Ask, index: str, started: float) -> Iterator[Event]:
-        """An answer for which nothing was searched."""
+        """An answer that is whole."""
         yield Token(answer.text)
         seconds = round(time.perf_counter() - started, 3)
         yield replace(

@@ -26,7 +26,10 @@ PROTECTED = "The document is protected by a password that was not given, so its 
 GONE = "The document's file is not kept any more, so its page is not shown."
 # Words of the question in a file's name, and their characters.
 NAME_WORDS, NAME_CHARACTERS = 6, 50
-FORMS = {"yes_no": "yes or no"} | {form: f"a {form}" for form in ("figure", "list", "definition", "reason", "passage")}
+FORMS = {form: f"a {form}" for form in ("figure", "list", "definition", "reason", "passage", "summary")} | {
+    "yes_no": "yes or no",
+    "several": "what each of several documents says",
+}
 PARTS = {"vector": "meaning", "chunk_words": "words of the passage", "page_words": "words of the page", "coverage": "share of the question's words"}
 
 

@@ -169,7 +169,7 @@ class Finder:
         of each document that it names beside another, then those that come next. query.understanding: of its question."""
         if whole := self._whole(query, hits, count):
             return whole
-        sides = self._sides(query)
+        sides = self.sides(query)
         named = [
             hit for name in sides for hit in self._retriever.search(replace(query, names=(name,), k=max(LEAST_OF_SIDE, PAGES_OF_SIDES // len(sides))))
         ]
@@ -197,7 +197,21 @@ class Finder:
         pages = outline(catalog.page_texts(version), heads, self._library.page_kinds(version), max(count, len(hits)) - len(hits), there)
         return _once([*hits, *self._retriever.beginnings(version, scope[version], pages)])
 
-    def _sides(self, query: Query) -> list[str]:
+    def groups(self, query: Query) -> list[tuple[str, ...]]:
+        """The documents that a question names, those of one name together where it has several names: of companies, of countries; in its order. [] where it
+        names one."""
+        assert query.understanding is not None
+        said = query.understanding.query
+        together: dict[tuple[str, ...], list[str]] = {}
+        for name in sorted(self._library.scope(query.names).values()):
+            if named_share(document_parts(name), said) >= NAMED:
+                together.setdefault(document_parts(name), []).append(name)
+        if len(together) < 2:
+            return [(name,) for name in self.sides(query)]
+        flat = said.casefold().replace("'", "").replace("’", "")
+        return [tuple(together[parts]) for parts in sorted(together, key=lambda parts: flat.find(parts[0]))][:MOST_SIDES]
+
+    def sides(self, query: Query) -> list[str]:
         """The documents that a question names, where it names several: those of the years that it asks for where there are such; [] where it names one."""
         assert query.understanding is not None
         scope, years = self._library.scope(query.names), set(query.understanding.years)

@@ -26,6 +26,8 @@ FORMS = {
     "definition": "a definition",
     "reason": "a reason",
     "passage": "a passage",
+    "summary": "a summary",
+    "several": "what each of several documents says",
 }
 PARTS = {
     "vector": "meaning",

@@ -1,0 +1,143 @@
+"""Answers a question that names several documents from each of them, side by side, without a model; ranks what they say where it is asked for."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.compared.entries import read_entry
+from chatbot.answer.prompt import Request, build_prompt
+from chatbot.asking.answering import Answering
+from chatbot.comparing import Place
+from chatbot.comparing.changes import unit_text
+from chatbot.comparing.records import Quantity
+from chatbot.records import Answer, Hit, Prompt, Understanding
+from chatbot.search.finding import Finder
+from chatbot.search.questions import understand
+from chatbot.search.retrieval import Query
+from chatbot.search.routing import document_parts
+from ingestion.language.periods import YEAR
+
+__all__ = ["Several"]
+
+# What asks for the one of which there is most or least.
+MOST = re.compile(
+    r"\b(?:most|more|highest|higher|largest|larger|biggest|bigger|greatest|greater|longest|longer|fastest|faster|rank|ranks|ranking)\b", re.IGNORECASE
+)
+LEAST = re.compile(r"\b(?:least|less|lowest|lower|smallest|smaller|fewest|fewer|shortest|shorter|slowest|slower)\b", re.IGNORECASE)
+# How far behind a document's name its own year stands: "Acme (fiscal 2023)".
+YEAR_BEHIND = re.compile(rf"^[\s'’s]{{0,3}}\s?\(?[^()?,;.]{{0,24}}?({YEAR})\)?", re.IGNORECASE)
+NOT_SAID = "nothing was found that answers this."
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Documents of one name with what was found in them. text: what they say, with its keys; "" for nothing."""
+
+    names: tuple[str, ...]
+    asked: Understanding
+    text: str
+
+
+class Several:
+    """Safe from several threads."""
+
+    def __init__(self, finder: Finder, answering: Answering, *, context_tokens: int) -> None:
+        self._finder, self._answering, self._context_tokens = finder, answering, context_tokens
+
+    def hits(self, query: Query, groups: Sequence[tuple[str, ...]]) -> list[Hit]:
+        """The best pages of each of these groups of documents for what the question asks of it."""
+        return [hit for names in groups for hit in self._finder.pages(self._query(query, names, groups))]
+
+    def answer(self, question: str, query: Query, groups: Sequence[tuple[str, ...]], hits: Sequence[Hit]) -> Answer | None:
+        """What each group says; None where fewer than two say anything. hits: their pages."""
+        prompt = build_prompt(Request(question, query.text, hits, (), (), secrets.token_hex(3), self._context_tokens))
+        sides = [self._side(prompt, self._query(query, names, groups)) for names in groups]
+        if sum(bool(side.text) for side in sides) < 2:
+            return None
+        blocks = [f"{escape_keys(_called(side.names))}:\n{side.text or NOT_SAID}" for side in sides]
+        ranked = self._ranked(question, prompt, sides)
+        answer = self._answering.checked(prompt, "\n\n".join([*ranked, *blocks]), "extractive")
+        assert query.understanding is not None
+        return replace(answer, question=question, search_query=query.text, understanding=replace(query.understanding, form="several"))
+
+    def _query(self, query: Query, names: tuple[str, ...], groups: Sequence[tuple[str, ...]]) -> Query:
+        """What is asked of a group: the question without the others' names, of its own year: of documents of one name that in its file's name, else that behind
+        its name in the question."""
+        assert query.understanding is not None
+        said, own_parts = query.understanding.query, document_parts(names[0])
+        alike = all(document_parts(other[0]) == own_parts for other in groups)
+        own = next((year for year in query.understanding.years if alike and str(year) in names[0]), 0) or (0 if alike else _year_of(own_parts, said))
+        for other in groups:
+            for part in set(document_parts(other[0])).difference(own_parts):
+                said = re.sub(rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?", " ", said)
+        asked = understand(said, said)
+        if own:
+            asked = replace(asked, years=(own,))
+        return replace(query, text=said, names=names, understanding=asked)
+
+    def _side(self, prompt: Prompt, query: Query) -> _Side:
+        assert query.understanding is not None
+        mine = _of(prompt, query.names)
+        if not mine.sources:
+            return _Side(query.names, query.understanding, "")
+        asked = self._answering.judged(replace(mine, search_query=query.text, question=query.text), query.understanding, query.vector, query.names)
+        return _Side(query.names, query.understanding, "\n".join(_first(self._answering.said(asked))))
+
+    def _ranked(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> list[str]:
+        """The documents in order of their figures, where the question asks for the most or the least and all have one of one unit; else nothing."""
+        sign = -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
+        figures = {side.names: figure for side in sides if side.text and sign and (figure := self._figure(prompt, side)) is not None}
+        if len(figures) < len(sides) or any(figure.doubt for figure in figures.values()) or len({figure.unit for figure in figures.values()}) > 1:
+            return []
+        ordered = sorted(figures.items(), key=lambda one: sign * _size(one[1]))
+        said = [f"{escape_keys(_called(names))} ({' '.join([figure.text, unit_text(figure)]).strip()})" for names, figure in ordered]
+        return [f"{'Highest' if sign < 0 else 'Lowest'} first: {', '.join(said)}."]
+
+    def _figure(self, prompt: Prompt, side: _Side) -> Quantity | None:
+        mine = _of(prompt, side.names)
+        one = self._answering.checked(mine, side.text, "extractive")
+        year = str(side.asked.years[0]) if len(side.asked.years) == 1 else ""
+        return read_entry(replace(one, understanding=side.asked, considered=tuple(mine.sources.values())), Place(side.names[0], year)).quantity
+
+
+def _size(figure: Quantity) -> float:
+    """What figures of one unit are ordered by; a percentage that was worked out of millions is none of millions."""
+    return figure.value * (1.0 if figure.unit == "%" else figure.scale)
+
+
+def _of(prompt: Prompt, names: Sequence[str]) -> Prompt:
+    """The prompt with the pages of these documents alone."""
+    return replace(prompt, sources={key: hit for key, hit in prompt.sources.items() if hit.document in names})
+
+
+def _called(names: Sequence[str]) -> str:
+    """A document's name as it is read; of several what they have in common."""
+    words = [name.rpartition(".")[0].replace("_", " ").split() for name in names]
+    common = [word for word in words[0] if all(word in other for other in words)]
+    return " ".join(common) or names[0]
+
+
+def _first(text: str) -> Iterator[str]:
+    """The paragraphs of an answer up to the first with a key: a sentence or a row, or a formula with the row of its first operand."""
+    for paragraph in text.split("\n\n"):
+        yield paragraph
+        if KEYS_IN_BRACKETS.search(paragraph):
+            return
+
+
+def _spelled(part: str) -> str:
+    """A pattern for a part of a file's name as it is written: "McDonald's" for "mcdonalds"."""
+    return "['’]?".join(map(re.escape, part))
+
+
+def _year_of(parts: Sequence[str], question: str) -> int:
+    """The year that stands right behind a document's name in a question, 0 for none."""
+    for part in parts:
+        for found in re.finditer(rf"(?i)\b{_spelled(part)}", question):
+            if year := YEAR_BEHIND.search(question[found.end() :]):
+                return int(year[1])
+    return 0

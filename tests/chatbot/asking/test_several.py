@@ -1,0 +1,79 @@
+"""A question that names several documents is answered from each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from chatbot.asking.question import Ask
+from chatbot.records import Answer
+from chatbot.service import Chatbot
+from chatbot.settings import Settings
+from chatbot.store.library import Upload
+from tests.fakes import HashEmbedder
+from tests.pdfs import make_pdf
+
+PAGES = {
+    "Norland_budget_2025.pdf": "Budget of Norland\nThe budget deficit was 3.4 per cent of output in 2025.\nThe house voted on it in spring.",
+    "Ostrava_budget_2025.pdf": "Budget of Ostrava\nThe budget deficit was 12.1 per cent of output in 2025.\nThe house voted on it in autumn.",
+    "Acme_annual_report_2024.pdf": "Annual report of Acme\nRevenue was 40 million crowns in 2024.\nThe company sold machines.",
+    "Acme_annual_report_2025.pdf": "Annual report of Acme\nRevenue was 52 million crowns in 2025.\nThe company sold machines.",
+}
+
+
+@pytest.fixture(scope="module")
+def chatbot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chatbot]:
+    folder = tmp_path_factory.mktemp("several")
+    with Chatbot(Settings(home=folder / "home"), embedder=HashEmbedder(dimension=256)) as opened:
+        list(opened.add([Upload(make_pdf(folder / name, [page])) for name, page in PAGES.items()]))
+        yield opened
+
+
+def ask(chatbot: Chatbot, question: str) -> Answer:
+    *_, answer = chatbot.ask(Ask(question))
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_each_named_document_says_what_it_says_in_the_order_of_the_question(chatbot: Chatbot) -> None:
+    answer = ask(chatbot, "What was the budget deficit of Ostrava and of Norland in 2025?")
+    assert answer.text.index("Ostrava budget 2025:") < answer.text.index("12.1 per cent") < answer.text.index("Norland budget 2025:")
+    assert "3.4 per cent" in answer.text
+    assert answer.further == ""
+    assert {citation.document for citation in answer.citations} == {"Norland_budget_2025.pdf", "Ostrava_budget_2025.pdf"}
+    assert all(citation.verified for citation in answer.citations)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        (
+            "Which had the higher budget deficit in 2025, Norland or Ostrava?",
+            "Highest first: Ostrava budget 2025 (12.1 per cent), Norland budget 2025 (3.4 per cent).",
+        ),
+        (
+            "Which had the lower budget deficit in 2025, Norland or Ostrava?",
+            "Lowest first: Norland budget 2025 (3.4 per cent), Ostrava budget 2025 (12.1 per cent).",
+        ),
+    ],
+)
+def test_what_is_asked_for_the_most_or_the_least_is_put_in_order(chatbot: Chatbot, question: str, first: str) -> None:
+    assert ask(chatbot, question).text.startswith(first)
+
+
+def test_two_years_of_one_name_are_two_documents(chatbot: Chatbot) -> None:
+    answer = ask(chatbot, "How did the revenue of Acme change from 2024 to 2025?")
+    assert "Acme annual report 2024:" in answer.text
+    assert {citation.document for citation in answer.citations} == {"Acme_annual_report_2024.pdf", "Acme_annual_report_2025.pdf"}
+
+
+def test_one_document_is_asked_alone(chatbot: Chatbot) -> None:
+    answer = ask(chatbot, "What was the budget deficit of Norland in 2025?")
+    assert {citation.document for citation in answer.citations} == {"Norland_budget_2025.pdf"}
+    assert "Norland budget 2025:" not in answer.text
+
+
+def test_where_only_one_of_them_answers_it_is_said_of_the_other(chatbot: Chatbot) -> None:
+    answer = ask(chatbot, "What was the revenue of Acme and of Norland?")
+    assert "40 million" in answer.text or "52 million" in answer.text
