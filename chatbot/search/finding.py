@@ -207,9 +207,16 @@ class Finder:
             if named_share(document_parts(name), said) >= NAMED:
                 together.setdefault(document_parts(name), []).append(name)
         if len(together) < 2:
-            return [(name,) for name in self.sides(query)]
+            return [(name,) for name in self._of_years(query, [name for names in together.values() for name in names])]
         flat = said.casefold().replace("'", "").replace("’", "")
         return [tuple(together[parts]) for parts in sorted(together, key=lambda parts: flat.find(parts[0]))][:MOST_SIDES]
+
+    def _of_years(self, query: Query, names: Sequence[str]) -> list[str]:
+        """Those of these documents that are of years which the question names."""
+        assert query.understanding is not None
+        years = set(query.understanding.years)
+        scope = sorted(self._library.scope(names).items(), key=lambda of: of[1]) if names and years else []
+        return [name for version, name in scope if years.intersection(years_of(name, self._library.facts(version)))][:MOST_SIDES]
 
     def sides(self, query: Query) -> list[str]:
         """The documents that a question names, where it names several: those of the years that it asks for where there are such; [] where it names one."""

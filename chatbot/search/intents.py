@@ -42,6 +42,8 @@ KIND_OF_PART = re.compile(rf"\b{KINDS_OF_PARTS}\b", re.IGNORECASE)
 NAMED = 0.5
 # Letters and digits of a name stand apart. A part of so many letters is also named by a longer word: "Zambian".
 PART_OF_NAME, LONG_PART = re.compile(r"[^\W\d_]+|\d+"), 5
+# Letters that stand for words of a name.
+SHORTEST_INITIALS = 3
 # Messages beyond so many words are questions.
 MOST_WORDS = 30
 # Intents whose words nobody can list; in any other a word of no wording is of a subject, whether the documents have it or not.
@@ -159,12 +161,24 @@ def _without_document(message: str, documents: Iterable[str]) -> tuple[str, str]
     if not named:
         return "", message
     words = frozenset({"pdf"}).union(*map(_name_words, named))
+    message = _without_initials(message, words)
 
     def marked(match: re.Match[str]) -> str:
         word = match[0].casefold()
         return f" {DOCUMENT} " if word in words or any(word.startswith(part) for part in words if len(part) >= LONG_PART) else match[0]
 
     return named[0] if len(named) == 1 else "", PART_OF_NAME.sub(marked, message)
+
+
+def _without_initials(message: str, parts: Collection[str]) -> str:
+    """The message with a mark in the place of words whose initials are a part: "Bank of England" for "boe"."""
+    found = list(WORD.finditer(message))
+    for at, word in enumerate(found):
+        for part in parts:
+            run = found[at : at + len(part)]
+            if len(part) >= SHORTEST_INITIALS and word[0][0].isupper() and "".join(one[0][0] for one in run).casefold() == part:
+                return _without_initials(f"{message[: run[0].start()]}{DOCUMENT}{message[run[-1].end() :]}", parts)
+    return message
 
 
 def _name_words(name: str) -> frozenset[str]:

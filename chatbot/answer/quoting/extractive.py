@@ -126,7 +126,8 @@ def _is_title(passage: Passage) -> bool:
             return True
     if passage.is_item and not passage.lead and is_head(LINE_ITEM.sub("", passage.text)) and not is_finished(passage.text, also=";,"):
         return True
-    return passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text)
+    announces = passage.text.endswith(":") and not passage.is_row and "\n" not in passage.text  # and what it announces does not stand with it
+    return announces or (passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text))
 
 
 def _is_order(passage: Passage, orders: str) -> bool:

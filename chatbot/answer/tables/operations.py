@@ -32,7 +32,8 @@ _PERCENT = r"(?:percentage|percent|per cent|%)"
 _MOVE = r"(?:change|increase|decrease|growth|rise|fall|decline|drop|difference|increment|reduction)"
 _GROWTH = re.compile(
     rf"(?<!\w){_PERCENT}\s*(?:year on year |annual )?(?:\(?{_MOVE}\)?)|\bgrowth rate\b|\b{_MOVE} in {_PERCENT}|\byear on year {_PERCENT}"
-    rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}",
+    rf"|\bhow (?:many|much) {_PERCENT} .{{0,60}}{_MOVE}"
+    rf"|\bby (?:what|how many) {_PERCENT} .{{1,100}}\b(?:grow|rise|fall|drop|decline|shrink|climb|increase|decrease|change)\b",
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
