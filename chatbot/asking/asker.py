@@ -74,6 +74,7 @@ class Asker:
         again = before_it[-1] if intent and intent.kind == EXPLAIN else None
         query = yield from self._query(question, ask, exchanges, again, stop)
         understanding = understand(query if again else self.finder.spelled(question, ask.names), query)
+        understanding = self.finder.with_names(understanding, ask.names)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", self.models.settings_of(ask.owner).pages, understanding)
         before = self.lending.before(ask, query, vector)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
-from chatbot.records import Event, Hit, Notice, Stage
+from chatbot.records import Event, Hit, Notice, Stage, Understanding
 from chatbot.search.coming import without_vectors, yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.intents import WHOLE, intent_of
@@ -24,6 +25,7 @@ from chatbot.search.routing import document_parts, named_share, years_of
 from chatbot.search.spelling import spelled
 from chatbot.store.library import Library
 from ingestion.language.measures import Measure
+from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ NAMED, MOST_SIDES = 0.5, 6
 PAGES_OF_SIDES, LEAST_OF_SIDE, MOST_BESIDE = 12, 2, 16
 # Documents whose words a slip is put right by, at most.
 MOST_READ = 200
+# On no larger a share of the pages of any document a word is rare there.
+RARE = 0.05
+# A word without a capital, the owner of something apart: "walmart's". Names of files are no shorter than this.
+SMALL_WORD, SHORTEST_NAME = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})"), 4
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
 
@@ -78,6 +84,21 @@ class Finder:
             return sum(self._library.terms(version).pages.frequency(term) for version in versions)
 
         return spelled(query, frequency)
+
+    def with_names(self, asked: Understanding, names: Sequence[str]) -> Understanding:
+        """What is asked, with the names that were typed without a capital: those of files, and whose the question is about where hardly a page has the word:
+        "walmart's net income" is no other company's."""
+        scope = self._library.scope(names)
+        parts = {part for name in scope.values() for part in document_parts(name) if len(part) >= SHORTEST_NAME}
+        pages = [self._library.terms(version).pages for version in list(scope)[:MOST_READ]]
+        found = []
+        for word in SMALL_WORD.finditer(asked.subject):
+            bare = word[1] or word[0]
+            of_file = bare in parts and len(scope) > 1
+            rare = word[1] and all(of.frequency(term) <= RARE * len(of.lengths) for of in pages for term in terms(bare))
+            if (of_file or rare) and not any(bare in name.casefold() for name in asked.names):
+                found.append(bare)
+        return replace(asked, names=(*asked.names, *dict.fromkeys(found))) if found else asked
 
     # --- a search by itself -------------------------------------------------------------------------------------------------
 
