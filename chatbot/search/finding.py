@@ -24,6 +24,7 @@ from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts, named_share, years_of
 from chatbot.search.spelling import spelled
 from chatbot.store.library import Library
+from chatbot.tokens import count_tokens
 from ingestion.language.measures import Measure
 from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
@@ -46,7 +47,7 @@ PAGES_OF_SIDES, LEAST_OF_SIDE, MOST_BESIDE = 12, 2, 16
 MOST_READ = 200
 # On no larger a share of the pages of any document a word is rare there.
 RARE = 0.05
-# A word without a capital, the owner of something apart: "walmart's". Names of files are no shorter than this.
+# A word without a capital, the owner of something apart: "tesla's". Names of files are no shorter than this.
 SMALL_WORD, SHORTEST_NAME = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})"), 4
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
@@ -87,7 +88,7 @@ class Finder:
 
     def with_names(self, asked: Understanding, names: Sequence[str]) -> Understanding:
         """What is asked, with the names that were typed without a capital: those of files, and whose the question is about where hardly a page has the word:
-        "walmart's net income" is no other company's."""
+        "tesla's net income" is no other company's."""
         scope = self._library.scope(names)
         parts = {part for name in scope.values() for part in document_parts(name) if len(part) >= SHORTEST_NAME}
         pages = [self._library.terms(version).pages for version in list(scope)[:MOST_READ]]
@@ -95,7 +96,8 @@ class Finder:
         for word in SMALL_WORD.finditer(asked.subject):
             bare = word[1] or word[0]
             of_file = bare in parts and len(scope) > 1
-            rare = word[1] and all(of.frequency(term) <= RARE * len(of.lengths) for of in pages for term in terms(bare))
+            rare = word[1] and count_tokens(f" {bare}") > 1  # "consultant's" is of the two hundred thousand most common pieces of words
+            rare = rare and all(of.frequency(term) <= RARE * len(of.lengths) for of in pages for term in terms(bare))
             if (of_file or rare) and not any(bare in name.casefold() for name in asked.names):
                 found.append(bare)
         return replace(asked, names=(*asked.names, *dict.fromkeys(found))) if found else asked
