@@ -152,6 +152,8 @@ def _with_heads_above(table: Table, above: Table) -> Table:
     caption its section where that heads a group."""
     if any(table.heads) or not any(above.heads) or len(table.heads) != len(above.heads) or not _stand_alike(above.box, table.box):
         return table
+    if (table.caption and not _is_group(table.caption)) or (table.unit and table.unit != above.unit):  # a table of its own
+        return table
     section = table.caption.rstrip(": ") if _is_group(table.caption) else ""
     rows = _in_section(table.rows, section) if section else table.rows
     return replace(table, heads=above.heads, caption=above.caption, unit=table.unit or above.unit, rows=rows)

@@ -23,6 +23,8 @@ from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage,
 from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder
 from chatbot.search.questions import understand
+from chatbot.search.reach import known_terms
+from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.search.rewrite import standalone_query
@@ -150,10 +152,14 @@ class Asker:
         while (yield from self._completing(hits, unread, stop)):
             hits = self.several.hits(wanted, sides)
         hits = [hit for hit in hits if hit.version not in unread]
+        asked = wanted.understanding
+        lacking = left_out(asked, known_terms(self.library, asked, wanted.names)) if asked else ()
         try:
-            found = self.several.answer(question, wanted, sides, hits)
+            found = self.several.answer(question, wanted, sides, hits, compares=not lacking)
         except (KeyError, IndexError):  # a page was erased meanwhile
             return None
+        if found:
+            yield from map(Notice, lacking)
         if found and (coming := yet_to_come(self.library, wanted.names, unread)):
             yield coming
         return found and replace(found, considered=tuple(hits))

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.records import DocumentRow, Exchange
+from ingestion.instructions import find_instructions
 
-__all__ = ["CONVERSATION", "about_conversation", "about_documents", "small_talk"]
+__all__ = ["about_conversation", "about_documents", "small_talk"]
 
-# Intents that the conversation answers.
-CONVERSATION = frozenset(("first_question", "last_question", "conversation_summary"))
 WHAT_WORKS = """Ask in your own words. What works well:
 • a figure: “What was total revenue in 2023?”, “How much did spending on health grow?”
 • what was worked out: margins, growth, shares, differences of rows you name
@@ -72,7 +71,7 @@ def _count(documents: Sequence[DocumentRow]) -> str:
 
 def _described(row: DocumentRow) -> str:
     pages = "one page" if row.pages == 1 else f"{row.pages:,} pages"
-    title = f": {' '.join(row.title.split())}" if row.title and " " in row.title.strip() else ""
+    title = f": {' '.join(row.title.split())}" if row.title and " " in row.title.strip() and not find_instructions(row.title) else ""
     return f"{row.name}{title} ({', '.join(filter(None, (row.period, row.status, pages)))})"
 
 

@@ -11,14 +11,15 @@ from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.compared.entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering
-from chatbot.comparing import Place
-from chatbot.comparing.changes import unit_text
+from chatbot.comparing import Entry, Place
+from chatbot.comparing.changes import change_between, unit_text
 from chatbot.comparing.records import Quantity
 from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.finding import Finder
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
+from ingestion.language.numbers import find_figures
 from ingestion.language.periods import YEAR
 
 __all__ = ["Several"]
@@ -28,6 +29,11 @@ MOST = re.compile(
     r"\b(?:most|more|highest|higher|largest|larger|biggest|bigger|greatest|greater|longest|longer|fastest|faster|rank|ranks|ranking)\b", re.IGNORECASE
 )
 LEAST = re.compile(r"\b(?:least|less|lowest|lower|smallest|smaller|fewest|fewer|shortest|shorter|slowest|slower)\b", re.IGNORECASE)
+# What asks how something moved, of which the figures that are found say the level.
+CHANGE = re.compile(
+    r"\b(?:grow|grew|grown|growth|rose|rise|risen|increas\w*|decreas\w*|declin\w*|fell|fall|fallen|drop\w*|chang\w*|improv\w*)\b", re.IGNORECASE
+)
+DIFFERENCE = re.compile(r"\bhow much\b.{0,60}\b(?:more|less|higher|lower|larger|smaller|bigger)\b|\bdifference\b|\bcompared?\b", re.IGNORECASE)
 # How far behind a document's name its own year stands: "Acme (fiscal 2023)".
 YEAR_BEHIND = re.compile(rf"^[\s'’s]{{0,3}}\s?\(?[^()?,;.]{{0,24}}?({YEAR})\)?", re.IGNORECASE)
 NOT_SAID = "nothing was found that answers this."
@@ -52,15 +58,18 @@ class Several:
         """The best pages of each of these groups of documents for what the question asks of it."""
         return [hit for names in groups for hit in self._finder.pages(self._query(query, names, groups))]
 
-    def answer(self, question: str, query: Query, groups: Sequence[tuple[str, ...]], hits: Sequence[Hit]) -> Answer | None:
-        """What each group says; None where fewer than two say anything. hits: their pages."""
+    def answer(self, question: str, query: Query, groups: Sequence[tuple[str, ...]], hits: Sequence[Hit], *, compares: bool) -> Answer | None:
+        """What each group says; None where fewer than two say anything. hits: their pages. compares: all whom the question names are among them."""
         prompt = build_prompt(Request(question, query.text, hits, (), (), secrets.token_hex(3), self._context_tokens))
         sides = [self._side(prompt, self._query(query, names, groups)) for names in groups]
         if sum(bool(side.text) for side in sides) < 2:
             return None
         blocks = [f"{escape_keys(_called(side.names))}:\n{side.text or NOT_SAID}" for side in sides]
-        ranked = self._ranked(question, prompt, sides)
-        answer = self._answering.checked(prompt, "\n\n".join([*ranked, *blocks]), "extractive")
+        compared = list(self._compared(question, prompt, sides)) if compares else []
+        text = "\n\n".join([*compared, *blocks])
+        answer = self._answering.checked(prompt, text, "extractive")
+        # What is put in order stands below, with its page, and is checked there.
+        answer = replace(answer, numbers=answer.numbers[len(find_figures("\n\n".join(compared))) :])
         assert query.understanding is not None
         return replace(answer, question=question, search_query=query.text, understanding=replace(query.understanding, form="several"))
 
@@ -87,21 +96,30 @@ class Several:
         asked = self._answering.judged(replace(mine, search_query=query.text, question=query.text), query.understanding, query.vector, query.names)
         return _Side(query.names, query.understanding, "\n".join(_first(self._answering.said(asked))))
 
-    def _ranked(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> list[str]:
-        """The documents in order of their figures, where the question asks for the most or the least and all have one of one unit; else nothing."""
-        sign = -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
-        figures = {side.names: figure for side in sides if side.text and sign and (figure := self._figure(prompt, side)) is not None}
-        if len(figures) < len(sides) or any(figure.doubt for figure in figures.values()) or len({figure.unit for figure in figures.values()}) > 1:
-            return []
-        ordered = sorted(figures.items(), key=lambda one: sign * _size(one[1]))
-        said = [f"{escape_keys(_called(names))} ({' '.join([figure.text, unit_text(figure)]).strip()})" for names, figure in ordered]
-        return [f"{'Highest' if sign < 0 else 'Lowest'} first: {', '.join(said)}."]
+    def _compared(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
+        """The documents in order of their figures where the question asks for the most or the least, and the difference of two where it asks for that; nothing
+        where one of them has no figure, or one that does not go with the first's."""
+        entries = [self._entry(prompt, side) for side in sides]
+        ranks = not CHANGE.search(question) and all(len(side.asked.years) == 1 for side in sides)
+        sign = 0 if not ranks else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
+        figures = [(side, entry.quantity) for side, entry in zip(sides, entries, strict=True) if entry.quantity is not None]
+        if len(figures) < len(sides) or any(figure.unit is None or figure.doubt for _, figure in figures):
+            return  # of amounts without a currency nobody knows whether they are of one
+        changes = [change_between(entries[0], entry) for entry in entries[1:]]
+        if any(change.why_not for change in changes):
+            return
+        if sign:
+            ordered = sorted(figures, key=lambda one: sign * _size(one[1]))
+            said = [f"{escape_keys(_called(side.names))}, {' '.join([figure.text, unit_text(figure)]).strip()}" for side, figure in ordered]
+            yield f"{'Highest' if sign < 0 else 'Lowest'} first: {'; '.join(said)}."
+        if len(changes) == 1 and (DIFFERENCE.search(question) or any(side.asked.compares for side in sides)):
+            yield f"{escape_keys(_called(sides[1].names))} less {escape_keys(_called(sides[0].names))}: {changes[0].formula}."
 
-    def _figure(self, prompt: Prompt, side: _Side) -> Quantity | None:
+    def _entry(self, prompt: Prompt, side: _Side) -> Entry:
         mine = _of(prompt, side.names)
         one = self._answering.checked(mine, side.text, "extractive")
         year = str(side.asked.years[0]) if len(side.asked.years) == 1 else ""
-        return read_entry(replace(one, understanding=side.asked, considered=tuple(mine.sources.values())), Place(side.names[0], year)).quantity
+        return read_entry(replace(one, understanding=side.asked, considered=tuple(mine.sources.values())), Place(side.names[0], year))
 
 
 def _size(figure: Quantity) -> float:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatbot.asking.guide import CONVERSATION, about_conversation, about_documents, small_talk
+from chatbot.asking.guide import about_conversation, about_documents, small_talk
 from chatbot.asking.lending import Lending
 from chatbot.asking.question import Ask
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.records import GUIDE, Answer, Exchange, Understanding
-from chatbot.search.intents import WHOLE, Intent, intent_of
+from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
 from chatbot.store.library import Library
 
 __all__ = ["EXPLAIN", "IN_OTHER_WORDS", "Talking"]
@@ -37,7 +37,7 @@ class Talking:
 
     def before(self, ask: Ask) -> list[Exchange]:
         """The exchanges before that are about documents, oldest first: those of the conversation whose question is no intent."""
-        return [one for one in self._lending.said(ask) if self.intent(one.user, ()) is None]
+        return [one for one in self._lending.said(ask) if intent_of(one.user) is None]
 
     def answer(self, intent: Intent, ask: Ask, question: str, said: Sequence[Exchange], *, by_model: bool) -> Answer | None:
         """The answer; None where the documents are to be searched all the same. said: of `before`. by_model: a chat model answers what asks for a whole
@@ -47,7 +47,7 @@ class Talking:
         if intent.kind == EXPLAIN:
             return None if said else _guided(EXPLAIN, question, NOTHING_TO_EXPLAIN)
         documents = [row for row in self._library.catalog.documents() if row.removed_at is None]
-        if intent.kind in CONVERSATION:
+        if intent.kind in OF_CONVERSATION:
             return _guided(intent.kind, question, about_conversation(intent.kind, said))
         return _guided(intent.kind, question, about_documents(documents) if intent.kind == "documents" else small_talk(intent.kind, documents))
 

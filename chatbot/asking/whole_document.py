@@ -17,6 +17,8 @@ from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
 from chatbot.search.sections import Section, part_of, sections
 from chatbot.store.library import Library
+from ingestion.instructions import find_instructions
+from ingestion.language.numbers import find_figures
 from ingestion.page_kinds import CONTENTS, PRIMARY_STATEMENTS
 
 __all__ = ["WHICH", "WholeDocument"]
@@ -28,6 +30,7 @@ POINTS, FIGURES, HEADINGS, FEW_HEADINGS, PAGES = 6, 4, 16, 6, 10
 # Where a document's authors sum it up themselves.
 SUMMED_UP = ("executive summary", "summary", "overview", "highlights", "introduction", "conclusion")
 MOST_LISTED = 12
+NOTHING_ALONE = "No sentence of it can stand alone: ask for what you look for in it."
 # What a title has that is no number of a file.
 NAME = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 
@@ -54,8 +57,8 @@ class WholeDocument:
         if len(scope) != 1:
             return ""
         said = message.casefold()
-        titles = [part.title for version, name in scope.items() for part in self._document(version, name).parts if part.title.casefold() in said]
-        return max(titles, key=len, default="")
+        titles = [part.name for version, name in scope.items() for part in self._document(version, name).parts]
+        return max((title for title in titles if title and title.casefold() in said), key=len, default="")
 
     def answer(self, intent: Intent, question: str, names: Sequence[str], meant: Collection[str]) -> Answer | None:
         """The answer; None where the document has no such part, so that the question is one like any other. names: of the documents that are asked, () for
@@ -87,11 +90,12 @@ class WholeDocument:
         pages = set(_of_part(part) if part else self._standing(document))
         prompt = self._prompt(question, document, pages)
         vectors = self._answering.sentence_vectors
-        points = [f"• {point}" for point in main_points(_only(prompt, pages), POINTS, vectors)]
+        points = [f"• {point}" for point in main_points(_only(prompt, pages), POINTS, vectors, after=(part.title, part.page) if part else ("", 0))]
         figures = [f"• {figure}" for figure in key_figures(prompt, FIGURES)]
         parts = [] if part else self._listed(prompt, document, FEW_HEADINGS)
         blocks = [self._title(document, part), *_block("What it says, in its own sentences:", points)]
         blocks += [*_block("Figures of its statements:", figures), *_block("Its parts:", parts)]
+        blocks += [] if points or figures else [NOTHING_ALONE]
         return self._checked(prompt, "\n\n".join(blocks), question)
 
     def _outline(self, question: str, document: _Document) -> Answer:
@@ -120,12 +124,14 @@ class WholeDocument:
 
     def _listed(self, prompt: Prompt, document: _Document, most: int) -> list[str]:
         keys = {hit.page: key for key, hit in prompt.sources.items()}
-        return [f"• “{escape_keys(part.title)}” [{keys[part.page]}]" for part in _chosen(document.parts, most) if part.page in keys]
+        parts = (part for part in _chosen(document.parts, most) if part.page in keys and not find_instructions(part.title))
+        return [f"• “{escape_keys(part.title)}” [{keys[part.page]}]" for part in parts]
 
     def _title(self, document: _Document, part: Section | None) -> str:
         stored = self._library.catalog.version(document.version)
         facts = self._library.facts(document.version)
-        title = escape_keys(" ".join(stored.title.split()) if stored and stored.title and NAME.search(stored.title) else document.name)
+        titled = stored is not None and stored.title and NAME.search(stored.title) and not find_instructions(stored.title)
+        title = escape_keys(" ".join(stored.title.split()) if stored and stored.title and titled else document.name)
         if part is not None:
             pages = f"page {part.page}" if part.page == part.last else f"pages {part.page} to {part.last}"
             return f"“{escape_keys(part.title)}” ({pages} of {title}):"
@@ -134,6 +140,9 @@ class WholeDocument:
 
     def _checked(self, prompt: Prompt, text: str, question: str) -> Answer:
         answer = self._answering.checked(prompt, text, "extractive")
+        # How many pages and headings there are is the catalogue's, and stands on no page.
+        aside = [figure.text for line in text.splitlines() if not line.startswith("•") for figure in find_figures(line)]
+        answer = replace(answer, numbers=tuple(check for check in answer.numbers if check.text not in aside))
         hits: tuple[Hit, ...] = tuple(prompt.sources.values())
         return replace(answer, question=question, considered=hits, understanding=Understanding(question, question, "summary"))
 

@@ -41,6 +41,8 @@ __all__ = ["Find", "Finder"]
 MOST_OPERANDS, MOST_PAGES = 4, 5
 # The share of a document's name from which on a question names it, and sides of a comparison at most.
 NAMED, MOST_SIDES = 0.5, 6
+# The share from which on it names all of it, by initials too.
+WHOLLY = 0.9
 # Pages of all sides of a comparison that a chat model is given beside those that answer alone, of each side at least, and of all that it is given at most.
 PAGES_OF_SIDES, LEAST_OF_SIDE, MOST_BESIDE = 12, 2, 16
 # Documents whose words a slip is put right by, at most.
@@ -78,7 +80,9 @@ class Finder:
 
     def spelled(self, query: str, names: Sequence[str]) -> str:
         """The query with slips of the keyboard put right by the words of the documents that are asked, () for all."""
-        versions = list(self._library.scope(names))[:MOST_READ]
+        versions = list(self._library.scope(names))
+        if len(versions) > MOST_READ:  # a word that one of them has is no slip
+            return query
 
         @cache
         def frequency(term: str) -> int:
@@ -91,13 +95,13 @@ class Finder:
         "tesla's net income" is no other company's."""
         scope = self._library.scope(names)
         parts = {part for name in scope.values() for part in document_parts(name) if len(part) >= SHORTEST_NAME}
-        pages = [self._library.terms(version).pages for version in list(scope)[:MOST_READ]]
+        pages = [self._library.terms(version).pages for version in scope] if len(scope) <= MOST_READ else []
         found = []
         for word in SMALL_WORD.finditer(asked.subject):
             bare = word[1] or word[0]
             of_file = bare in parts and len(scope) > 1
             rare = word[1] and count_tokens(f" {bare}") > 1  # "consultant's" is of the two hundred thousand most common pieces of words
-            rare = rare and all(of.frequency(term) <= RARE * len(of.lengths) for of in pages for term in terms(bare))
+            rare = rare and bool(pages) and all(of.frequency(term) <= RARE * len(of.lengths) for of in pages for term in terms(bare))
             if (of_file or rare) and not any(bare in name.casefold() for name in asked.names):
                 found.append(bare)
         return replace(asked, names=(*asked.names, *dict.fromkeys(found))) if found else asked
@@ -221,25 +225,33 @@ class Finder:
         return _once([*hits, *self._retriever.beginnings(version, scope[version], pages)])
 
     def groups(self, query: Query) -> list[tuple[str, ...]]:
-        """The documents that a question names, those of one name together where it has several names: of companies, of countries; in its order. [] where it
-        names one."""
+        """The documents that a question names wholly, those of one name together where it has several names, of companies, of countries; else those of the
+        several years that it names. In its order; [] where it names one, or more than are answered from side by side."""
         assert query.understanding is not None
         said = query.understanding.query
         together: dict[tuple[str, ...], list[str]] = {}
         for name in sorted(self._library.scope(query.names).values()):
-            if named_share(document_parts(name), said) >= NAMED:
+            if named_share(document_parts(name), said) >= WHOLLY:
                 together.setdefault(document_parts(name), []).append(name)
-        if len(together) < 2:
-            return [(name,) for name in self._of_years(query, [name for names in together.values() for name in names])]
+        # "Acme Beta" is neither Acme nor Beta.
+        named = {parts: names for parts, names in together.items() if not any(set(parts) < set(other) for other in together)}
         flat = said.casefold().replace("'", "").replace("’", "")
-        return [tuple(together[parts]) for parts in sorted(together, key=lambda parts: flat.find(parts[0]))][:MOST_SIDES]
+        groups = [tuple(named[parts]) for parts in sorted(named, key=lambda parts: flat.find(parts[0]))]
+        if len(groups) == 1 and len(set(query.understanding.years)) > 1:
+            groups = [(name,) for name in self._of_years(query, groups[0])]
+        return groups if 1 < len(groups) <= MOST_SIDES else []
 
     def _of_years(self, query: Query, names: Sequence[str]) -> list[str]:
-        """Those of these documents that are of years which the question names."""
+        """Those of these documents that are of one of the years which the question names, by their own names first."""
         assert query.understanding is not None
         years = set(query.understanding.years)
-        scope = sorted(self._library.scope(names).items(), key=lambda of: of[1]) if names and years else []
-        return [name for version, name in scope if years.intersection(years_of(name, self._library.facts(version)))][:MOST_SIDES]
+        called = [name for name in names if any(str(year) in name for year in years)]
+        scope = self._library.scope(names)
+        return (
+            called
+            if len(called) > 1
+            else [name for version, name in scope.items() if years.intersection(years_of(name, self._library.facts(version)))]
+        )
 
     def sides(self, query: Query) -> list[str]:
         """The documents that a question names, where it names several: those of the years that it asks for where there are such; [] where it names one."""

@@ -1,8 +1,8 @@
 """What a message asks of the chatbot itself, of the conversation, or of a document as a whole; knows how people word that, and answers nothing.
 
 A naive Bayes classifier over the words of intents.tsv and their pairs, behind a gate: a message that has a word which none of the intent's wordings has
-is a question about the documents. Of 144 wordings by another hand it tells 142, and of 637 questions about documents, half of them made to look like an
-intent, it takes 3 for one (`benchmarks/intents.py`).
+is a question about the documents. Of 144 wordings by another hand it tells 141, and of 637 questions about documents, half of them made to look like an
+intent, it takes 2 for one (`benchmarks/intents.py`).
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ from pathlib import Path
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.terms import STOP_WORDS, terms
 
-__all__ = ["WHOLE", "Intent", "intent_of"]
+__all__ = ["OF_CONVERSATION", "WHOLE", "Intent", "intent_of"]
 
 WORDINGS = Path(__file__).with_name("intents.tsv")
 # Intents that ask for a document as a whole, or for a part of it.
 WHOLE = frozenset(("summary", "outline", "chapter"))
+# Intents that the conversation answers, and whom they speak of: "Who asked the first question?" is of a transcript.
+OF_CONVERSATION = frozenset(("first_question", "last_question", "conversation_summary"))
+US = frozenset("i we me us my our mine ours you your convers chat session thread discuss dialogu far recap".split())
 # The class of questions that have no word of a subject and are asked of the documents all the same: "and the year before?"
 NONE = "none"
 CHAPTER = "chapter"
 # What stands in a message for a document's name, a part by its number, and a part by its title.
 DOCUMENT, PART = "xxdocument", "xxpart"
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|\?")
-KINDS_OF_PARTS = r"(?:chapters?|sections?|parts?|appendix|appendices|annex(?:es)?|notes?|items?|articles?|box|boxes|paragraphs?)"
+KINDS_OF_PARTS = r"(?i:chapters?|sections?|parts?|appendix|appendices|annex(?:es)?|notes?|items?|articles?|box|boxes|paragraphs?)"
 NUMBER = r"(?:\d{1,3}(?:\.\d{1,3}){0,3}[A-Za-z]?|[A-Z]|[IVXivx]{1,5}|one|two|three|four|five|six|seven|eight|nine|ten)"
-NUMBERED_PART = re.compile(rf"\b(?P<kind>{KINDS_OF_PARTS}) (?:no\.? |number )?(?P<number>{NUMBER})(?![\w.]?\w)")
+NUMBERED_PART = re.compile(rf"\b(?P<kind>{KINDS_OF_PARTS}) (?i:no\.? |number )?(?P<number>{NUMBER})(?![\w.]?\w)")
 NAMED_PART = re.compile(
     r"\b(?:(?:introductory|concluding) (?:chapter|section|part|remarks)|introduction|conclusions?|(?<=the )executive summary|foreword|preface)\b",
     re.IGNORECASE,
@@ -50,6 +53,8 @@ MOST_WORDS = 30
 SMALL_TALK = frozenset(("greeting", "thanks"))
 # Wordings that a word or pair counts as standing in beside those that have it.
 UNSEEN = 0.3
+# Wordings that have what an intent is known by, and how many times as often as questions about documents.
+FEWEST_TELLING, MORE_TELLING = 3, 4.0
 # Other intents whose wordings have a word from which on it may stand in any: "please", "show".
 COMMON_WORD = 3
 
@@ -66,11 +71,14 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """features: intent -> how many of its wordings have each; words: intent -> those of its wordings; count: intent -> of its wordings."""
+    """features: intent -> how many of its wordings have each; words: intent -> those of its wordings; count: intent -> of its wordings; telling: intent ->
+    features that its wordings have far more often than questions about documents; whole: the wordings."""
 
     features: dict[str, Counter[str]]
     words: dict[str, frozenset[str]]
     count: Counter[str]
+    telling: dict[str, frozenset[str]]
+    whole: frozenset[tuple[str, ...]]
 
 
 def intent_of(
@@ -96,7 +104,8 @@ def intent_of(
     kind = _likeliest(model, words, without="" if part else CHAPTER)
     if part and kind in {"summary", "outline", "explain"}:
         kind = CHAPTER
-    if kind == NONE:
+    known_by = kind == CHAPTER or tuple(words) in model.whole or not model.telling[kind].isdisjoint(_features(words))
+    if kind == NONE or not known_by or (kind in OF_CONVERSATION and US.isdisjoint(words)):
         return None
     if any(_speaks_of_documents(word, kind, model, known) for word in words):
         return None
@@ -126,13 +135,34 @@ def _model() -> _Model:
     features: dict[str, Counter[str]] = {}
     words: dict[str, set[str]] = {}
     count = Counter[str]()
+    whole = set[tuple[str, ...]]()
     for line in WORDINGS.read_text(encoding="utf-8").splitlines():
         kind, _, wording = line.partition("\t")
         found = _words(_without_part(_without_document(wording, ["DOC"])[1], lambda text: "HEADING" if "HEADING" in text else "")[0])
         count[kind] += 1
+        whole.add(tuple(found))
         features.setdefault(kind, Counter()).update(set(_features(found)))
         words.setdefault(kind, set()).update(found)
-    return _Model(features, {kind: frozenset(of) for kind, of in words.items()}, count)
+    return _Model(
+        features,
+        {kind: frozenset(of) for kind, of in words.items()},
+        count,
+        {kind: _telling(kind, features, count) for kind in features},
+        frozenset(whole),
+    )
+
+
+def _telling(kind: str, features: dict[str, Counter[str]], count: Counter[str]) -> frozenset[str]:
+    """What an intent is known by."""
+
+    def share(of: str, feature: str) -> float:
+        return features[of][feature] / count[of]
+
+    return frozenset(
+        feature
+        for feature, often in features[kind].items()
+        if often >= FEWEST_TELLING and share(kind, feature) >= MORE_TELLING * share(NONE, feature)
+    )
 
 
 def _words(text: str) -> list[str]:

@@ -22,7 +22,7 @@ MOST_REPEATED = 3
 MOST_OF_A_PAGE = 6
 # "1.2 Debt ..... 17", "Debt 17": a line of a list of contents.
 ENTRY = re.compile(r"(?P<title>[^\n]{3,110}?)[\s.·…_]{2,}(?P<page>\d{1,3}|[ivxl]{1,6})$|(?P<short>[^\n]{3,90}?[^\d\s.,]) (?P<last>\d{1,3})$")
-FEWEST_ENTRIES = 4
+FEWEST_ENTRIES, MOST_ENTRIES = 4, 200
 # "Chapter 3", "3.", "3.1", "II.", "Item 1A.": what a heading may begin with.
 NUMBER = re.compile(
     r"(?:(?:chapter|part|section|annex|appendix|item|article|note)\s+(?P<named>[\dIVXA-Z]{1,5}[A-Z]?(?:\.\d+)*)\b[.:)–—-]?|(?P<bare>\d{1,2}(?:\.\d{1,2}){0,2}|[IVX]{1,4})[.)]?(?=\s))\s*",
@@ -40,6 +40,12 @@ class Section:
     title: str
     page: int
     last: int
+
+    @property
+    def name(self) -> str:
+        """Its heading without that number."""
+        found = NUMBER.match(self.title)
+        return self.title[found.end() :].strip() if found else self.title
 
     @property
     def number(self) -> str:
@@ -81,18 +87,35 @@ def _numbered(found: Sequence[Section], number: str) -> Section | None:
     return Section(found[first].title, found[first].page, found[last].last)
 
 
+class _Plain(dict[int, str]):
+    """The words of pages, by number, with a blank around each; made as they are asked for."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __missing__(self, page: int) -> str:
+        self[page] = f" {' '.join(WORD.findall(self._texts[page - 1].casefold()))} "
+        return self[page]
+
+
 def _listed(texts: Sequence[str], pages: Sequence[int], labels: Mapping[str, int]) -> list[tuple[str, int]]:
     """(title, page) of the entries of lists of contents, each on the page where its title stands; [] where too few do."""
     found: list[tuple[str, int]] = []
+    plain = _Plain(texts)
     for page in sorted(pages)[:MOST_REPEATED]:
         for line in texts[page - 1].split("\n"):
             entry = ENTRY.fullmatch(" ".join(line.split()))
             if entry is None:
                 continue
             title, printed = (entry["title"] or entry["short"]).strip(" .·…_"), entry["page"] or entry["last"]
+            if len(found) == MOST_ENTRIES or not WORD.search(title):
+                continue
             physical = labels.get(printed) or (int(printed) if printed.isdigit() else 0)
             near = [at for at in (physical, physical + 1, physical - 1) if 1 <= at <= len(texts) and at not in pages]
             spaced = re.compile(r"[\W_]{0,4}".join(map(re.escape, WORD.findall(title))), re.IGNORECASE)
+            words = f" {' '.join(WORD.findall(title.casefold()))} "
+            near = [at for at in near if words in plain[at]]  # before the pattern, which is slow where a page repeats itself
             there = next(((" ".join(stands[0].split()), at) for at in near if (stands := spaced.search(texts[at - 1]))), None)
             if there and (not found or there[1] >= found[-1][1]):
                 found.append(there)

@@ -27,25 +27,20 @@ def spelled(query: str, frequency: Callable[[str], int]) -> str:
         return query
     for match in reversed(slips):
         there = {word: often for word in set(_near(match[0].casefold())) if (often := _frequency(word, frequency))}
-        # Of one stem that which is a word: in the fewest pieces.
-        if meant := max(sorted(there), key=lambda word: (there[word], -count_tokens(f" {word}")), default=""):
-            meant = meant.capitalize() if match[0][0].isupper() else meant
+        # Of one stem that which is a word.
+        if meant := max(sorted(word for word in there if count_tokens(f" {word}") == 1), key=there.__getitem__, default=""):
             query = f"{query[: match.start()]}{meant}{query[match.end() :]}"
     return query
 
 
 def _is_slip(match: re.Match[str], frequency: Callable[[str], int]) -> bool:
-    """A word that neither the documents nor the most common two hundred thousand pieces of words have; a capital within a question begins a name."""
+    """A word that neither the documents nor the most common two hundred thousand pieces of words have; a capital begins a name."""
     word = match[0]
-    if (
-        not SHORTEST <= len(word) <= LONGEST
-        or not word.isascii()
-        or (word[0].isupper() and match.start() > 0)
-        or word.casefold() in STOP_WORDS
-        or not word[1:].islower()
-    ):
+    if not SHORTEST <= len(word) <= LONGEST or not word.isascii() or not word.islower() or word.casefold() in STOP_WORDS:
         return False
-    return not _frequency(word, frequency) and count_tokens(f" {word.casefold()}") > 1
+    if match.string[match.end() :].startswith(("'", "’")) or count_tokens(f" {word.capitalize()}") == 1:  # a name without its capital
+        return False
+    return not _frequency(word, frequency) and count_tokens(f" {word}") > 1
 
 
 def _frequency(word: str, frequency: Callable[[str], int]) -> int:

@@ -43,11 +43,15 @@ def test_without_one_of_them_it_may_not_answer(other: Answer) -> None:
     assert "may not answer" in fit_text(other)
 
 
-def test_the_year_may_be_the_documents_own() -> None:
-    asked = answer("What is the deficit ceiling in 2026?", years=(2026,))
-    of_year = replace(HIT, facts=DocumentFacts("2026"))
+def test_the_year_may_be_the_documents_own_where_the_passage_names_none() -> None:
+    page = "The deficit ceiling of Norland is 3 per cent of output."
+    hit = replace(HIT, text=page, page_text=page, facts=DocumentFacts("2026"))
+    asked = replace(answer("What is the deficit ceiling in 2026?", years=(2026,)), text=f"{page} [S1]", citations=(replace(CITED, quote=page),))
     assert asked.prompt is not None
-    assert fit_of(replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": of_year}))) == ANSWERS
+    of_2026 = replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))
+    assert fit_of(of_2026) == ANSWERS
+    of_two = replace(answer("What is the deficit ceiling in 2025 and 2026?", years=(2025, 2026)), prompt=of_2026.prompt)
+    assert fit_of(of_two) == MAY_NOT_ANSWER
 
 
 def test_a_models_own_words_do_not_count() -> None:

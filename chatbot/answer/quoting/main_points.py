@@ -29,17 +29,22 @@ REPEATED_COST = 0.5
 NUMBERED = re.compile(r"(?:[IVX]{1,5}\.)?\d{1,3}(?:\.\d{1,3})*[.)]?\s+(?=[A-Z])")
 BESIDE = re.compile(r"(?:sources?|notes?|charts?|tables?|figures?|box)\b[^.]{0,30}:", re.IGNORECASE)
 POINTS_BACK, WORDS_BEFORE = frozenset("this these that those such above he she they it its their his her".split()), 8
+# Characters by which a sentence is found on its page.
+SURELY = 60
 # The share of letters below which a sentence is a line of figures or a web address.
 LETTERS = 0.7
 
 
-def main_points(prompt: Prompt, count: int, vectors: Callable[[Sequence[str]], NDArray[np.float32]] | None) -> list[str]:
+def main_points(
+    prompt: Prompt, count: int, vectors: Callable[[Sequence[str]], NDArray[np.float32]] | None, *, after: tuple[str, int] = ("", 0)
+) -> list[str]:
     """Up to so many sentences of the sources that are nearest to the middle of all of them and unlike each other, in the order of the pages, each with
-    its key. vectors: gives unit rows; without it each page's first sentence stands for it.
+    its key. vectors: gives unit rows; without it each page's first sentence stands for it. after: a heading and
+    its page, before which nothing is taken.
 
     Maximal marginal relevance (Carbonell and Goldstein, 1998) against the mean of the sentences.
     """
-    found = [(key, text) for key in prompt.sources for text in _sentences(prompt, key)]
+    found = list({text: (key, text) for key in prompt.sources for text in _sentences(prompt, key, after)}.values())
     if vectors is None or len(found) <= count:
         first = list({key: at for at, (key, _) in reversed(list(enumerate(found)))}.values())
         chosen = sorted(first)[:count] if vectors is None else list(range(len(found)))
@@ -67,15 +72,17 @@ def _newest(passage: Passage) -> str:
     return row_in_a_sentence(passage, Understanding(asked, asked, "figure", (max(years),))) if years else ""
 
 
-def _sentences(prompt: Prompt, key: str) -> Iterator[str]:
-    """The sentences of a source that can stand alone, and address no machine."""
+def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str]:
+    """The sentences of a source that can stand alone, and address no machine; on the page of a heading those below it."""
     hit = prompt.sources[key]
+    page = " ".join(hit.page_text.split())
+    begins = page.find(after[0]) if hit.page == after[1] else -1
     orders, said = orders_of(hit), 0
     for passage in page_of(hit).passages:
         text = NUMBERED.sub("", " ".join(passage.text.split()), count=1)
         if said == MOST_OF_A_PAGE:
             return
-        if _stands_alone(passage, text) and text not in orders:
+        if _stands_alone(passage, text) and text not in orders and page.find(text[:SURELY]) >= begins:
             said += 1
             yield text
 

@@ -215,7 +215,7 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: fr
     at = next(place for place, row in enumerate(rows) if row is part.row)
     asked = _topic(topics[1]) - named
     totals = [place for place, row in enumerate(rows) if place != at and _is_total_of(row, asked)]
-    totals = [place for place in totals if place > at] or totals or [place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)]
+    totals = [place for place in totals if place > at] or [place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)]
     nearest = min(totals, key=lambda place: abs(place - at), default=None)
     return [] if nearest is None else [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
 

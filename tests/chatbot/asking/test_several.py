@@ -50,11 +50,11 @@ def test_each_named_document_says_what_it_says_in_the_order_of_the_question(chat
     [
         (
             "Which had the higher budget deficit in 2025, Norland or Ostrava?",
-            "Highest first: Ostrava budget 2025 (12.1 per cent), Norland budget 2025 (3.4 per cent).",
+            "Highest first: Ostrava budget 2025, 12.1 per cent; Norland budget 2025, 3.4 per cent.",
         ),
         (
             "Which had the lower budget deficit in 2025, Norland or Ostrava?",
-            "Lowest first: Norland budget 2025 (3.4 per cent), Ostrava budget 2025 (12.1 per cent).",
+            "Lowest first: Norland budget 2025, 3.4 per cent; Ostrava budget 2025, 12.1 per cent.",
         ),
     ],
 )

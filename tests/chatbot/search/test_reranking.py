@@ -103,6 +103,7 @@ def test_whatever_fails_the_first_order_stands_and_says_why(behaviour: object) -
 
 @pytest.mark.alone
 def test_a_model_that_writes_without_end_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint_failures()  # imports the client, which counts for its seconds too
     monkeypatch.setattr(reranking, "MOST_SECONDS", 0.5)
     with Provider([Say(["hm "] * 1_000, delay=0.05)]) as provider:
         model, started = model_for(provider), time.monotonic()
