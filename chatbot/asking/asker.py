@@ -22,6 +22,7 @@ from chatbot.models import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder
+from chatbot.search.intents import WHOLE
 from chatbot.search.questions import understand
 from chatbot.search.reach import known_terms
 from chatbot.search.refusal import left_out
@@ -112,7 +113,9 @@ class Asker:
                     raise  # a page was not erased meanwhile: what is there now would not answer either
         if coming := yet_to_come(self.library, ask.names, unread):
             yield coming
-        asked = replace(asked, in_part=bool(coming or unread), around=again is not None)
+        # Whoever asks for a whole document is given its pages: that no sentence of them is like the question says nothing.
+        reason = None if intent and intent.kind in WHOLE else asked.reason
+        asked = replace(asked, in_part=bool(coming or unread), around=again is not None, reason=reason)
         if again and model is None:
             yield Notice(IN_OTHER_WORDS)
         model = model if hits else None

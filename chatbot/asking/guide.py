@@ -27,7 +27,7 @@ MOST_DOCUMENTS = 30
 def small_talk(kind: str, documents: Sequence[DocumentRow]) -> str:
     """The reply to a greeting, to thanks, to a question for help or for the prompt."""
     if kind == "thanks":
-        return "You are welcome. Ask on whenever you like; this conversation stays in the sidebar."
+        return "You are welcome. Ask on whenever you like."
     if kind == "prompt":
         return NO_PROMPT
     here = (

@@ -96,8 +96,10 @@ def intent_of(
     if len(message.split()) > MOST_WORDS:
         return None
     named, text = _without_document(" ".join(message.replace("’", "'").split()), documents)
-    text, part = _without_part(text, heading)
     model = _model()
+    # A document's parts are looked through only where something is asked of one.
+    asks = not model.telling[CHAPTER].isdisjoint(_features(_words(text)))
+    text, part = _without_part(text, heading if asks else lambda message: "")
     words = _words(text)
     if not words:
         return None

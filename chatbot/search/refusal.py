@@ -6,6 +6,7 @@ an answerable one; entity, period, measure and topic together do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,9 +63,10 @@ LEAST_STATED = 0.5
 MISSING = 0.5
 # How like the question a page counts at least that holds the rows or figures its answer is made of: they are unlike questions.
 AS_STATED = 0.6
+INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 # Words that ask for the money of a row without being printed at it.
 OF_MONEY = frozenset(
-    content_terms("spending spend spent budget budgeted cost costs amount amounts allocated allocation value total receive received")
+    content_terms("target targets spending spend spent budget budgeted cost costs amount amounts allocated allocation value total receive received")
 )
 # Words that ask how something moved: the sentence that says it has a verb of its own.
 OF_CHANGE = frozenset(
@@ -225,7 +227,8 @@ def _names_a_row(asked: Understanding, rows: Sequence[tuple[str, str]], files: S
     wanted = _words_of(asked.subject) - called - OF_MONEY
     if not wanted:
         return False
-    labelled = ((_words_of(label), around) for label, around in rows)
+    # A row is also called by its initials: "Value Added Tax (VAT)".
+    labelled = ((_words_of(called), around) for label, around in rows for called in (label, *INITIALS.findall(label)))
     return any(words and words <= wanted | called | OF_MONEY and wanted <= _words_of(around) | words for words, around in labelled)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from chatbot.tokens import count_tokens
 from ingestion.language.terms import STOP_WORDS, terms
@@ -22,7 +23,7 @@ SHORTEST, LONGEST, MOST = 6, 24, 2
 
 def spelled(query: str, frequency: Callable[[str], int]) -> str:
     """The query with slips put right, else as it is. frequency: on how many pages a term stands."""
-    slips = [match for match in WORD.finditer(query) if _is_slip(match, frequency)]
+    slips = list(islice((match for match in WORD.finditer(query) if _is_slip(match, frequency)), MOST + 1))
     if not 0 < len(slips) <= MOST:
         return query
     for match in reversed(slips):

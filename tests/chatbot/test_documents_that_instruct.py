@@ -164,5 +164,5 @@ def test_a_terminal_gets_no_control_character_and_no_forged_line(label: str, tit
     citation = Citation("S1", title or "a.pdf", 1, label, title, True)
     answer = Answer("What is it?", "What is it?", "It is 3.0 [S1].", answered=True, citations=(citation,), nearest=(PageRef(title, 2, label),))
     shown = visible(output.answer_text(answer))
-    assert len(shown.splitlines()) == 4
+    assert len(shown.splitlines()) == 5
     assert {letter for letter in shown if unicodedata.category(letter) in {"Cc", "Zl", "Zp", "Cs"}} <= {"\n", "\t"}

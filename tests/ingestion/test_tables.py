@@ -616,3 +616,33 @@ def test_a_table_that_says_so_or_repeats_its_caption_is_continued(tmp_path: Path
         (True, "Table 7: Receipts"),
         (False, ""),
     ]
+
+
+def _balance(between: Sequence[Placed], tail: Sequence[Sequence[str]]) -> list[Placed]:
+    """A statement, what stands below it, and rows without heads further down."""
+    rows = [
+        YEARS,
+        ["Cash and cash equivalents", "1,204", "1,100", "915"],
+        ["Receivables", "310", "290", "280"],
+        ["Total assets", "1,514", "1,390", "1,195"],
+        ["Total liabilities", "514", "490", "480"],
+    ]
+    return [(297, 60, "|CONSOLIDATED BALANCE SHEETS"), *grid(90, rows), *between, *grid(260, tail)]
+
+
+def test_the_second_part_of_a_table_is_under_the_heads_of_the_first(tmp_path: Path) -> None:
+    prose = [(60, 200 + 12 * line, "Commitments and contingencies are described in the notes to these statements in full.") for line in range(2)]
+    rows = [["Common stock, no par value", "400", "390", "380"], ["Retained earnings", "600", "510", "335"], ["Total equity", "1,000", "900", "715"]]
+    found = tables(tmp_path, _balance([*prose, (60, 245, "Shareholders' equity:")], rows))
+    assert [table.heads for table in found] == [tuple(YEARS[1:])] * len(found)
+    assert found[-1].rows[-1].label == "Total equity"
+    assert found[-1].caption == "CONSOLIDATED BALANCE SHEETS"
+
+
+def test_a_table_with_a_title_of_its_own_keeps_it(tmp_path: Path) -> None:
+    title = [(60, 225, "Table 2: Employees of schools by region (persons)")]
+    rows = [["Brno region", "88", "61", "27"], ["Ostrava region", "90", "60", "30"], ["Zlin region", "70", "40", "30"]]
+    found = tables(tmp_path, _balance(title, rows))
+    other = next(table for table in found if any(row.label == "Brno region" for row in table.rows))
+    assert not any(other.heads)
+    assert "BALANCE" not in other.caption
