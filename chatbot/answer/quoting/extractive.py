@@ -86,7 +86,11 @@ def extract_answer(
     """
     meant = understanding or Understanding(prompt.search_query, prompt.search_query)
     places = [
-        (key, passage, page) for key, hit in prompt.sources.items() for page in [page_of(hit).passages] for passage in page if not _is_title(passage)
+        (key, passage, page)
+        for key, hit in prompt.sources.items()
+        for page in [page_of(hit).passages]
+        for passage in page
+        if not _is_title(passage) and (meant.form == "list" or not _is_long_list(passage))
     ]
     appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
     documents = {hit.document for hit in prompt.sources.values()}
@@ -128,6 +132,11 @@ def _is_title(passage: Passage) -> bool:
         return True
     announces = passage.text.endswith(":") and not passage.is_row and "\n" not in passage.text  # and what it announces does not stand with it
     return announces or (passage.table is None and not (passage.is_row and passage.head) and is_title(passage.text))
+
+
+def _is_long_list(passage: Passage) -> bool:
+    """Whether a passage is a whole list of which one item answers who asks for no list."""
+    return "\n" in passage.text and not passage.is_row and len(passage.text.split()) > WINDOW_WORDS
 
 
 def _is_order(passage: Passage, orders: str) -> bool:
@@ -189,7 +198,8 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
         if passage.lead and passage.text in window[-1].text:  # an item of the list that it announces
             continue
         room -= len(passage.text.split())
-        ends = passage.is_row or not passage.follows or SPEAKER.match(passage.text) or _is_title(passage)
+        next_item = not is_list and not around and passage.is_item and LINE_ITEM.match(passage.text)
+        ends = next_item or passage.is_row or not passage.follows or SPEAKER.match(passage.text) or _is_title(passage)
         if ends or room < 0 or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
             break
         window.append(passage)

@@ -397,3 +397,26 @@ def test_a_sentence_is_of_its_headings_year() -> None:
     question = "What is the capital expenditure in 2025-26?"
     told = extract_answer(prompt(question, page), understand(question, question))
     assert told.startswith("The capital expenditure is estimated at 11.21")
+
+
+def test_of_a_long_list_the_item_answers_who_asks_for_no_list() -> None:
+    sectors = (
+        "roads and bridges",
+        "schools in villages",
+        "hospitals of the regions",
+        "water supply",
+        "power lines",
+        "airports",
+        "courts and prisons",
+    )
+    items = "\n".join(
+        f"({letter}) {sector} are given {at} million crowns for buildings;"
+        for letter, (at, sector) in zip("abcdefg", enumerate(sectors, 31), strict=True)
+    )
+    page = f"In the next year the following is proposed for investment:\n{items}\n"
+    asked = prompt("How much is given to hospitals of the regions for buildings?", page)
+    answer = extract_answer(asked, understand(asked.question, asked.question)).partition("\n\n")[0]
+    assert "hospitals of the regions are given 33 million" in answer
+    assert "airports" not in answer
+    whole = extract_answer(asked, replace(understand(asked.question, asked.question), form="list"))
+    assert "airports" in whole
