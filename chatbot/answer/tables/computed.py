@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
@@ -75,7 +76,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     task = Task(sources, frozenset(terms(spelled_out(asked.subject))))
     try:
-        text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, task))
+        text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, task, strict=asked.form != "figure"))
     except (MissingError, ZeroDivisionError):
         return ""
     operands = frozenset(terms(" ".join(task.labels))) if any(measure.formula for measure in measures) else frozenset[str]()
@@ -115,7 +116,8 @@ def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
     return tuple(sorted(newest + step for step in asked.relative_years or (0,)))
 
 
-def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, task: Task) -> Iterator[str]:
+def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, task: Task, *, strict: bool) -> Iterator[str]:
+    """strict: all measures must be there, as where a question asks for no figure and hardly means one."""
     # The ratio rather than the operands that the question spells out beside it.
     measure = max(measures, key=lambda one: len(one.operands))
     if not years:
@@ -137,7 +139,7 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
     elif _GROWTH.search(question) and (grown := _growth_in(measure, years[0], task)):
         yield from grown
     else:
-        yield from _stated(measures, years, task, told=not _GROWTH.search(question))
+        yield from _stated(measures, years, task, told=not _GROWTH.search(question), strict=strict)
 
 
 def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
@@ -147,9 +149,14 @@ def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
     return Measure(f"{over.name} as a share of {under.name}", (), (), (), (over.name, under.name), "100 * a / b", "%")
 
 
-def _stated(measures: Sequence[Measure], years: Sequence[int], task: Task, *, told: bool) -> Iterator[str]:
-    """Measures as they are printed, year by year. told: whether the first is what is asked for, and begins the answer in a sentence."""
-    cells = [task.cell(measure, year) for measure in measures[:MOST_STATED] for year in sorted(years, reverse=True)[:MOST_STATED]]
+def _stated(measures: Sequence[Measure], years: Sequence[int], task: Task, *, told: bool, strict: bool) -> Iterator[str]:
+    """Measures as they are printed, year by year; of those beside the first what is there, for "spend" is a measure too. told: whether the first is what is
+    asked for, and begins the answer in a sentence."""
+    newest_first = sorted(years, reverse=True)[:MOST_STATED]
+    cells = [task.cell(measures[0], year) for year in newest_first]
+    for measure in measures[1:MOST_STATED]:
+        with suppress(*([] if strict else [MissingError])):
+            cells += [task.cell(measure, year) for year in newest_first]
     of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
     if told and (sentence := in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first])):
         yield f"{sentence} [{cells[0].key}]"

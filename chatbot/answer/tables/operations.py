@@ -144,7 +144,9 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     if operation is None or first is None:
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    named = frozenset(term for name in asked.names for term in terms(name)) | frozenset(terms(re.sub(r"[\W_]+", " ", first.document)))
+    printed = frozenset(terms(" ".join(f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows)))
+    # Whom the document is about; a name that is a row's, "Greater China", says which.
+    named = frozenset(term for name in asked.names for term in terms(name)) - printed | frozenset(terms(re.sub(r"[\W_]+", " ", first.document)))
     found = _part_and_total(operation.topics, sources, named) if operation.kind == "part" else _rows(operation.topics, sources, named)
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
         found = _rows((asked.subject,), sources, named)
