@@ -36,6 +36,9 @@ CHANGE = re.compile(
 DIFFERENCE = re.compile(r"\bhow much\b.{0,60}\b(?:more|less|higher|lower|larger|smaller|bigger)\b|\bdifference\b|\bcompared?\b", re.IGNORECASE)
 # How far behind a document's name its own year stands: "Acme (fiscal 2023)".
 YEAR_BEHIND = re.compile(rf"^[\s'’s]{{0,3}}\s?\(?[^()?,;.]{{0,24}}?({YEAR})\)?", re.IGNORECASE)
+# What is left where a name was taken out: "of and of Acme", "of Acme and of ?".
+TWICE = re.compile(r"\b(of|in|for|by|from|at)\s{1,4}(?:and|or)\s{1,4}\1\b", re.IGNORECASE)
+DANGLING = re.compile(r"[\s,]{0,4}\b(?:and|or|vs\.?|versus|than|with that)(?:\s{1,4}(?:of|in|at|for|the|by)){0,3}\s{0,4}(?=[?.!,;]|$)", re.IGNORECASE)
 NOT_SAID = "nothing was found that answers this."
 
 
@@ -83,6 +86,7 @@ class Several:
         for other in groups:
             for part in set(document_parts(other[0])).difference(own_parts):
                 said = re.sub(rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?", " ", said)
+        said = DANGLING.sub("", TWICE.sub(r"\1", said))
         asked = understand(said, said)
         if own:
             asked = replace(asked, years=(own,))

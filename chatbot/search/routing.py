@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’&][^\W_]+)*")
 _COMMON = frozenset(
     """pdf doc final draft copy version the of and for a an in on report annual quarterly k q earnings results dated file document documents statement statements
     financial budget policy inc corp plc ltd co group company economic economy outlook monetary fiscal review plan strategy presentation conference press
-    minutes bulletin speech chapter part volume ch vol medium term update framework government public""".split()
+    minutes bulletin speech chapter ch part volume ch vol medium term update framework government public""".split()
 )
 _FEWEST_LETTERS = 3
 _SURE_INITIALS = 4
