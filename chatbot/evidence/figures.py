@@ -104,6 +104,7 @@ def read_figures(text: str, context: str, words: Words, tables: TablesOfPage) ->
         figure
         for figure in _other_readings(text, figures)
         if not (tables.views and _YEAR_CELL.fullmatch(figure.text) and tables.place_of(figure.start, figure.end) is None)
+        and not tables.are_several(figure.start, figure.end)
     ]
     placed = [_on_page(text, words, figure, (marks, tables), percent_said) for figure in (*figures, *others)]
     by_digits: dict[str, list[OnPage]] = defaultdict(list)

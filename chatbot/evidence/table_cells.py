@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -116,6 +116,12 @@ class TablesOfPage:
         around = [index for index in range(max(0, last - CELLS_BACK), last) if self.spans[index][0] < end and start < self.spans[index][1]]
         around = [index for index in around if self.spans[index][1] >= end] or around  # "- (1.2)" may be two cells, of which the last has the digits
         return self.places[min(around, key=lambda index: self.spans[index][1] - self.spans[index][0])] if around else None
+
+    def are_several(self, start: int, end: int) -> bool:
+        """Whether cells of one row stand side by side between these offsets: "145 150" is two amounts, and none of 145,150."""
+        first, last = bisect_left(self.starts, start), bisect_right(self.starts, end)
+        inside = {self.places[index] for index in range(first, last) if self.spans[index][1] <= end}
+        return len({(place.row, place.column) for place in inside}) > 1
 
     def marks_of(self, place: Place) -> tuple[ScaleMark | None, ScaleMark | None]:
         """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of both, the nearer one alone."""

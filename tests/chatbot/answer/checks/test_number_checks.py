@@ -178,6 +178,16 @@ def test_without_known_tables_the_value_in_its_words_is_enough() -> None:
     assert [check.status for check in check_answer(answer, prompt(tables=()))[2]] == ["supported"]
 
 
+@pytest.mark.parametrize(("scale", "status"), [("million", "supported"), ("billion", "present_elsewhere"), ("thousand", "present_elsewhere")])
+def test_two_cells_side_by_side_are_no_figure_together(scale: str, status: str) -> None:
+    lines: Lines = [("", "Furniture and fixtures", ("145", "150")), ("", "Computers", ("310", "290"))]
+    text, tables = page_of([("Property and equipment", "(in millions)", ("2022", "2021"), lines)])
+    hit = Hit("property.pdf", 1, 1, None, None, "text", None, "1:1", text=text[:50], page_text=text, tables=tables)
+    prompt_ = Prompt("?", "?", {"S1-7f3a": hit}, (), (), (), "7f3a")
+    said = f"Furniture and fixtures was 150 {scale} in 2021 [S1-7f3a]."
+    assert [check.status for check in check_answer(said, prompt_)[2]] == [status]  # not 145,150 million, rounded
+
+
 def test_tables_of_one_figure_take_no_more_than_their_size() -> None:
     lines: Lines = [("", "Total", ("0",) * 12)] * 300
     text, tables = page_of([("Noughts", "", tuple(f"Part {letter}" for letter in "abcdefghijkl"), lines)])
