@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from chatbot.store.library import AddResult, Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 
-__all__ = ["RULES", "Make", "Stores", "add_here", "add_now", "hashing", "open_chroma", "read_now"]
+__all__ = ["RULES", "Make", "Stores", "add_here", "add_now", "hashing", "of_pages", "open_chroma", "read_now"]
 
 # A chatbot over a test's own store: make(model, **settings).
 Make = Callable[..., Chatbot]
@@ -23,6 +23,13 @@ RULES = (
     "Fiscal rules\nThe deficit ceiling is 3.0 per cent of output in every year.\nA breach is reported to Parliament within 30 days.",
     "Debt\nThe debt anchor is 60 per cent of output, to be reached by 2030.\nDebt service comes to 1,577 million crowns.",
 )
+
+
+def of_pages(folder: Path, pages: Mapping[str, str]) -> Chatbot:
+    """A chatbot over documents of one page each, to be closed. pages: by file name."""
+    chatbot = Chatbot(Settings(home=folder / "home"), embedder=hashing())
+    add_now(chatbot.library, [Upload(make_pdf(folder / name, [page])) for name, page in pages.items()])
+    return chatbot
 
 
 def hashing() -> HashEmbedder:

@@ -68,9 +68,8 @@ class Asked:
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one; hasty: None by words alone.
     avoid: the text of an answer that was rated not helpful, "" for none. around: its passage is to be shown with what stands around it.
-    in_part: not all of the documents is read yet. sent: the prompt of a chat model, whose first
-    sources are those of `prompt`; shorter: another for a model to which that is too long. waited: is told the seconds to the model's first word,
-    and says what follows from it."""
+    in_part: not all of the documents is read yet. sent: the prompt of a chat model, whose first sources are those of `prompt`; shorter: another for a model
+    to which that is too long. waited: is told the seconds to the model's first word, and says what follows from it."""
 
     prompt: Prompt
     understanding: Understanding
@@ -146,9 +145,12 @@ class Answering:
         answer = Answer(prompt.question, prompt.search_query, found.text, True, citations=sure, numbers=found.numbers, prompt=prompt, model=model)
         return replace(answer, statements=found.statements)
 
-    def said(self, asked: Asked) -> str:
-        """What the pages say without a model, with its keys; "" where they do not answer."""
-        return "" if asked.reason else asked.computed or extract_answer(asked.prompt, asked.understanding, likeness=self._likeness(asked.vector))
+    def said(self, asked: Asked, *, avoid: str = "") -> str:
+        """What the pages say without a model, with its keys; "" where they do not answer. avoid: text that comes last, and nothing is computed then."""
+        if asked.reason:
+            return ""
+        computed = "" if avoid else asked.computed
+        return computed or extract_answer(asked.prompt, asked.understanding, likeness=self._likeness(asked.vector), avoid=avoid, around=asked.around)
 
     def doubt(self, asked: Asked) -> str:
         """Why the search doubts that the pages answer, in a sentence; "" where it does not."""
@@ -199,12 +201,13 @@ class Answering:
         return refusal_evidence(asked.understanding, Found(hits, asked.known, with_heads, bool(asked.computed), likeness, rows))
 
     def _likeness(self, vector: NDArray[np.float32] | None) -> Likeness | None:
-        """How near sentences are to the question; only by the embedded model, because another's endpoint would be asked for each page."""
-        if vector is None or not self._library.embedder.fingerprint.startswith(CALIBRATED):
+        """How near sentences are to the question; None where that is not measured."""
+        vectors = self.sentence_vectors
+        if vector is None or vectors is None:
             return None
 
         def near(texts: Sequence[str]) -> list[float]:
-            cosines: list[float] = (self._sentences.vectors(texts) @ vector).tolist()
+            cosines: list[float] = (vectors(texts) @ vector).tolist()
             return cosines
 
         return near
@@ -218,18 +221,16 @@ class Answering:
         if asked.reason:
             return self._refusal(asked, asked.reason)
         yield Stage("answering")
-        prompt = asked.prompt
-        extracted = partial(extract_answer, prompt, asked.understanding, likeness=self._likeness(asked.vector), around=asked.around)
-        text = asked.computed or extracted()
+        text = self.said(asked)
         if asked.avoid and says_again(text, asked.avoid):
-            other = extracted(avoid=asked.avoid)
+            other = self.said(asked, avoid=asked.avoid)
             if not says_again(other, asked.avoid):
                 yield Notice(SET_ASIDE)
                 text = other
         if not text:
             return self._refusal(asked, "not_in_excerpts")
         yield Token(text)
-        return self.checked(prompt, text, "extractive")
+        return self.checked(asked.prompt, text, "extractive")
 
     def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")

@@ -196,7 +196,7 @@ class Finder:
         of each document that it names beside another, then those that come next. query.understanding: of its question."""
         if whole := self._whole(query, hits, count):
             return whole
-        sides = self.sides(query)
+        sides = self._sides(query)
         named = [
             hit for name in sides for hit in self._retriever.search(replace(query, names=(name,), k=max(LEAST_OF_SIDE, PAGES_OF_SIDES // len(sides))))
         ]
@@ -244,23 +244,21 @@ class Finder:
     def _of_years(self, query: Query, names: Sequence[str]) -> list[str]:
         """Those of these documents that are of one of the years which the question names, by their own names first."""
         assert query.understanding is not None
-        years = set(query.understanding.years)
-        called = [name for name in names if any(str(year) in name for year in years)]
-        scope = self._library.scope(names)
-        return (
-            called
-            if len(called) > 1
-            else [name for version, name in scope.items() if years.intersection(years_of(name, self._library.facts(version)))]
-        )
+        called = [name for name in names if any(str(year) in name for year in query.understanding.years)]
+        return called if len(called) > 1 else self._dated(names, query.understanding.years)
 
-    def sides(self, query: Query) -> list[str]:
+    def _dated(self, names: Sequence[str], years: Sequence[int]) -> list[str]:
+        """Those of these documents that are of one of some years."""
+        version = {name: version for version, name in self._library.scope(names).items()} if names else {}
+        return [name for name in names if not set(years).isdisjoint(years_of(name, self._library.facts(version[name])))]
+
+    def _sides(self, query: Query) -> list[str]:
         """The documents that a question names, where it names several: those of the years that it asks for where there are such; [] where it names one."""
         assert query.understanding is not None
-        scope, years = self._library.scope(query.names), set(query.understanding.years)
-        shares = {version: named_share(document_parts(name), query.understanding.query) for version, name in scope.items()}
-        named = sorted((-share, scope[version], version) for version, share in shares.items() if share >= NAMED)
-        of_years = [name for _, name, version in named if years.intersection(years_of(name, self._library.facts(version)))]
-        sides = (of_years if len(of_years) > 1 else [name for _, name, _ in named])[:MOST_SIDES]
+        shares = {name: named_share(document_parts(name), query.understanding.query) for name in self._library.scope(query.names).values()}
+        named = sorted((name for name, share in shares.items() if share >= NAMED), key=lambda name: (-shares[name], name))
+        of_years = self._dated(named, query.understanding.years)
+        sides = (of_years if len(of_years) > 1 else named)[:MOST_SIDES]
         return sides if len(sides) > 1 else []
 
     def _with_operands(self, query: Query) -> list[Hit]:

@@ -35,7 +35,7 @@ DOCUMENT, PART = "xxdocument", "xxpart"
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|\?")
 KINDS_OF_PARTS = r"(?i:chapters?|sections?|parts?|appendix|appendices|annex(?:es)?|notes?|items?|articles?|box|boxes|paragraphs?)"
 NUMBER = r"(?:\d{1,3}(?:\.\d{1,3}){0,3}[A-Za-z]?|[A-Z]|[IVXivx]{1,5}|one|two|three|four|five|six|seven|eight|nine|ten)"
-NUMBERED_PART = re.compile(rf"\b(?P<kind>{KINDS_OF_PARTS}) (?i:no\.? |number )?(?P<number>{NUMBER})(?![\w.]?\w)")
+NUMBERED_PART = re.compile(rf"\b{KINDS_OF_PARTS} (?i:no\.? |number )?{NUMBER}(?![\w.]?\w)")
 NAMED_PART = re.compile(
     r"\b(?:(?:introductory|concluding) (?:chapter|section|part|remarks)|introduction|conclusions?|(?<=the )executive summary|foreword|preface)\b",
     re.IGNORECASE,

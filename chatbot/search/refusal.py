@@ -6,7 +6,6 @@ an answerable one; entity, period, measure and topic together do.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from chatbot.search.named import name_words, named_together, names_of
 from chatbot.search.questions import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.periods import find_periods
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import content_terms, initials_behind, terms
 
 __all__ = ["REASONS", "Found", "Likeness", "also_known", "concerns", "explain", "left_out", "likeness_of", "refusal_evidence", "unnamed", "why_not"]
 
@@ -63,7 +62,6 @@ LEAST_STATED = 0.5
 MISSING = 0.5
 # How like the question a page counts at least that holds the rows or figures its answer is made of: they are unlike questions.
 AS_STATED = 0.6
-INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 # Words that ask for the money of a row without being printed at it.
 OF_MONEY = frozenset(
     content_terms("target targets spending spend spent budget budgeted cost costs amount amounts allocated allocation value total receive received")
@@ -227,8 +225,7 @@ def _names_a_row(asked: Understanding, rows: Sequence[tuple[str, str]], files: S
     wanted = _words_of(asked.subject) - called - OF_MONEY
     if not wanted:
         return False
-    # A row is also called by its initials: "Value Added Tax (VAT)".
-    labelled = ((_words_of(called), around) for label, around in rows for called in (label, *INITIALS.findall(label)))
+    labelled = ((_words_of(called), around) for label, around in rows for called in (label, *initials_behind(label)))
     return any(words and words <= wanted | called | OF_MONEY and wanted <= _words_of(around) | words for words, around in labelled)
 
 

@@ -14,7 +14,7 @@ from ingestion.language.months import MONTH_WORDS, MONTHS, month_number
 from ingestion.language.periods import FISCAL, YEAR
 from ingestion.language.vocabulary import either
 
-__all__ = ["STOP_WORDS", "content_terms", "spelled_out", "terms", "terms_version"]
+__all__ = ["STOP_WORDS", "content_terms", "initials_behind", "spelled_out", "terms", "terms_version"]
 
 TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)*")
 # FY2018, FY18, CY2019: the year is what is searched; 2024-25 and 2024/25 stand for both years.
@@ -24,6 +24,7 @@ YEAR_RANGE = re.compile(rf"\b({YEAR})\s?[-/–]\s?(\d{{2}})\b")
 # "Mar-26", "Sept '25": the month of a year, as tables have it.
 # The letters that months begin with, looked at first, take a third of the time.
 MONTH_OF_YEAR = re.compile(rf"\b{MONTH_BEGINS}({either(MONTH_WORDS)})\.?[-–'’ ]{{1,2}}['’]?(\d\d)\b(?![-.,/]\d)", re.I)
+INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 LONGEST_TERM = 40
 # Snowball's C library keeps its state in the object, so one word goes through at a time; each word does so once.
 _stemmer = Stemmer.Stemmer("english")
@@ -70,6 +71,11 @@ def terms_version() -> str:
 def content_terms(text: str) -> list[str]:
     """The distinct search terms of a question, in order."""
     return list(dict.fromkeys(terms(text)))
+
+
+def initials_behind(label: str) -> list[str]:
+    """What a row is also called: "VAT" of "Value Added Tax (VAT)"."""
+    return INITIALS.findall(label)
 
 
 def _month(name: str) -> str:

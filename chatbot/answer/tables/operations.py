@@ -12,7 +12,7 @@ from chatbot.answer.tables.wording import decimals_of, number_text, operand, sai
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods, without_periods
-from ingestion.language.terms import content_terms, terms
+from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
 __all__ = ["Operation", "asked_operation", "by_operation"]
@@ -96,8 +96,6 @@ _ASKING = frozenset(
 # What a head says beside its year that another's bare year does not mean.
 _NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
 _TOTALS = frozenset(terms("total totals net annual"))
-# What a row is also called: "Value Added Tax (VAT)".
-_INITIALS = re.compile(r"\(([A-Z][A-Z&]{1,9})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +281,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
     """How well a question's words name a row, 0 where too few do."""
     label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
     own = label - _TOTALS or label
-    short = [frozenset(terms(found)) for found in _INITIALS.findall(row.label)]
+    short = [frozenset(terms(found)) for found in initials_behind(row.label)]
     own = next((one for one in short if one and one <= words), own)
     if not own or not any(cell is not None for cell in row.cells):
         return 0.0

@@ -9,10 +9,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.service import Chatbot
-from chatbot.settings import Settings
-from chatbot.store.library import Upload
-from tests.fakes import HashEmbedder
-from tests.pdfs import make_pdf
+from tests.stores import of_pages
 
 PAGES = {
     "Ostrava_report_2024.pdf": "Annual report of Ostrava\nNet income was 40 million crowns in 2024.\nThe company sold machines.",
@@ -22,9 +19,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def chatbot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chatbot]:
-    folder = tmp_path_factory.mktemp("names")
-    with Chatbot(Settings(home=folder / "home"), embedder=HashEmbedder(dimension=256)) as opened:
-        list(opened.add([Upload(make_pdf(folder / name, [page])) for name, page in PAGES.items()]))
+    with of_pages(tmp_path_factory.mktemp("names"), PAGES) as opened:
         yield opened
 
 
