@@ -18,15 +18,20 @@ from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_aga
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
 from chatbot.answer.tables.operations import by_operation
+from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
+from chatbot.fit import ANSWERS, fit_of
 from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.newer import superseded
 from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
+from chatbot.search.routing import document_parts, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
+from ingestion.language.sentences import sentences
+from ingestion.language.terms import content_terms, terms
 from ingestion.render import confidence_of
 
 if TYPE_CHECKING:
@@ -118,6 +123,7 @@ class Answering:
         """The question with what its pages state, and whether they may answer. names: of the documents that are asked, () for all. remembered: an answer
         that was given before and still stands. avoid: one that was rated not helpful. hasty: where words alone raise no doubt none is raised, as advice to a chat
         model, for what the sentences of the pages mean takes most of the time. Raises KeyError or IndexError where a page was erased meanwhile."""
+        understanding = replace(understanding, whose=self._whose(prompt, understanding))
         computed = remembered or self._computed(prompt, understanding)
         asked = Asked(prompt, understanding, vector, computed, self._known(prompt, understanding, names), avoid=avoid, hasty=hasty)
         if remembered or (hasty and self._why_not(replace(asked, vector=None)) is None):
@@ -180,6 +186,15 @@ class Answering:
             return ""
         return compute_answer(prompt, understanding) or work_out(prompt, understanding) or by_operation(prompt, understanding)
 
+    def _whose(self, prompt: Prompt, understanding: Understanding) -> str:
+        """The one name of the question that the first document is called by, or that the question says is whose ("Acme's debt"); "" for none or several."""
+        first = next(iter(prompt.sources.values()), None)
+        if first is None:
+            return ""
+        parts, subject = document_parts(first.document), understanding.subject
+        own = [name for name in understanding.names if named_share(parts, name) > 0 or f"{name}'s" in subject or f"{name}’s" in subject]
+        return own[0] if len(own) == 1 and is_about(self._library, first.version, own[0]) else ""
+
     def _why_not(self, asked: Asked) -> str | None:
         """None where the pages may answer, else a key of REASONS."""
         hits = tuple(asked.prompt.sources.values())
@@ -229,8 +244,25 @@ class Answering:
                 text = other
         if not text:
             return self._refusal(asked, "not_in_excerpts")
-        yield Token(text)
-        return self.checked(asked.prompt, text, "extractive")
+        answer = self.checked(asked.prompt, text, "extractive")
+        if verdict := self._verdict(asked, answer):
+            answer = self.checked(asked.prompt, f"{verdict} {text}", "extractive")
+        yield Token(with_whole_keys(answer.text, asked.prompt))
+        return answer
+
+    def _verdict(self, asked: Asked, answer: Answer) -> str:
+        """What an answer in the documents' own words begins with where yes or no would do; "" where it says so itself, or neither is asked for."""
+        question = asked.understanding.subject
+        if not asks_yes_or_no(question) or answer.text.startswith((YES, NO)):
+            return ""
+        if asked.computed and not asked.avoid:
+            return UNSAID
+        documents = {hit.document.replace("_", " ") for hit in asked.prompt.sources.values()}
+        wanted = set(content_terms(question))
+        said = sentences(KEYS_IN_BRACKETS.sub("", answer.first))
+        nearest = max(said, key=lambda sentence: len(wanted.intersection(terms(sentence))), default="")
+        fits = fit_of(replace(answer, understanding=asked.understanding)) == ANSWERS
+        return by_sentence(question, terms(" ".join([asked.understanding.whose, *documents])), nearest, fits=fits) or UNSAID
 
     def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")

@@ -12,7 +12,7 @@ from ingestion.language.measures import find_measures
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR
 from ingestion.language.scales import SCALE_WORD
-from ingestion.language.sentences import sentences
+from ingestion.language.sentences import sentences, within_sentence
 from ingestion.language.terms import terms
 from ingestion.language.units import BASIS, PERCENT, POINTS
 from ingestion.records import Row, Table
@@ -59,7 +59,7 @@ def candidates(document: str, tables: Mapping[int, Iterable[Table]]) -> Iterator
             column = max(years, key=lambda at: years[at][:4], default=-1)
             rows = [row for row in table.rows if column >= 0 and _askable(row, column)]
             for row in rows[:MOST_OF_A_TABLE]:
-                yield Example(f"What figure is given for {_in_a_sentence(row.label)} in {years[column]}?", document, page)
+                yield Example(f"What figure is given for {within_sentence(row.label)} in {years[column]}?", document, page)
 
 
 def spoken_of(passages: Iterable[tuple[int, str]]) -> dict[str, tuple[int, int]]:
@@ -111,10 +111,3 @@ def _askable(row: Row, column: int) -> bool:
     if cell is None or not FIGURE.fullmatch(cell.text) or not LABEL.fullmatch(row.label) or LEANING.search(row.label):
         return False
     return any(word.casefold() not in NAMES_NOTHING and not ONE_MONTH.fullmatch(word) for word in row.label.split())
-
-
-def _in_a_sentence(label: str) -> str:
-    """The label without its capital, where that is the sentence's and not a name's: all its other words begin small."""
-    first, _, rest = label.partition(" ")
-    named = first.isupper() or any(word[0].isupper() for word in rest.split())
-    return label if named else f"{first.lower()} {rest}"

@@ -13,7 +13,7 @@ from ingestion.language.items import ITEM, ITEM_NUMBER
 from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 
-__all__ = ["LONGEST_SENTENCE", "PLACES", "is_finished", "sentence_around", "sentence_spans", "sentences"]
+__all__ = ["LONGEST_SENTENCE", "PLACES", "is_finished", "sentence_around", "sentence_spans", "sentences", "within_sentence"]
 
 # Characters; what runs on without any stop is cut here, so that one piece never outweighs the rest of a conversation.
 LONGEST_SENTENCE = 1_000
@@ -124,6 +124,13 @@ def is_finished(text: str, *, also: str = "") -> bool:
             break
         said = said[: cited.start()].rstrip()
     return bool(FINISHED.search(said)) or (bool(also) and JOINED.sub("", text)[-1:] in set(also))
+
+
+def within_sentence(label: str) -> str:
+    """A label without its capital, where that is a sentence's and not a name's: all its other words begin small."""
+    first, _, rest = label.partition(" ")
+    named = first.isupper() or any(word[0].isupper() for word in rest.split())
+    return label if named else f"{first.lower()} {rest}".rstrip()
 
 
 def _end(text: str, match: re.Match[str]) -> int:

@@ -9,7 +9,9 @@ from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.relevance import Found, Question, asks_share, score_passages, shared_words
+from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.wording import in_a_sentence
+from chatbot.answer.verdict import asks_yes_or_no
 from chatbot.evidence.blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.mentions import agreement
 from chatbot.evidence.page import page_of
@@ -108,7 +110,7 @@ def extract_answer(
         scored = [replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid)) for one in scored]
     if not likeness:
         scored = [one for one in scored if not question.weights.keys().isdisjoint(terms(one.passage.text))]
-    return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant, around=around))
+    return "\n\n".join(_chosen(sorted(scored, key=lambda one: -one.score), meant, prompt, around=around))
 
 
 def says_again(text: str, other: str) -> bool:
@@ -151,7 +153,7 @@ def embedded(passage: Passage) -> str:
     return f"{passage.head}: {passage.text[:600]}" if passage.head and len(passage.head) < 100 else passage.text[:600]
 
 
-def _chosen(scored: Sequence[_Candidate], asked: Understanding, *, around: bool) -> Iterator[str]:
+def _chosen(scored: Sequence[_Candidate], asked: Understanding, prompt: Prompt, *, around: bool) -> Iterator[str]:
     """Best passages first, the best with what goes on from it; further ones only where nearly as likely and not said already."""
     room = MOST_LIST_WORDS if asked.form == "list" else MOST_WORDS
     said: list[set[str]] = []
@@ -169,8 +171,8 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding, *, around: bool)
         size, own = sum(len(text.split()) for text in shown), {term for text in shown for term in terms(text)}
         if (said and size > room) or any(len(own & other) >= len(own) for other in said):
             continue
-        if not said and (sentence := row_in_a_sentence(candidate.passage, asked)):
-            yield f"{escape_keys(sentence)} [{candidate.key}]"
+        if not said:
+            yield from _row_first(candidate, asked, prompt)
         said.append(own)
         quoted.update((candidate.key, passage.at) for passage in window)
         room -= size
@@ -178,6 +180,16 @@ def _chosen(scored: Sequence[_Candidate], asked: Understanding, *, around: bool)
         parts = [text if text == LEFT_OUT else f"{escape_keys(text)} [{candidate.key}]" for text in shown]
         breaks = (LEFT_OUT in (before, part) or LINE_ITEM.match(part) for before, part in pairwise(["", *parts]))
         yield "".join(("\n" if apart else " ") + part for apart, part in zip(breaks, parts, strict=True)).strip()
+
+
+def _row_first(candidate: _Candidate, asked: Understanding, prompt: Prompt) -> Iterator[str]:
+    """What a row states, in a sentence, behind yes or no where it decides that; nothing for any other passage."""
+    passage = candidate.passage
+    if passage.row is None or passage.table is None:
+        return
+    decided = decided_by(candidate.key, prompt.sources[candidate.key], passage.table, passage.row, asked) if asks_yes_or_no(asked.subject) else ""
+    if sentence := decided or row_in_a_sentence(passage, asked):
+        yield f"{escape_keys(sentence)} [{candidate.key}]"
 
 
 def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passage]:
@@ -259,7 +271,7 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
         or not all(any(map(str.isdigit, figure)) for _, figure in pairs)
     ):
         return ""
-    return in_a_sentence(passage.row.label, [(figure, head) for head, figure in pairs])
+    return in_a_sentence(passage.row.label, [(figure, head) for head, figure in pairs], asked.whose)
 
 
 def _columns(passage: Passage, asked: Understanding) -> str:

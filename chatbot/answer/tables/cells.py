@@ -17,7 +17,7 @@ from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["Cell", "Wanted", "cell_of", "columns_by_year", "find_cell", "is_planned", "newest_year", "stated_unit", "states_percent"]
+__all__ = ["OTHER", "Cell", "Wanted", "cell_of", "columns_by_year", "find_cell", "is_planned", "newest_year", "stated_unit", "states_percent"]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -32,10 +32,12 @@ TOTALS = frozenset(terms("total consolidated note"))
 OWNER = terms("attributable")[0]
 NARROWER = frozenset(
     terms(
-        "continuing discontinued noncontrolling minority comprehensive other per non long short portion maturing deferred accumulated restricted pension lease"
+        "continuing discontinued noncontrolling minority comprehensive per non long short portion maturing deferred accumulated restricted pension lease"
     )
 )
 NARROWER_COST = 0.4
+# "Other revenues" are never the revenue. No term of a search, so it is looked for in the words themselves.
+OTHER = re.compile(r"\W*other\b", re.IGNORECASE)
 # A row of "Diluted" or "Basic" is of earnings a share only under such a section; under another it counts shares.
 BARE = frozenset(terms("basic diluted"))
 PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
@@ -52,11 +54,12 @@ EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A measure in a year (None for the newest), and the terms of the question that asks for it."""
+    """A measure in a year (None for the newest), and the terms of the question that asks for it. other: it asks for what is called so."""
 
     measure: Measure
     year: int | None
     words: frozenset[str] = frozenset()
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ def _pages(measure: Measure, sources: Mapping[str, Hit]) -> Mapping[str, Hit]:
 def _fit(wanted: Wanted, row: Row) -> float:
     measure = wanted.measure
     label = [term for term in dict.fromkeys(terms(row.label)) if not term.isdecimal()]
-    if set(label) <= BARE and label and not PER_SHARE.search(row.section):
+    if (set(label) <= BARE and label and not PER_SHARE.search(row.section)) or bool(OTHER.match(row.label)) != wanted.other:
         return 0.0
     narrower = NARROWER_COST * (not (NARROWER & set(label)) <= set(terms(measure.name)))
     label = label[: label.index(OWNER)] if OWNER in label else label

@@ -7,15 +7,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 
 from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
+from chatbot.answer.tables.operations import is_compared_with
 from chatbot.answer.tables.wording import (
     MEAN_DECIMALS,
+    amount,
     decimals_of,
     in_a_sentence,
-    name_of,
     number_text,
     operand,
+    owned,
     printed,
     result_text,
     said,
@@ -24,6 +27,7 @@ from chatbot.answer.tables.wording import (
     unit_text,
 )
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
+from chatbot.answer.verdict import asks_move, by_bound, by_move
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
@@ -43,6 +47,7 @@ _AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
 _GROWTH = re.compile(r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b|% change", re.IGNORECASE)
 _SHARE = re.compile(r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
+_OTHERS = re.compile(r"\bother ((?:\w+[ ,]*){1,4})", re.IGNORECASE)
 _YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
 _PART = re.compile(PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth", re.IGNORECASE)
 # Years that are stated or worked out one by one at most; more are no question of one statement.
@@ -58,6 +63,7 @@ _PLAIN = frozenset(
         "change "
         "increase increased decrease decreased rise fall difference between compared attributable shareholders shareholder define defined definition less calculate "
         "using extract answer statement balance sheet income cash flow flows unadjusted conversion intensive healthy reasonably liquidity based data much many "
+        "expense expenses "
         "purchase purchases generate generated paid pay spend spent formerly known consolidated operation operations worth high low positive negative "
         + " ".join((*SCALE_TERMS, *CURRENCY_TERMS))
     )
@@ -74,7 +80,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if not measures or first is None or asked.form not in {"figure", "yes_no", "passage"} or _PART.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    task = Task(sources, frozenset(terms(spelled_out(asked.subject))))
+    task = Task(sources, frozenset(terms(spelled_out(asked.subject))), asked.whose, others=_asks_for_others(asked.subject, measures))
     try:
         text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, task, strict=asked.form != "figure"))
     except (MissingError, ZeroDivisionError):
@@ -93,22 +99,33 @@ def leaves_average_out(question: str, answer: str) -> bool:
 
 
 def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], operands: frozenset[str]) -> bool:
-    """Whether the question has a word beside its measures that rows of these tables have too: "deferred" tax assets, "iPhone" revenue. operands: the terms
-    of the rows that a ratio was worked out from, which a question may spell out."""
+    """Whether the question has a word beside its measures that rows of these tables have too, or that the pages put before a measure: "deferred" tax assets,
+    "iPhone" revenue. operands: the terms of the rows that a ratio was worked out from, which a question may spell out."""
     of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
     name = re.sub(r"[\W_]", "", next(iter(sources.values())).document.casefold())
     others = {
         term
         for term in content_terms(spelled_out(asked.subject))
         if term not in of_measures | _PLAIN | operands and not term.isdecimal() and term not in name
-    }
+    } - set(terms(asked.whose))
     rows = [f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows]
-    return not others.isdisjoint(terms(" ".join(rows)))
+    begins = {phrase[0] for measure in measures for phrase in (*measure.asked, *measure.printed)}
+    return not others.isdisjoint(terms(" ".join(rows))) or any(
+        word in others and after in begins for hit in sources.values() for word, after in pairwise(terms(hit.page_text))
+    )
+
+
+def _asks_for_others(question: str, measures: Sequence[Measure]) -> bool:
+    """Whether it is "other" revenue or liabilities that are asked for."""
+    behind = [tuple(terms(match[1])) for match in _OTHERS.finditer(question)]
+    return any(words[: len(phrase)] == phrase for words in behind for measure in measures for phrase in (*measure.asked, *measure.printed))
 
 
 def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
     """Those asked for, of a fiscal year the one it ends in; else steps from the document's own, or its newest."""
     newest = newest_year(tuple(sources.values()))
+    if newest is not None and is_compared_with(asked):  # "compared with 2021"
+        return (asked.years[0], newest) if asked.years[0] < newest else asked.years
     if asked.years or newest is None:
         fiscal = [period for period in asked.periods if period.kind == "fiscal" and period.end_year == period.start_year + 1]
         begun = {period.start_year for period in fiscal} - {period.end_year for period in asked.periods}
@@ -134,12 +151,12 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
         yield from _formula(
             measure, years, task, changes=bool(_CHANGE.search(question) or re.search(r"improv|better|worse", question, re.IGNORECASE))
         )
-    elif len(years) > 1 and (_GROWTH.search(question) or _CHANGE.search(question)):
-        yield from _growth(measure, years, task)
-    elif _GROWTH.search(question) and (grown := _growth_in(measure, years[0], task)):
+    elif len(years) > 1 and (_GROWTH.search(question) or _CHANGE.search(question) or asks_move(question)):
+        yield from _growth(measure, years, question, task)
+    elif (_GROWTH.search(question) or _CHANGE.search(question) or asks_move(question)) and (grown := _growth_in(measure, years[0], question, task)):
         yield from grown
     else:
-        yield from _stated(measures, years, task, told=not _GROWTH.search(question), strict=strict)
+        yield from _stated(measures, years, question, task, strict=strict)
 
 
 def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
@@ -149,21 +166,22 @@ def _share(measures: Sequence[Measure], before: set[str]) -> Measure:
     return Measure(f"{over.name} as a share of {under.name}", (), (), (), (over.name, under.name), "100 * a / b", "%")
 
 
-def _stated(measures: Sequence[Measure], years: Sequence[int], task: Task, *, told: bool, strict: bool) -> Iterator[str]:
-    """Measures as they are printed, year by year; of those beside the first what is there, for "spend" is a measure too. told: whether the first is what is
-    asked for, and begins the answer in a sentence."""
+def _stated(measures: Sequence[Measure], years: Sequence[int], question: str, task: Task, *, strict: bool) -> Iterator[str]:
+    """Measures as they are printed, year by year; of those beside the first what is there, for "spend" is a measure too. The first begins the answer in a
+    sentence where it is what is asked for, behind yes or no where it is held against an amount."""
     newest_first = sorted(years, reverse=True)[:MOST_STATED]
     cells = [task.cell(measures[0], year) for year in newest_first]
     for measure in measures[1:MOST_STATED]:
         with suppress(*([] if strict else [MissingError])):
             cells += [task.cell(measure, year) for year in newest_first]
     of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
-    if told and (sentence := in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first])):
-        yield f"{sentence} [{cells[0].key}]"
+    sentence = in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first], task.whose)
+    if sentence and not _GROWTH.search(question):
+        yield f"{by_bound(question, amount(cells[0])) if len(years) == 1 else ''} {sentence} [{cells[0].key}]".strip()
     yield from said(cells)
 
 
-def _growth(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]:
+def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
     first, last = min(years), max(years)
     before, after = task.cell(measure, first), task.cell(measure, last)
     if (before.scale, before.percent) != (after.scale, after.percent):
@@ -171,8 +189,9 @@ def _growth(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]
     change = after.value - before.value
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
     # "The deficit rose from -3.7 to -2.9" says the contrary of its row.
-    name = after.label if min(before.value, after.value) < 0 and before.label == after.label else name_of(measure)
-    text = f"{name} {direction} from {before.text} ({first}) to {after.text} ({last}){unit_text(after)}: "
+    name = owned(task.whose, after.label if min(before.value, after.value) < 0 and before.label == after.label else measure.name)
+    verdict = by_move(question, (first, amount(before)), (last, amount(after)))
+    text = f"{verdict} {name} {direction} from {before.text} ({first}) to {after.text} ({last}){unit_text(after)}: "
     decimals = decimals_of([after, before])
     if after.percent:
         text += f"{operand(after)} - {operand(before)} = {change:.{decimals}f} percentage points."
@@ -181,16 +200,16 @@ def _growth(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str]
         # Of a base below zero a percentage says nothing.
         growth = f"; 100 × ({operand(after)} - {before.text}) / {before.text} = {100 * change / before.value:.1f}%" if before.value > 0 else ""
         text += f"{growth}."
-    yield text
+    yield text.strip()
     yield from said([after, before])
 
 
-def _growth_in(measure: Measure, year: int, task: Task) -> list[str]:
+def _growth_in(measure: Measure, year: int, question: str, task: Task) -> list[str]:
     """Growth against the year before; none where one of the two is not printed, or the question asks for what is a change itself."""
     if any(_GROWTH.search(" ".join(phrase)) for phrase in (*measure.asked, *measure.printed)):
         return []
     try:
-        return list(_growth(measure, (year - 1, year), task))
+        return list(_growth(measure, (year - 1, year), question, task))
     except MissingError:
         return []
 
@@ -210,7 +229,7 @@ def _formula(measure: Measure, years: Sequence[int], task: Task, *, changes: boo
             if not worked:
                 raise
     for year, one in worked:
-        yield f"{name_of(measure)} ({year}) = {one.written} = {printed(one, measure)}{scale_text(one, measure)}."
+        yield f"{owned(task.whose, measure.name)} ({year}) = {one.written} = {printed(one, measure)}{scale_text(one, measure)}."
     yield from said([cell for _, one in worked for cell in one.cells])
 
 
@@ -223,6 +242,6 @@ def _average(measure: Measure, years: Sequence[int], task: Task) -> Iterator[str
     terms_ = " + ".join(printed(one, measure) for one in worked)
     result = result_text(mean, measure) if measure.unit else number_text(mean, MEAN_DECIMALS)
     cells = [cell for one in worked for cell in one.cells]
-    label = f"{name_of(measure)}, average of {chosen[0]}-{chosen[-1]}"
+    label = f"{owned(task.whose, measure.name)}, average of {chosen[0]}-{chosen[-1]}"
     yield f"{label}: ({terms_}) / {len(worked)} = {result}{scale_text(worked[0], measure)}. {each}{'.' if each else ''}".strip()
     yield from said(cells)

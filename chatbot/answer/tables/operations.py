@@ -7,15 +7,30 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import Cell, cell_of, columns_by_year, is_planned
-from chatbot.answer.tables.wording import decimals_of, number_text, operand, said, short_head, unit_text
+from chatbot.answer.tables.cells import OTHER, Cell, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.wording import (
+    amount,
+    decimals_of,
+    in_a_sentence,
+    number_text,
+    operand,
+    owned,
+    said,
+    short_head,
+    stated_value,
+    unit_text,
+)
+from chatbot.answer.verdict import LEAST_OF_A_BOUND, asks_move, asks_yes_or_no, bound_of, by_bound, by_move
 from chatbot.records import Hit, Prompt, Understanding
+from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import find_figures
+from ingestion.language.opposites import MOVES, TOLD_LESS, TOLD_MORE
 from ingestion.language.periods import find_periods, without_periods
+from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["Operation", "asked_operation", "by_operation"]
+__all__ = ["Operation", "asked_operation", "by_operation", "decided_by", "is_compared_with"]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption and heads must have.
 LEAST_SAID, LEAST_COVERED = 0.6, 0.6
@@ -83,6 +98,8 @@ _OF_TOTAL = re.compile(
     r"(?P<part>.{2,100})",
     re.IGNORECASE,
 )
+# "Other liabilities" are another row than liabilities.
+_OTHER = re.compile(r"\bother (?!compan|countr|document|year|than\b)", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bdifference between (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
 _SUM_OF = re.compile(r"\b(?:sum|total) of (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
 # Words that say what is to be done, or go with any figure.
@@ -95,13 +112,17 @@ _ASKING = frozenset(
 )
 # What a head says beside its year that another's bare year does not mean.
 _NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
+# Words of a question that say which way, or how much.
+_OF_BOUNDS = frozenset(
+    terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS, "least most above below over under exceed")))
+)
 _TOTALS = frozenset(terms("total totals net annual"))
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """kind: "growth" | "change" | "mean" | "sum" | "ratio" | "share" | "part", a share of the total of a row's table | "plan", actual
-    less budget. topics: the words of each operand's row."""
+    less budget | "bound", one figure that is held against an amount. topics: the words of each operand's row."""
 
     kind: str
     topics: tuple[str, ...]
@@ -110,15 +131,15 @@ class Operation:
 def asked_operation(question: str) -> Operation | None:
     """The one operation that a question asks for; None for none, or for one upon another, "the change in the average"."""
     text = without_periods(question)
+    if asks_yes_or_no(question) and (asks_move(question) or bound_of(question) is not None):
+        return Operation("bound" if bound_of(question) is not None and not asks_move(question) else "change", (text,))
     if _MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text)):
         return None
     if _HOW_MUCH.search(text) and _AGAINST_PLAN.search(text):
         return Operation("plan", (_AGAINST_PLAN.sub(" ", text),))
-    for kind, pattern in _OF_TWO:
-        if (found := pattern.search(text)) and not _CHANGE.search(text):
+    for kind, pattern in () if _CHANGE.search(text) else (*_OF_TWO, ("part", _OF_TOTAL)):
+        if found := pattern.search(text):
             return Operation(kind, (found["part"], found["whole"]))
-    if (found := _OF_TOTAL.search(text)) and not _CHANGE.search(text):
-        return Operation("part", (found["part"], found["whole"]))
     if _GROWTH.search(text):
         return Operation("growth", (text,))
     if found := _BETWEEN.search(text):
@@ -151,17 +172,42 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
     if not found:
         return ""
     try:
-        return "\n\n".join(_KINDS[operation.kind](found, _years(asked, found)))
+        years = _years(asked, found)
+        name, colon, rest = "\n\n".join(_KINDS[operation.kind](found, years)).partition(":")
+        return f"{_verdict(asked.subject, operation.kind, found, years)} {owned(asked.whose, name)}{colon}{rest}".strip()
     except (_NoCellError, ZeroDivisionError):
         return ""
 
 
+def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
+    """Yes or no, and the figures of a row that decide it, in a sentence; "" where they do not, or the row lacks most of the question's words. key: of its
+    page."""
+    topic = _topic(without_periods(asked.subject)) - _OF_BOUNDS - frozenset(terms(f"{asked.whose} {re.sub(r'[^A-Za-z0-9]+', ' ', hit.document)}"))
+    there = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
+    if not topic or len(topic & there) < LEAST_OF_A_BOUND * len(topic) or bool(OTHER.match(row.label)) != bool(_OTHER.search(asked.subject)):
+        return ""
+    found = _Found(key, hit, table, row, columns_by_year(table, content_terms(asked.subject)))
+    kind = "bound" if bound_of(asked.subject) is not None and not asks_move(asked.subject) else "change"
+    try:
+        years = _years(asked, [found])
+        verdict = _verdict(asked.subject, kind, [found], years)
+        cells = [found.cell(_one_year([found], years))] if kind == "bound" else _pair([found], years)[::-1]
+    except _NoCellError:
+        return ""
+    said_of = in_a_sentence(row.label, [(stated_value(cell), cell.head) for cell in cells], asked.whose)
+    return f"{verdict} {said_of}" if verdict and said_of else ""
+
+
 def _years(asked: Understanding, found: Sequence[_Found]) -> list[int]:
     """Those asked for; where the only one is what another is compared with, with the newest of the row."""
-    years = sorted(set(asked.years))
-    first = asked.subject.find(str(years[0])) if len(years) == 1 else -1
-    newest = max(found[0].columns, default=0)
-    return [*years, newest] if first >= 0 and years[0] < newest and _SINCE.search(asked.subject[:first]) else years
+    years, newest = sorted(set(asked.years)), max(found[0].columns, default=0)
+    return [*years, newest] if is_compared_with(asked) and years[0] < newest else years
+
+
+def is_compared_with(asked: Understanding) -> bool:
+    """Whether the only year that a question names is what another is compared with: "since 2021"."""
+    first = asked.subject.find(str(asked.years[0])) if len(asked.years) == 1 else -1
+    return first >= 0 and _SINCE.search(asked.subject[:first]) is not None
 
 
 class _NoCellError(Exception):
@@ -255,6 +301,7 @@ def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, withi
     """The row that a topic's words name best; None where none does, or another with other figures does as well. within: words of its table."""
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - named or _topic(topic)
+    others = bool(_OTHER.search(topic))
     scored: list[tuple[float, _Found]] = []
     for key, hit in sources.items():
         labels = frozenset(terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows)))
@@ -264,7 +311,7 @@ def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, withi
             if within and within.isdisjoint(around | frozenset(terms(" ".join(f"{row.section} {row.label}" for row in table.rows)))):
                 continue
             for row in table.rows if columns else ():
-                if within and any("%" in cell.text for cell in row.cells[:1] if cell):
+                if (within and any("%" in cell.text for cell in row.cells[:1] if cell)) or bool(OTHER.match(row.label)) != others:
                     continue
                 own = frozenset(terms(f"{row.label} {row.section}")) | around
                 if labels.isdisjoint(asked - own) and (score := _score(row, words, asked, around)):  # no other row is named by what this one lacks
@@ -351,6 +398,24 @@ def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     yield from said([after, before])
 
 
+def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[int]) -> str:
+    """Yes or no, where it is asked whether a row's figure rose or fell, or is above an amount."""
+    if kind == "bound":
+        return by_bound(question, amount(rows[0].cell(_one_year(rows, years))))
+    if kind not in ("change", "growth") or len(rows) != 1:
+        return ""
+    pair = _pair(rows, years)
+    at = {rows[0].table.heads[column]: year for year, column in rows[0].columns.items()}
+    before, after = ((at.get(cell.head, 0), amount(cell)) for cell in pair)
+    return by_move(question, before, after)
+
+
+def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    cell = rows[0].cell(_one_year(rows, years))
+    yield f"{in_a_sentence(cell.label, [(stated_value(cell), cell.head)])} [{cell.key}]"
+    yield from said([cell])
+
+
 def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     found, year = rows[0], years[-1] if years else max(rows[0].columns)
     planned = [at for at, head in enumerate(found.table.heads) if is_planned(head) and any(one.start_year == year for one in find_periods(head))]
@@ -424,4 +489,14 @@ def _line(text: str) -> str:
     return " ".join(text.replace(":", " ").split())
 
 
-_KINDS = {"growth": _growth, "change": _change, "mean": _mean, "sum": _sum, "ratio": _ratio, "share": _share, "part": _share, "plan": _plan}
+_KINDS = {
+    "growth": _growth,
+    "change": _change,
+    "mean": _mean,
+    "sum": _sum,
+    "ratio": _ratio,
+    "share": _share,
+    "part": _share,
+    "plan": _plan,
+    "bound": _stated,
+}

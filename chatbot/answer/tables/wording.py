@@ -7,20 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatbot.answer.tables.cells import Cell
+from chatbot.answer.verdict import Amount
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
 from ingestion.language.scales import SCALE_NAMES
+from ingestion.language.sentences import within_sentence
 
 __all__ = [
     "MEAN_DECIMALS",
     "Worked",
+    "amount",
     "decimals_of",
     "in_a_sentence",
-    "name_of",
     "number_text",
     "operand",
+    "owned",
     "printed",
     "result_text",
     "said",
@@ -49,16 +52,30 @@ class Worked:
     cells: tuple[Cell, ...]
 
 
+def amount(cell: Cell) -> Amount:
+    """What of a cell a verdict is made from."""
+    figures = find_figures(cell.text)
+    return Amount(cell.value, cell.scale, cell.percent, figures[0].unit if figures and not cell.percent else None)
+
+
 def operand(cell: Cell) -> str:
     """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 - (-80)"."""
     return cell.text if cell.value >= 0 or "(" in cell.text else f"({cell.text})"
 
 
-def in_a_sentence(label: str, stated: Sequence[tuple[str, str]]) -> str:
-    """A row's label with its figures, "Net sales were $ 19,222 million (2017) and $ 20,628 million (2016)."; "" for a label that is no name of anything, and
-    for figures under one head.
+def owned(whose: str, label: str) -> str:
+    """A label as a sentence begins with it: "Acme's net sales" with a name that it lacks, "Net sales" without one."""
+    if not whose or whose.casefold() in label.casefold():
+        return f"{label[:1].upper()}{label[1:]}"
+    ending = "'" if whose.endswith("s") else "'s"
+    return f"{whose}{ending} {within_sentence(label)}"
 
-    stated: (figure with its unit, its column's head) of each."""
+
+def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = "") -> str:
+    """A row's label with its figures, "Acme's net sales were $ 19,222 million (2017) and $ 20,628 million (2016)."; "" for a label that is no name of
+    anything, and for figures under one head.
+
+    stated: (figure with its unit, its column's head) of each. whose: a name, "" for none."""
     name = _MARKS_OF_NOTES.sub("", " ".join(label.split())).strip(" :.–-")
     if not name or not name[0].isalpha() or len(name) > LONGEST_NAME:
         return ""
@@ -68,7 +85,7 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]]) -> str:
     if len(set(heads)) < len(heads):
         return ""
     figures = [f"{_SET_APART.sub('', figure)} ({head})" for (figure, _), head in zip(stated, heads, strict=True)]
-    return f"{name[0].upper()}{name[1:]} {verb} {' and '.join(figures)}."
+    return f"{owned(whose, name)} {verb} {' and '.join(figures)}."
 
 
 def short_head(head: str) -> str:
@@ -99,11 +116,6 @@ def _read(cells: Sequence[Cell]) -> str:
     return "; ".join(pairs) + unit_text(cells[0])
 
 
-def name_of(measure: Measure) -> str:
-    """A measure's name as a line begins with it."""
-    return measure.name[:1].upper() + measure.name[1:]
-
-
 def result_text(value: float, measure: Measure) -> str:
     """A ratio in its measure's unit; small ones with four decimals."""
     if measure.unit == "%":
@@ -127,7 +139,8 @@ def scale_text(one: Worked, measure: Measure) -> str:
 
 def unit_text(cell: Cell) -> str:
     """What follows a cell's figure: its table's unit."""
-    return f", {cell.unit}" if cell.unit else ""
+    unit = cell.unit.lower() if cell.unit.isupper() else re.sub(r"\AIn\b", "in", cell.unit)
+    return f", {unit}" if unit else ""
 
 
 def decimals_of(cells: Sequence[Cell]) -> int:

@@ -42,15 +42,18 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is worked out from which pages. words: of the question. labels: gets those of the rows that were used."""
+    """What is worked out from which pages. words: of the question. whose: as in Understanding. others: "other" revenue is asked for. labels:
+    gets those of the rows that were used."""
 
     sources: Mapping[str, Hit]
     words: frozenset[str]
+    whose: str = ""
+    others: bool = False
     labels: list[str] = field(default_factory=list)
 
     def cell(self, measure: Measure, year: int | None) -> Cell:
         """Raises MissingError."""
-        wanted = Wanted(measure, year, self.words)
+        wanted = Wanted(measure, year, self.words, self.others)
         found = find_cell(wanted, self.sources)
         if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, wanted):
             raise MissingError(measure.name)

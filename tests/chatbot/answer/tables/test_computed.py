@@ -189,7 +189,7 @@ def sectioned(rows: list[tuple[str, list[str]]], section: str, **others: object)
 def test_a_rate_changes_in_points_whatever_says_that_it_is_one(section: str) -> None:
     page = sectioned([("Public debt", ["65.0", "68.4"])], section, kind="forecast", unit="")
     text = computed("change in public debt 2023 to 2024", ("public debt",), (2023, 2024), page)
-    unit = section.rpartition(" > ")[2].strip("()")
+    unit = section.rpartition(" > ")[2].strip("()").replace("In", "in")
     assert text.split("\n\n")[0] == f"Public debt fell from 68.4 (2023) to 65.0 (2024), {unit}: 65.0 - 68.4 = -3.4 percentage points."
     assert f"(2024: 65.0, {unit})" in computed("public debt 2024", ("public debt",), (2024,), page)
     for rows, unit in ((["65.0", "68.4"], "(percent)"), (["65.0%", "68.4%"], "")):
@@ -287,3 +287,45 @@ def test_a_balance_at_the_years_end_is_not_averaged() -> None:
     measures = ("days sales outstanding", "accounts receivable", "revenue")
     assert "365 × 500 / 3,650 = 50.00 days" in computed("days of sales in year-end receivables in 2024", measures, (2024,), income, balance)
     assert "= 40.00 days" in computed("days of sales in receivables in 2024", measures, (2024,), income, balance)
+
+
+def test_other_revenue_is_not_the_revenue() -> None:
+    page = made([("Sales to members", ["90", "80"]), ("Other revenue", ["7", "6"]), ("Total revenue", ["97", "86"])], kind="income_statement")
+    assert computed("revenue 2024", ("revenue",), (2024,), page).startswith("Total revenue was 97")
+    assert computed("What was other revenue in 2024?", ("revenue",), (2024,), page).startswith("Other revenue was 7")
+    alone = made([("Other revenue", ["7", "6"])], kind="income_statement")
+    assert computed("revenue 2024", ("revenue",), (2024,), alone) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("Did net income increase in 2024?", "Yes. Net income rose from 150 (2023) to 200 (2024)"),
+        ("Was net income lower in 2024 than in 2023?", "No. Net income rose from 150"),
+        ("Was net income higher in 2023 than in 2024?", "No. Net income rose from 150"),
+        ("Did net income rise by more than 40% in 2024?", "No. Net income rose from 150"),
+        ("Did net income rise by at least 30% in 2024?", "Yes. Net income rose from 150"),
+        ("Is net income above $180 million in 2024?", "Yes. Net income was 200 million (2024)."),
+        ("Is net income above 180 in 2024?", "Net income was 200 million (2024)."),  # 180 of what?
+        ("Is net income above 180 billion euros in 2024?", "No. Net income was 200 million (2024)."),
+        ("Did net income not increase in 2024?", "Net income rose from 150"),
+    ],
+)
+def test_yes_or_no_stands_before_the_figures_that_decide_it(question: str, begins: str) -> None:
+    page = made([("Net income", ["200", "150"])], kind="income_statement", unit="(in millions)")
+    text = computed(question, ("net income",), (2023, 2024) if "2023" in question else (2024,), page)
+    assert text.startswith(begins)
+
+
+def test_a_sentence_says_whose_a_figure_is() -> None:
+    page = made([("Net income", ["200", "150"])], kind="income_statement", unit="(in millions)")
+    prompt = Prompt("q", "q", {"S1-7f3a": page}, (), (), (), "7f3a")
+    asked = Understanding("q", "net income of Tern", "figure", (2024,), measures=("net income",), whose="Tern")
+    assert compute_answer(prompt, asked).startswith("Tern's net income was 200 million (2024).")
+
+
+def test_what_pages_put_before_a_measure_makes_it_narrower() -> None:
+    page = made([("Net sales", ["200", "150"])])
+    page = replace(page, page_text=f"{page.page_text}Tablet net sales fell in both years.")
+    assert computed("Were tablet sales lower in 2024?", ("revenue",), (2024,), page) == ""
+    assert computed("Were sales lower in 2024?", ("revenue",), (2024,), page).startswith("No. Revenue rose")

@@ -1,0 +1,162 @@
+"""Whether a question is answered by yes or no, and by which: by two figures of which it asks whether one is higher, by one and the bound it names, or by a
+sentence that says, or denies, what it asks; knows no page.
+
+What is in doubt is neither. Of the 120 questions of benchmarks/yes_no.py yes or no is said to 47, to 46 of them rightly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from ingestion.language.numbers import Figure, find_figures
+from ingestion.language.opposites import DENIALS, MOVES, OPPOSITES, TOLD_LESS, TOLD_MORE
+from ingestion.language.periods import find_periods
+from ingestion.language.terms import content_terms, terms
+
+__all__ = ["LEAST_OF_A_BOUND", "NO", "UNSAID", "YES", "Amount", "asks_move", "asks_yes_or_no", "bound_of", "by_bound", "by_move", "by_sentence"]
+
+YES, NO = "Yes.", "No."
+# Said before what comes nearest.
+UNSAID = "The documents do not say yes or no; nearest is this."
+# The share of a question's words that a sentence must have to be a yes or a no to it, and that one with a figure must have for it to be the one meant.
+LEAST_SAID, LEAST_OF_A_BOUND = 0.65, 0.5
+
+_ASKS = re.compile(
+    r"\W*(?:and |so |but )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must)(?:n['’]t)? \w", re.IGNORECASE
+)
+# "Can you tell me", "do you know what", "is it higher or lower": asked for more than yes or no.
+_ASKS_MORE = re.compile(r"\b(?:can|could|would|will|do|did) (?:you|we|i)\b|\b(?:what|which|who|whom|whose|how|when|where|why|or)\b", re.IGNORECASE)
+_ABOVE = r"(?:above|over|more than|higher than|greater than|larger than|bigger than|exceed(?:s|ed|ing)?|surpass(?:es|ed)?|top(?:s|ped)?)"
+_BELOW = r"(?:below|under|less than|lower than|smaller than|fewer than)"
+_BOUND = re.compile(
+    rf"(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW})|(?P<least>at least)|(?P<most>at most|no more than|up to)) (?:the |about |some )?$", re.IGNORECASE
+)
+# "By more than 10%" is of the change, "rose above 10%" of what came of it.
+_BY = re.compile(r"\bby (?:\w+ ){1,3}$", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A figure of a table. value: as printed; scale: of its table or its own, 1 where none is stated. unit: currency code, None where none is printed. percent:
+    it is a percentage."""
+
+    value: float
+    scale: float = 1.0
+    percent: bool = False
+    unit: str | None = None
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Whether yes or no would answer it: of "Is it higher or lower?" and "Can you list them?" neither would."""
+    return bool(_ASKS.match(question)) and not _ASKS_MORE.search(question)
+
+
+def asks_move(question: str) -> bool:
+    """Whether it is asked if something rose or fell, or is more or less than before."""
+    words = _words(question)
+    return asks_yes_or_no(question) and not words.isdisjoint(MOVES[0] | MOVES[1])
+
+
+def bound_of(question: str) -> tuple[Figure, str] | None:
+    """The amount that a question holds a figure against, and how: "above", "below", "least" or "most"; None where it names none, or several."""
+    found = [(figure, match.lastgroup or "") for figure in find_figures(question) if (match := _BOUND.search(question[: figure.start]))]
+    return found[0] if len(found) == 1 else None
+
+
+def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: bool) -> str:
+    """YES or NO where a sentence says or denies what is asked, or all its figures of the kind of a bound are on one side of it; "" where that is in doubt.
+
+    names: words of the question that the sentence may lack: whom its document is about. fits: subject, measure and period stand there."""
+    asked = {term for term in content_terms(question) if not term[0].isdigit()} - set(names)
+    if not asks_yes_or_no(question) or _denies(question) or not asked:
+        return ""
+    there, said = asked & set(terms(sentence)), _words(sentence)
+    if bound_of(question) is not None:
+        return _all_by_bound(question, sentence) if len(there) >= LEAST_OF_A_BOUND * len(asked) and not _denies(sentence) else ""
+    own = _words(question)
+    if _THAN.search(question) or len(there) < LEAST_SAID * len(asked):
+        return ""
+    if _denies(_IN_BRACKETS.sub(" ", sentence)):  # where a row's heads are read out
+        return NO
+    if asks_move(question) and any(own & one and said & other and not said & one and not own & other for one, other in (MOVES, MOVES[::-1])):
+        return NO
+    opposed = any(own & one and said & other and not said & one for pair in OPPOSITES for one, other in (pair, pair[::-1]))
+    return YES if fits and not opposed and said.isdisjoint(TOLD_LESS - own) else ""
+
+
+def _all_by_bound(question: str, sentence: str) -> str:
+    """What all figures of a sentence say that are of a bound's kind; "" where they do not say the same, or one is about as large as the bound."""
+    (bound, _) = bound_of(question) or (None, "")
+    if bound is None:
+        return ""
+    of_kind = [figure for figure in find_figures(sentence) if (figure.percent, figure.scale == 1) == (bound.percent, bound.scale == 1)]
+    if any(figure.value * figure.scale == bound.value * bound.scale for figure in of_kind):
+        return ""
+    said = {by_bound(question, Amount(one.value, one.scale, one.percent == "percent", None if one.percent else one.unit)) for one in of_kind}
+    return said.pop() if len(said) == 1 else ""
+
+
+def by_bound(question: str, stated: Amount) -> str:
+    """YES or NO where a figure is held against an amount of its own kind; "" where that is in doubt."""
+    bound = bound_of(question)
+    if bound is None or not asks_yes_or_no(question) or _denies(question) or stated.value < 0:
+        return ""
+    figure, how = bound
+    alike = (figure.percent == "percent") == stated.percent and figure.percent != "points" and (figure.scale == 1) == (stated.scale == 1)
+    if not alike or (stated.unit and figure.unit and stated.unit != figure.unit):
+        return ""
+    return _holds(stated.value * stated.scale, how, figure.value * figure.scale)
+
+
+def by_move(question: str, before: tuple[int, Amount], after: tuple[int, Amount]) -> str:
+    """YES or NO where it is asked whether a figure rose or fell, or is higher or lower than another year's, if so by how much; "" where that is in doubt.
+
+    before, after: the two years in order, each with its figure."""
+    words = _words(question)
+    ups, downs = (bool(words & (moves | told)) for moves, told in zip(MOVES, (TOLD_MORE, TOLD_LESS), strict=True))
+    (first, one), (last, other) = before, after
+    bound = bound_of(question)
+    base = None if bound else _year_after_than(question)
+    if bound is not None and not _BY.search(question[: bound[0].start]):
+        return by_bound(question, after[1])
+    if bound is not None:  # "by more than 10%" says no direction
+        cleared = _words(_THAN.split(question)[0]) - TOLD_MORE - TOLD_LESS
+        ups, downs = (bool(cleared & moves) for moves in MOVES)
+    if ups == downs or not asks_yes_or_no(question) or _denies(question) or min(one.value, other.value) < 0:
+        return ""
+    if base == last:
+        one, other = other, one
+    elif base not in (None, first):
+        return ""
+    change = (other.value - one.value) * (1 if ups else -1)
+    if change <= 0 or bound is None:
+        return YES if change > 0 else NO
+    figure, how = bound
+    if figure.percent == "percent" and not one.percent:
+        return _holds(100 * change / one.value, how, figure.value) if one.value else ""
+    if figure.percent == "points":
+        return _holds(change, how, figure.value) if one.percent and figure.unit == "percentage points" else ""
+    return by_bound(question, replace(one, value=change))
+
+
+def _holds(value: float, how: str, bound: float) -> str:
+    holds = {"above": value > bound, "below": value < bound, "least": value >= bound, "most": value <= bound}[how]
+    return YES if holds else NO
+
+
+def _year_after_than(question: str) -> int | None:
+    """The year that another is compared with."""
+    _, than, behind = question.partition(" than ")
+    return next((period.end_year for period in find_periods(behind)), None) if than else None
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z]+", text.casefold().replace("'", "").replace("’", "")))
+
+
+def _denies(text: str) -> bool:
+    return not _words(text).isdisjoint(DENIALS | {"none"})
