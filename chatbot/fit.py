@@ -37,8 +37,11 @@ def fit_of(answer: Answer) -> str:
 
 
 def fit_text(answer: Answer) -> str:
-    """What is said of it below an answer; "" where its own words say it."""
-    return SAID.get(fit_of(answer), "") if answer.from_documents and (answer.understanding is None or answer.understanding.form != "summary") else ""
+    """What is said of it below an answer; "" where its own words say it, as a chat model's do where it does not answer."""
+    if not answer.from_documents or (answer.understanding is not None and answer.understanding.form == "summary"):
+        return ""
+    fit = fit_of(answer)
+    return "" if fit == MAY_NOT_ANSWER and answer.model != "extractive" else SAID.get(fit, "")
 
 
 def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, Hit]]) -> bool:

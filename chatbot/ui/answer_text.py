@@ -9,7 +9,7 @@ from html import unescape
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.formatted import formatted_html
-from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, PageRef, Statement
+from chatbot.records import FINE, MODEL_TEXT, VERDICTS, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.unseen import visible
@@ -50,9 +50,17 @@ class Passage:
 
 
 def passages_of(citations: Iterable[Citation]) -> tuple[Passage, ...]:
-    """The cited passages, each once, numbered as the answer comes to them; keys that name nothing are none."""
-    once = {(citation.key, citation.quote): citation for citation in citations if citation.document is not None}
+    """The cited passages, each once, numbered as the answer comes to them, with the least sure of their verdicts; keys that name nothing are none."""
+    once: dict[tuple[str, str], Citation] = {}
+    for citation in citations:
+        if citation.document is not None:
+            before = once.setdefault((citation.key, citation.quote), citation)
+            once[citation.key, citation.quote] = max(before, citation, key=_doubt)
     return tuple(Passage(number, citation) for number, citation in enumerate(once.values(), 1))
+
+
+def _doubt(citation: Citation) -> int:
+    return len(VERDICTS) if citation.doubted else list(VERDICTS).index(citation.basis)
 
 
 def press_key(exchange: int, number: int) -> str:

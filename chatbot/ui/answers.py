@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
@@ -26,6 +27,8 @@ __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recall
 
 # Confidence of the quoted words below which the reader is told to look at the page: tesseract is rarely so unsure of clean print.
 DOUBTFUL_CONFIDENCE = 80
+# What a refusal begins with, ours or a chat model's, and its heading says already.
+NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
 
 
 def draw_given(given: Given, house: House) -> None:
@@ -217,7 +220,7 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 def _draw_refusal(given: Given, house: House) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
-    text = answer.text.removeprefix("Not in these documents. ")
+    text = NOT_IN_DOCUMENTS.sub("", answer.text)
     st.html(answer_html(text, answer.citations, statements=answer.statements, by_model=answer.by_model))
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:

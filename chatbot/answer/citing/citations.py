@@ -50,6 +50,8 @@ OTHER_HEAD = "its row stands on the page, but not under that head"
 UNKNOWN_NAME = "none of the pages given names “{}”"
 UNSAID = "the pages cited for it do not have “{}”"
 MISSING = "it says what is missing, which no check can show: look through the page"
+# Its words stand there, of another figure.
+OTHER_FIGURE = "its words stand there, but not with {}"
 CONTRADICTED = "a figure of it is contradicted"
 NOTHING_STATED = "no statement stands at this key"
 
@@ -95,7 +97,7 @@ def check_answer(text: str, prompt: Prompt, *, uncited: Sequence[tuple[int, int]
     marks = _marks(text, prompt)
     answer = _Answer(text, marks, prompt, sorted(uncited))
     numbers = check_numbers(answer.blanked, answer.scope, prompt)
-    answer.figures = [(figure.start, check.status) for figure, check in zip(find_figures(answer.blanked), numbers, strict=True)]
+    answer.figures = [(figure.start, check.status, check.text) for figure, check in zip(find_figures(answer.blanked), numbers, strict=True)]
     answer.reckoned_from = frozenset(check.citation for check in numbers if check.status == "supported")
     return _shown(text, marks), tuple(citation for mark in marks for citation in answer.citations(mark)), numbers
 
@@ -148,8 +150,8 @@ class _Answer:
         self.prompt, self.marks, self.uncited = prompt, marks, uncited
         self.keys_of_groups: dict[int, tuple[str, ...]] = {}
         self.judged: dict[tuple[int, int, str], Citation] = {}
-        # Start and verdict of each figure, which citations need to have, and the short keys of the pages that figures were found on.
-        self.figures: Sequence[tuple[int, str]] = ()
+        # Start, verdict and text of each figure, which citations need to have, and the short keys of the pages that figures were found on.
+        self.figures: Sequence[tuple[int, str, str]] = ()
         self.reckoned_from: frozenset[str | None] = frozenset()
         self.mark_starts = [mark.start for mark in marks]
         self.blanked = _with_marks(text, marks, lambda mark: " " * (mark.end - mark.start))
@@ -197,9 +199,9 @@ class _Answer:
             missing = says_absent(self.blanked[slice(*self._statement(mark))])
             reason = {"figures": "", "reworded": MISSING if missing else REWORDED}.get(basis, reason)
             quote = hit.page_text[max(0, first) : max(0, last)] if basis != "located" else quote
-        if not reason and not copied and basis == "located" and self._has_wrong_figure(mark):  # its words stand there, and say it of another figure
-            reason, basis = REWORDED, "reworded"
-        if basis == "reworded" and self._has_wrong_figure(mark, FINE | {"present_elsewhere", "unsupported"}):
+        if not reason and not copied and basis == "located" and (wrong := self._wrong_figure(mark)):
+            reason = OTHER_FIGURE.format(wrong)
+        if basis == "reworded" and self._wrong_figure(mark, FINE | {"present_elsewhere", "unsupported"}):
             reason, basis = CONTRADICTED, "located"
         where = (hit.document, hit.page, hit.page_label)
         said = self.blanked[slice(*self._before(mark, 0))]
@@ -208,20 +210,20 @@ class _Answer:
         )
         return Citation(_short(key), *where, quote, not reason, first, last, hit.version, reason or None, hit.confidence, instructs, basis)
 
-    def _has_wrong_figure(self, mark: _Mark, fine: frozenset[str] = FINE) -> bool:
-        """Whether a figure of the statement at a mark has another verdict than these."""
+    def _wrong_figure(self, mark: _Mark, fine: frozenset[str] = FINE) -> str:
+        """The first figure of the statement at a mark that has another verdict than these; "" where none has."""
         start, end = self._statement(mark)
-        return any(start <= figure < end and status not in fine for figure, status in self.figures)
+        return next((text for figure, status, text in self.figures if start <= figure < end and status not in fine), "")
 
     def _freely_put(self, mark: _Mark, key: str, at: tuple[int, int]) -> tuple[tuple[int, int], str]:
         """Place and basis of a statement in words of its own; at: where a part of it was found, and what it stays at with "located" where too little of it
         is on the page to compare."""
         start, end = self._statement(mark)
         view = page_of(self.prompt.sources[key])
-        worked = any(start <= figure < end and status == "derived" for figure, status in self.figures)
+        worked = any(start <= figure < end and status == "derived" for figure, status, _ in self.figures)
         words = self._beside_sums(start, end) if worked else stems_of(parted(_FRAME.sub(" ", self.blanked[start:end])))
         least = len(words) - 1 if worked and len(words) < 2 else LEAST_OF_EACH * len(words)
-        statuses = {status for figure, status in self.figures if start <= figure < end}
+        statuses = {status for figure, status, _ in self.figures if start <= figure < end}
         confirmed = bool(statuses) and statuses <= FINE and any(figures_stating(figure, view) for figure in find_figures(self.blanked[start:end]))
         if says_absent(self.blanked[start:end]) and not statuses:
             return (-1, -1), "reworded"
@@ -278,7 +280,7 @@ class _Answer:
         mark = SAFE_ITEM.match(said)
         said = said[mark.end() :] if mark else said
         clauses = clauses_of(said)
-        statuses = {status for at, status in self.figures if start <= at < end}
+        statuses = {status for at, status, _ in self.figures if start <= at < end}
         if statuses - FINE or not (statuses or clauses):
             return False
         if "derived" in statuses:  # what is worked out is put in words that no page has

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -219,3 +220,10 @@ def test_figures_that_are_not_shown_are_not_counted_unless_in_doubt() -> None:
     assert [one.text for one in shown_figures(html, numbers)] == ["908", "1,310"]
     doubted = [check("12", "supported"), check("908", "unsupported"), check("908", "unsupported")]
     assert [one.text for one in shown_figures(answer_html(text, [FIRST], doubted, exchange=1), doubted)] == ["908"]
+
+
+def test_of_two_verdicts_on_one_passage_its_button_has_the_worse() -> None:
+    doubted, free = replace(FIRST, verified=False, reason="not so"), replace(FIRST, verified=False, basis="reworded")
+    for both in ([FIRST, doubted], [doubted, FIRST], [doubted, free]):
+        assert [passage.citation for passage in passages_of(both)] == [doubted]
+    assert [passage.citation for passage in passages_of([free, replace(FIRST, basis="figures")])] == [free]

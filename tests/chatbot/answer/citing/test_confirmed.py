@@ -93,6 +93,12 @@ def test_what_does_not_stand_there_stays_doubted(answer: str) -> None:
     assert [citation.verified for citation in citations(answer)] == [False]
 
 
+def test_the_page_s_words_with_another_figure_are_doubted_for_the_figure() -> None:
+    (citation,) = citations("Each constituency will receive K63.1 million in 2025 from the allocation of K30.6 million in 2024 [S1-7f3a].")
+    assert citation.doubted
+    assert citation.reason == "its words stand there, but not with K63.1 million"
+
+
 def test_what_is_said_to_be_missing_is_neither_verified_nor_doubted() -> None:
     (citation,) = citations("The pages of the June budget do not mention any minimum wage for farmers [S1-7f3a].")
     assert (citation.verified, citation.doubted, citation.quote) == (False, False, "") and "missing" in (citation.reason or "")
