@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chatbot.records import FINE, Answer, Citation, Hit, Understanding
+from ingestion.language.measures import measure_named
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, terms
 
@@ -49,7 +50,8 @@ def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, 
     above = " ".join(f"{hit.context} {hit.document.replace('_', ' ')}" for _, hit in cited)
     there = frozenset(terms(f"{said}{' '.join(citation.quote for citation, _ in cited)} {above}"))
     called = frozenset(terms(" ".join(f"{name} " for name in asked.names)))
-    wanted = [term for term in content_terms(asked.subject) if not term[0].isdigit()]
+    called_so = _measured(asked, there)  # "EPS", where the row is of earnings per share
+    wanted = [term for term in content_terms(asked.subject) if not term[0].isdigit() and term not in called_so]
     worked_out = any(check.formula and check.status in FINE for check in answer.numbers)
     found = sum(term in there for term in wanted) >= LEAST_FOUND * len(wanted)
     named = not called or not called.isdisjoint(there)
@@ -57,6 +59,13 @@ def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, 
     dated = set(asked.years) <= (own or _years(" ".join(f"{hit.facts.period or ''} {hit.document.replace('_', ' ')}" for _, hit in cited)))
     figured = asked.form != "figure" or any(check.status in FINE for check in answer.numbers)
     return (found or worked_out) and named and dated and figured
+
+
+def _measured(asked: Understanding, there: frozenset[str]) -> frozenset[str]:
+    """The words by which a question asks for measures that stand there under a name of theirs."""
+    named = [measure for measure in map(measure_named, asked.measures) if not measure.formula]
+    stated = [measure for measure in named if any(set(phrase) <= there for phrase in measure.printed)]
+    return frozenset(term for measure in stated for phrase in measure.asked for term in phrase)
 
 
 def _years(text: str) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
@@ -21,15 +22,17 @@ from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
+from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
 from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.newer import superseded
 from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
-from chatbot.search.routing import document_parts, named_share
+from chatbot.search.routing import document_parts
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
+from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import content_terms, terms
 from ingestion.render import confidence_of
@@ -50,6 +53,9 @@ CALIBRATED = "minilm-"
 SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
 # How a refusal begins, and where not all of the documents is read.
 NOT_IN_DOCUMENTS, NOT_SO_FAR = "Not in these documents.", "Not in what has been read of these documents so far."
+# What of the pages comes nearest to a question that is refused, the share of the question's words that it must have, and how much of it is shown.
+LEAST_CLOSE = 0.5
+CLOSEST, LONGEST_QUOTE = "Nearest to it, on page {page} of {document}: {quote}", 300
 # Between why a model failed and what of its answer had come.
 HAD_SAID = " It had said: "
 # What is said where an average is asked for and the answer has only what it might be worked out from.
@@ -192,8 +198,10 @@ class Answering:
         if first is None:
             return ""
         parts, subject = document_parts(first.document), understanding.subject
-        own = [name for name in understanding.names if named_share(parts, name) > 0 or f"{name}'s" in subject or f"{name}’s" in subject]
-        return own[0] if len(own) == 1 and is_about(self._library, first.version, own[0]) else ""
+        names = [name for name in understanding.names if f"&{name}" not in subject]  # the end of "PG&E"
+        own = [name for name in names if _calls(parts, name) or f"{name}'s" in subject or f"{name}’s" in subject]
+        whose = re.split(r"['’]s?\b", own[0])[0] if len(own) == 1 else ""  # "Acme's R&D"
+        return whose if whose and is_about(self._library, first.version, whose) else ""
 
     def _why_not(self, asked: Asked) -> str | None:
         """None where the pages may answer, else a key of REASONS."""
@@ -315,7 +323,24 @@ class Answering:
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
         why = explain(reason, asked.understanding, asked.known)
         text = why if reason == "no_documents" else f"{NOT_SO_FAR if asked.in_part else NOT_IN_DOCUMENTS} {why}"
+        if closest := self._closest(asked):
+            text += f"\n\n{closest}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
+
+    def _closest(self, asked: Asked) -> str:
+        """What of the pages comes nearest to a question that they do not answer, of another year where its own is missing, with its page; "" where it lacks half
+        of the question's words, and on a page that addresses its reader as a machine."""
+        meant = replace(asked.understanding, years=(), subject=without_periods(asked.understanding.subject))
+        stated = self._computed(asked.prompt, meant) if asked.understanding.years and meant.measures else ""
+        text = stated or extract_answer(asked.prompt, asked.understanding, likeness=self._likeness(asked.vector))
+        first, _, _ = text.partition("\n\n")
+        found = KEYS_IN_BRACKETS.search(text)
+        hit = asked.prompt.sources.get(found[0].strip("[]")) if found else None
+        words, wanted = " ".join(KEYS_IN_BRACKETS.sub("", first).split()), set(content_terms(meant.subject))
+        if hit is None or len(wanted & set(terms(words))) <= LEAST_CLOSE * len(wanted) or orders_of(hit):
+            return ""
+        quote = words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rpartition(' ')[0]} …"
+        return CLOSEST.format(page=hit.page, document=hit.document, quote=quote)
 
     def _lacking(self, asked: Asked, answer: Answer) -> tuple[str, ...]:
         """Sentences for what the question names and the answer does not speak of."""
@@ -336,6 +361,12 @@ class Answering:
         except KeyError:  # erased meanwhile
             return citation
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
+
+
+def _calls(parts: Sequence[str], name: str) -> bool:
+    """Whether a document's name has a name, "mcdonalds" that of McDonald; "Zambian" is none of Zambia."""
+    words = re.findall(r"\w+", name.casefold())
+    return bool(words) and any(part.startswith(words[0]) for part in parts)
 
 
 def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:

@@ -56,7 +56,8 @@ _DEFINITION = re.compile(
     r"\b(?:define(?!d?\b.{0,80}\bas\b)|definition|meaning)\b|\bwhat (?:is|does) .{1,60}\bmean\b|\bwhat is meant\b|\bstands? for\b", re.IGNORECASE
 )
 _REASON = re.compile(
-    r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b", re.IGNORECASE
+    r"(?:^\W{0,20}|[^\w\s]\s{1,3})(?:and |so |but )?why\b|\breasons?\b|\bwhat (?:caused|explains|drove|led to)\b|\bdue to what\b|^\W*explain (?:the|its|this|how)\b",
+    re.IGNORECASE,
 )
 _CHANGE = re.compile(
     r"\b(?:growth|grow|grew|change|changed|increase[ds]?|decrease[ds]?|decline[ds]?|drop(?:ped)?|rise|rose|fall|fell|difference"

@@ -119,6 +119,8 @@ def _fit(wanted: Wanted, row: Row) -> float:
     label = [term for term in dict.fromkeys(terms(row.label)) if not term.isdecimal()]
     if (set(label) <= BARE and label and not PER_SHARE.search(row.section)) or bool(OTHER.match(row.label)) != wanted.other:
         return 0.0
+    if BARE & wanted.words and BARE & set(label) and BARE.isdisjoint(wanted.words & set(label)):  # "diluted" is not "basic"
+        return 0.0
     narrower = NARROWER_COST * (not (NARROWER & set(label)) <= set(terms(measure.name)))
     label = label[: label.index(OWNER)] if OWNER in label else label
     if not label:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from chatbot.answer.tables.cells import PART_OF_YEAR, newest_year
+from chatbot.answer.tables.cells import PART_OF_YEAR, columns_by_year, newest_year
 from chatbot.answer.tables.operations import is_compared_with
 from chatbot.answer.tables.wording import (
     MEAN_DECIMALS,
@@ -47,6 +47,10 @@ _AVERAGED = re.compile(r"\b(?:averag\w*|mean)\b", re.IGNORECASE)
 _GROWTH = re.compile(r"\b(?:growth|grow|grew|percent(?:age)? (?:change|increase|decrease)|rate of (?:change|increase))\b|% change", re.IGNORECASE)
 _SHARE = re.compile(r"\bas an? (?:%|percent|per cent|percentage|share|proportion|fraction) of\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|drop|decline|fall|rise|difference)\b", re.IGNORECASE)
+_OVER_YEARS = re.compile(
+    r"\b(?:over (?:the years|time)|through the years|by year|year by year|each year|every year|trend|develop(?:ed|ment)?|evol\w+|histor\w+)\b",
+    re.IGNORECASE,
+)
 _OTHERS = re.compile(r"\bother ((?:\w+[ ,]*){1,4})", re.IGNORECASE)
 _YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
 _PART = re.compile(PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth", re.IGNORECASE)
@@ -60,7 +64,7 @@ _PLAIN = frozenset(
         "total amount value figure number level size net reported annual yearly fiscal financial year end ended ending period average mean ratio rate "
         "percent percentage "
         "share proportion company business firm group improve improving profile grow growth growing grew "
-        "change "
+        "change develop developed development evolve evolved history trend "
         "increase increased decrease decreased rise fall difference between compared attributable shareholders shareholder define defined definition less calculate "
         "using extract answer statement balance sheet income cash flow flows unadjusted conversion intensive healthy reasonably liquidity based data much many "
         "expense expenses "
@@ -124,6 +128,10 @@ def _asks_for_others(question: str, measures: Sequence[Measure]) -> bool:
 def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
     """Those asked for, of a fiscal year the one it ends in; else steps from the document's own, or its newest."""
     newest = newest_year(tuple(sources.values()))
+    if newest is not None and not asked.years and _OVER_YEARS.search(asked.subject):
+        return tuple(
+            sorted({year for hit in sources.values() for table in hit.tables for year in columns_by_year(table) if year <= newest})[-MOST_STATED:]
+        )
     if newest is not None and is_compared_with(asked):  # "compared with 2021"
         return (asked.years[0], newest) if asked.years[0] < newest else asked.years
     if asked.years or newest is None:
@@ -143,6 +151,8 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
         measure = _share(measures, set(terms(spelled_out(question[: over.start()]))))
     if measure.formula and (cells := printed_as_such(measure, years, task)):
         yield from said(cells)
+    elif not measure.formula and _OVER_YEARS.search(question):
+        yield from _stated([measure], _of_one_row(measure, years, task), question, task, strict=strict)
     elif _AVERAGE.search(question) and len(years) > 1:
         yield from _average(measure, years, task)
     elif measure.formula:
@@ -157,6 +167,17 @@ def _answer(measures: Sequence[Measure], years: Sequence[int], question: str, ta
         yield from grown
     else:
         yield from _stated(measures, years, question, task, strict=strict)
+
+
+def _of_one_row(measure: Measure, years: Sequence[int], task: Task) -> list[int]:
+    """The years that the row has which states the newest of them."""
+    newest = task.cell(measure, max(years))
+    found = [max(years)]
+    for year in sorted(years)[:-1]:
+        with suppress(MissingError):
+            cell = task.cell(measure, year)
+            found += [year] if (cell.key, cell.row) == (newest.key, newest.row) else []
+    return found
 
 
 def _share(measures: Sequence[Measure], before: set[str]) -> Measure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from chatbot.answer.tables.cells import OTHER, Cell, cell_of, columns_by_year, is_planned
@@ -107,7 +108,8 @@ _ASKING = frozenset(
     terms(
         "percentage percent change increase decrease growth rise fall decline drop difference increment reduction average mean sum total combined altogether ratio "
         "proportion share constitution amount value number year years annual fiscal financial ended end period both between over respective respectively compared "
-        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell fallen increased decreased declined changed"
+        "company recorded reported much many nominal rate level versus grow grown grew rose risen fell fallen increased decreased declined changed "
+        "above below over under least most more less"
     )
 )
 # What a head says beside its year that another's bare year does not mean.
@@ -131,8 +133,9 @@ class Operation:
 def asked_operation(question: str) -> Operation | None:
     """The one operation that a question asks for; None for none, or for one upon another, "the change in the average"."""
     text = without_periods(question)
-    if asks_yes_or_no(question) and (asks_move(question) or bound_of(question) is not None):
-        return Operation("bound" if bound_of(question) is not None and not asks_move(question) else "change", (text,))
+    if asks_yes_or_no(question) and ((bound := bound_of(text)) or asks_move(question)):
+        topic = text[: bound[0].start] + text[bound[0].end :] if bound else text
+        return Operation("bound" if bound and not asks_move(question) else "change", (topic,))
     if _MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text)):
         return None
     if _HOW_MUCH.search(text) and _AGAINST_PLAN.search(text):
@@ -270,7 +273,7 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     """Whether a row is called a total, of the words asked for or of no others, or by just these words."""
     label = frozenset(term for term in terms(row.label) if not term[0].isdigit())
     rest = label - _TOTALS
-    if not label or not any(row.cells):
+    if not label or not any(row.cells) or OTHER.match(row.label):
         return False
     return (bool(label & _TOTALS) and (not rest or not rest.isdisjoint(asked))) or (bool(rest) and rest <= asked)
 
@@ -320,8 +323,23 @@ def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, withi
     if not scored:
         return None
     best = scored[0]
-    rivals = [one for score, one in scored[1:] if score > best[0] - IN_DOUBT and _figures(one.row) != _figures(best[1].row)]
+    rivals = [one for score, one in scored[1:] if score > best[0] - IN_DOUBT and not _is_same(one, best[1])]
     return None if rivals else best[1]
+
+
+def _is_same(one: _Found, other: _Found) -> bool:
+    """Whether two rows state the same figures, or the one those of the other rounded."""
+    if _figures(one.row) == _figures(other.row):
+        return True
+    pairs = []
+    for year in one.columns.keys() & other.columns.keys():
+        with suppress(_NoCellError):
+            pairs.append((one.cell(year), other.cell(year)))
+    return bool(pairs) and all(
+        a.percent == b.percent
+        and abs(a.value * a.scale - b.value * b.scale) <= max(0.5 * 10.0 ** -decimals_of([cell]) * cell.scale for cell in (a, b))
+        for a, b in pairs
+    )
 
 
 def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: frozenset[str]) -> float:

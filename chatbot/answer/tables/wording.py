@@ -85,7 +85,9 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = ""
     if len(set(heads)) < len(heads):
         return ""
     figures = [f"{_SET_APART.sub('', figure)} ({head})" for (figure, _), head in zip(stated, heads, strict=True)]
-    return f"{owned(whose, name)} {verb} {' and '.join(figures)}."
+    *others, last = figures
+    before = f"{'; '.join(others)}{';' * (len(others) > 1)} and " if others else ""
+    return f"{owned(whose, name)} {verb} {before}{last}."
 
 
 def short_head(head: str) -> str:

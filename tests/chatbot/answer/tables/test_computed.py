@@ -329,3 +329,15 @@ def test_what_pages_put_before_a_measure_makes_it_narrower() -> None:
     page = replace(page, page_text=f"{page.page_text}Tablet net sales fell in both years.")
     assert computed("Were tablet sales lower in 2024?", ("revenue",), (2024,), page) == ""
     assert computed("Were sales lower in 2024?", ("revenue",), (2024,), page).startswith("No. Revenue rose")
+
+
+def test_over_the_years_all_of_the_row_is_said() -> None:
+    page = made([("Net sales", ["200", "150", "120"])], heads=("2024", "2023", "2022"))
+    text = computed("How did net sales develop over the years?", ("revenue",), (), page)
+    assert text.startswith("Net sales were 200 million (2024); 150 million (2023); and 120 million (2022). [S1-7f3a]")
+
+
+def test_diluted_is_not_basic() -> None:
+    page = made([("Earnings per share, basic", ["2.80", "2.10"])])
+    assert computed("diluted EPS 2024", ("earnings per share",), (2024,), page) == ""
+    assert "2.80" in computed("basic EPS 2024", ("earnings per share",), (2024,), page)

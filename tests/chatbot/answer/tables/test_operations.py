@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from chatbot.answer.tables.operations import asked_operation, by_operation
+from chatbot.answer.tables.operations import asked_operation, by_operation, decided_by
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.records import Cell, Rect, Row, Table
 
@@ -91,9 +93,44 @@ def test_where_a_row_a_year_or_the_operation_is_in_doubt_nothing_is_worked_out(q
     assert answer(question, *years) == ""
 
 
+@pytest.mark.parametrize(
+    ("question", "years", "begins"),
+    [
+        ("Did selling costs rise in 2019?", (2019,), "Yes. Selling costs, Year ended May 31, 2018 to Year ended May 31, 2019: 453 - 361 = 92"),
+        ("Were selling costs lower in 2019 than in 2018?", (2018, 2019), "No. Selling costs"),
+        ("Did selling costs rise by more than 30% in 2019?", (2019,), "No. Selling costs"),
+        ("Were total expenses above 500 million in 2019?", (2019,), "Yes. Total expenses were 579 million (Year ended May 31, 2019). [S1-7f3a]"),
+        ("Is the dividend yield below 1.6% in 2019?", (2019,), "No. Dividend yield was 1.7% (Year ended May 31, 2019). [S1-7f3a]"),
+    ],
+)
+def test_yes_or_no_stands_before_what_decides_it(question: str, years: tuple[int, ...], begins: str) -> None:
+    assert answer(question, *years).startswith(begins)
+
+
+def test_a_row_that_says_yes_or_no_must_have_the_question_s_words() -> None:
+    made = hit()
+    table = made.tables[0]
+    asked = Understanding("q", "Were selling costs above 400 million in 2019?", years=(2019,), whose="Tern")
+    assert decided_by("S1-7f3a", made, table, table.rows[1], asked) == "Yes. Tern's selling costs were 453 million (Year ended May 31, 2019)."
+    assert decided_by("S1-7f3a", made, table, table.rows[0], asked) == ""
+    assert decided_by("S1-7f3a", made, table, table.rows[1], replace(asked, years=(2012,))) == ""
+
+
 def test_of_two_rows_that_are_named_alike_none_is_taken() -> None:
     assert answer("What is the average of selling costs?")
     assert answer("What is the average of selling costs?", doubled=True) == ""
+
+
+def test_a_row_that_another_page_rounds_is_the_same() -> None:
+    made, question = hit(), "What was the change in selling costs from 2018 to 2019?"
+    table = made.tables[0]
+    cells = tuple(replace(cell, text=f"{cell.text}.4") for cell in table.rows[1].cells if cell)
+    finer = replace(made, page=2, tables=(replace(table, rows=(replace(table.rows[1], cells=cells),)),))
+    other = replace(finer, tables=(replace(table, rows=(replace(table.rows[1], cells=table.rows[0].cells),)),))
+    asked = Understanding(question, question, years=(2018, 2019))
+    for second, there in ((finer, True), (other, False)):
+        prompt = Prompt(question, question, {"S1-7f3a": made, "S2-7f3a": second}, (), (), (), "7f3a")
+        assert bool(by_operation(prompt, asked)) == there
 
 
 def test_a_question_that_asks_for_no_operation_has_none() -> None:
