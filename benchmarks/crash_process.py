@@ -97,9 +97,9 @@ class _CountedEmbedder:
         self._embedder, self._log = embedder, log
         self.fingerprint, self.dimension, self.max_tokens = embedder.fingerprint, embedder.dimension, embedder.max_tokens
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self._log.write("embedded", 4 * self.dimension * len(texts))
-        return self._embedder.embed(texts)
+        return self._embedder.embed(texts, query=query)
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         return self._embedder.split(text, reserve=reserve)

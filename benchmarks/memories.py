@@ -69,7 +69,7 @@ class ChanceEmbedder:
         self.fingerprint, self.dimension, self.max_tokens = other.fingerprint, other.dimension, other.max_tokens
         self._chance = np.random.default_rng(0)
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """As Embedder.embed."""
         rows = self._chance.standard_normal((len(texts), self.dimension), np.float32)
         unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -58,10 +58,10 @@ class Recorder(LocalEmbedder):
         super().__init__(settings.model_cache, threads=settings.threads)
         self.texts: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """As LocalEmbedder.embed."""
         self.texts.extend(texts)
-        return super().embed(texts)
+        return super().embed(texts, query=query)
 
 
 class Ours:

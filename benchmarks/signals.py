@@ -31,6 +31,7 @@ from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.memory.signals.events import vector_text  # noqa: E402
 from chatbot.memory.signals.server import EmbeddedServer  # noqa: E402
 from chatbot.memory.signals.tables import migrate  # noqa: E402
+from chatbot.settings import MULTILINGUAL  # noqa: E402
 
 if TYPE_CHECKING:
     import psycopg
@@ -236,19 +237,22 @@ What is net income attributable to shareholders?
 How are grants to provinces allocated?""".splitlines()
 
 
-def thresholds() -> str:
-    """What each least cosine finds with the embedded model: of the questions' own news, of other news, and for questions on policies."""
-    from chatbot.settings import load_settings
-    from chatbot.store.embedders import LocalEmbedder
+# Least cosines that are tried, by the embedding model.
+LEAST = {"": (0.3, 0.34, 0.37, 0.4, 0.45, 0.5), MULTILINGUAL: (0.8, 0.81, 0.82, 0.83, 0.84, 0.85)}
 
-    embedder = LocalEmbedder(load_settings().model_cache, threads=1)
+
+def thresholds() -> str:
+    """What each least cosine finds with the embedded model that the settings name: of the questions' own news, of other news, and for questions on policies."""
+    from chatbot.settings import load_settings
+    from chatbot.store.embedders import local_embedder
+
+    settings = load_settings()
+    embedder = local_embedder(settings)
     told = embedder.embed(NEWS)
-    likeness, policy = embedder.embed(list(ABOUT)) @ told.T, (embedder.embed(POLICY) @ told.T).max(axis=1)
+    likeness, policy = embedder.embed(list(ABOUT), query=True) @ told.T, (embedder.embed(POLICY, query=True) @ told.T).max(axis=1)
     own = np.zeros_like(likeness, bool)
     own[np.arange(len(ABOUT)), list(ABOUT.values())] = True
-    shares = [
-        (least, *((values >= least).mean() for values in (likeness[own], likeness[~own], policy))) for least in (0.3, 0.34, 0.37, 0.4, 0.45, 0.5)
-    ]
+    shares = [(least, *((values >= least).mean() for values in (likeness[own], likeness[~own], policy))) for least in LEAST[settings.embedding_model]]
     heads = ["Least cosine", "Own news found", "Other news", "Policy questions with any"]
     return markdown_table(heads, [[f"{least:.2f}", *(f"{share:.0%}" for share in rest)] for least, *rest in shares])
 

@@ -126,7 +126,7 @@ class RandomPassages:
         self.fingerprint, self.dimension, self.max_tokens = real.fingerprint, real.dimension, real.max_tokens
         self._draw = np.random.default_rng(0)
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """(n, dimension) unit rows that mean nothing."""
         rows = self._draw.standard_normal((len(texts), self.dimension)).astype(np.float32)
         unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from chatbot.errors import SettingsError
 
-__all__ = ["ENVIRONMENT", "MOST_PAGES", "Settings", "load_settings"]
+__all__ = ["ENVIRONMENT", "MOST_PAGES", "MULTILINGUAL", "Settings", "load_settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,7 +21,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
         "chat_model",
         "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves the machine.",
     ),
-    "FINPOLICY_EMBEDDING_MODEL": ("embedding_model", "Embedding model of an OpenAI-compatible endpoint; unset, the embedded MiniLM is used."),
+    "FINPOLICY_EMBEDDING_MODEL": (
+        "embedding_model",
+        "Embedding model of an OpenAI-compatible endpoint, or `multilingual`: an embedded one for other languages; unset, the embedded MiniLM is used.",
+    ),
     "FINPOLICY_EMBEDDING_DIMENSION": ("embedding_dimension", "Dimension to ask of that embedding model; 0 leaves its own."),
     "OPENAI_API_KEY": ("api_key", "Key for both; a key alone sends nothing anywhere."),
     "OPENAI_BASE_URL": ("base_url", "Endpoint for both; unset, the client's own default."),
@@ -75,7 +78,7 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "MEMORY_DATABASE_URL": ("signals_database", "Postgres with pgvector that news signals stand in; unset, an embedded one (`make setup-signals`)."),
     "MEMORY_SIMILARITY_THRESHOLD": (
         "signals_threshold",
-        "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.40 others.",
+        "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.82 multilingual, 0.40 others.",
     ),
     "MEMORY_MIN_CONFIDENCE": ("signals_confidence", "Least confidence of a signal that is recalled, 0 to 1."),
     "MEMORY_LOOKBACK_HOURS": ("signals_hours", "How old recalled news may be, in hours."),
@@ -90,6 +93,8 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     "FINPOLICY_MODEL_CACHE": ("model_cache", "Folder for the embedded model's built graph; unset, the user's cache folder."),
 }
 
+# The one name of an embedding model that is no endpoint's.
+MULTILINGUAL = "multilingual"
 # Never shown: a key, and an address that may hold a password.
 SECRET = frozenset({"api_key", "signals_database"})
 # Local models on a processor were seen to take 82 to 366 s to their first word, and far less than a minute from one word to the next.
@@ -164,6 +169,11 @@ class Settings:
     def documents(self) -> Path:
         """Folder of the kept copies, each <sha256>.pdf."""
         return self.home / "documents"
+
+    @property
+    def embeds_here(self) -> bool:
+        """Whether vectors are made by an embedded model, and no text leaves the machine for them."""
+        return self.embedding_model in ("", MULTILINGUAL)
 
     @property
     def allows_user_models(self) -> bool:

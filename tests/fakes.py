@@ -72,7 +72,7 @@ class HashEmbedder:
         self.calls = 0
         self._counting = threading.Lock()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """As Embedder.embed."""
         with self._counting:
             self.calls += len(texts)

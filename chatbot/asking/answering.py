@@ -32,6 +32,7 @@ from chatbot.search.refusal import Found, also_known, explain, left_out, refusal
 from chatbot.search.routing import document_parts
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
+from chatbot.store.likeness import EMBEDDED, as_minilms
 from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import content_terms, terms
@@ -47,8 +48,6 @@ __all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
-# Fingerprints of the embedder whose cosines the thresholds of refusal were taken from.
-CALIBRATED = "minilm-"
 # What is said where a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
 # How a refusal begins, and where not all of the documents is read.
@@ -113,7 +112,7 @@ class Answering:
     @property
     def sentence_vectors(self) -> Callable[[Sequence[str]], NDArray[np.float32]] | None:
         """Unit rows of sentences; None where another's endpoint would be asked for each page."""
-        return self._sentences.vectors if self._library.embedder.fingerprint.startswith(CALIBRATED) else None
+        return self._sentences.vectors if self._library.embedder.fingerprint.startswith(EMBEDDED) else None
 
     def judged(
         self,
@@ -230,7 +229,7 @@ class Answering:
             return None
 
         def near(texts: Sequence[str]) -> list[float]:
-            cosines: list[float] = (vectors(texts) @ vector).tolist()
+            cosines: list[float] = as_minilms(self._library.embedder.fingerprint, vectors(texts) @ vector).tolist()
             return cosines
 
         return near

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from chatbot.memory.database import MemoryDatabase
 from chatbot.records import Note, Recall
@@ -13,9 +13,7 @@ from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.embedders import Embedder
 
-__all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "beside", "by_embedder", "counted", "label_of", "layers_with", "open_layers"]
-
-Value = TypeVar("Value")
+__all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "beside", "counted", "label_of", "layers_with", "open_layers"]
 
 
 class MemoryLayer(Protocol):
@@ -117,11 +115,6 @@ def label_of(name: str) -> str:
 def open_layers(opening: Opening) -> tuple[MemoryLayer, ...]:
     """The layers that conversations can use or do without, each opened. Raises StoreError."""
     return tuple(one.part("layer").open_layer(opening) for one in layers_with("switch"))
-
-
-def by_embedder(measured: Mapping[str, Value], fingerprint: str, unknown: Value) -> Value:
-    """What was measured for an embedder, by what its fingerprint begins with; else what holds for an unknown one."""
-    return next((found for start, found in measured.items() if fingerprint.startswith(start)), unknown)
 
 
 def counted(number: int, noun: str) -> str:

@@ -108,7 +108,7 @@ class Remembering:
             return question, ()
         vector, found = None, None
         with suppress(ModelError):
-            vector = self._embedder.embed([back.topic])[0]
+            vector = self._embedder.embed([back.topic], query=True)[0]
         with suppress(StoreError, NotFoundError):
             recall = Recall(back.topic, vector, conversation, owner, now=time.time(), before=2**31)
             # What only went back itself would be found first, by the words that both have.
@@ -143,7 +143,7 @@ class Remembering:
         if older and self._shortens(row, tokens, settings):
             sent = sum(count_tokens(one.user, settings.chat_model) + count_tokens(one.assistant, settings.chat_model) for one in whole)
             vectors = self._history.vectors(recall, [recall.conversation])
-            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent), recall, vectors, settings)
+            shortened = shorten(Long(older, tokens[: len(older)], sum(tokens), sent, self._embedder.fingerprint), recall, vectors, settings)
             notes, notices = self._notes(replace(recall, before=0), row, [self._history] if row.recalls_others else [])
             return Before(whole, shortened.context, notes, shortened.compression, notices)
         notes, notices = self._notes(recall, row, [self._summary, self._history])

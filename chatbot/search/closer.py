@@ -10,17 +10,16 @@ from itertools import accumulate, pairwise
 
 from chatbot.search.fusion import MOST_AT_ONCE, LongQuery, QueryChunk
 from chatbot.store.embedders import Embedder
+from chatbot.store.likeness import EMBEDDED
 from ingestion.language.terms import content_terms
 
-__all__ = ["EMBEDDED", "look_closer"]
+__all__ = ["look_closer"]
 
 # Stretches of a half and of a quarter of what the embedder takes: the vector of a whole piece is a mean of all it says. Of queries of 16 pieces of the embedded
 # model, 25 of 25 find what is remembered in 127 tokens first (by whole pieces 22), 14 of 16 what is in 50 (7). Stretches that
 # overlap find more of the latter and fewer of the former.
+# Stretches have the text embedded twice more, which another's endpoint is not asked for; quarters of its 8,191 tokens would still be pages.
 SHARES = (2, 4)
-# What the embedded model's fingerprint begins with. Stretches have the text embedded twice more, which another's endpoint is not asked for; quarters of its
-# 8,191 tokens would still be pages.
-EMBEDDED = "minilm-"
 
 
 def look_closer(embedder: Embedder, query: LongQuery) -> LongQuery:
@@ -37,7 +36,7 @@ def look_closer(embedder: Embedder, query: LongQuery) -> LongQuery:
 
     def closer(chunk: QueryChunk) -> QueryChunk:
         said = texts.get(-1 if chunk.index is None else chunk.index, [])
-        return replace(chunk, closer=tuple(embedder.embed(said))) if said else chunk
+        return replace(chunk, closer=tuple(embedder.embed(said, query=True))) if said else chunk
 
     with ThreadPoolExecutor(min(len(query.chunks), MOST_AT_ONCE)) as threads:
         return replace(query, chunks=tuple(threads.map(closer, query.chunks)))

@@ -147,7 +147,7 @@ def embedding_steps(embedder: Embedder, text: str, *, reserve: int = 0) -> Gener
         if len(failures) >= MOST_FAILURES and not vectors:
             return
         try:
-            vectors[index] = embedder.embed([texts[index]])[0]
+            vectors[index] = embedder.embed([texts[index]], query=True)[0]
         except ModelError as error:
             failures.append(error)
 

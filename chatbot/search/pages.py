@@ -13,7 +13,7 @@ from chatbot.store.lexicon import BESIDE, LABEL, Rows
 __all__ = ["BEST_COSINE", "WEIGHTS", "WORST_COSINE", "Evidence", "PageScores", "Weights", "measure_rows", "rows_about", "score_pages"]
 
 Floats = NDArray[np.float32]
-# Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8.
+# Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8. Those of other embedded models are laid on these.
 WORST_COSINE = 0.1
 BEST_COSINE = 0.8
 # What the row of a measure keeps of its score where the year asked for stands over none of its columns, though others do.

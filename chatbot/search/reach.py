@@ -13,6 +13,7 @@ from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
+from chatbot.store.likeness import as_minilms
 from ingestion.language.terms import terms
 from ingestion.records import DocumentFacts
 
@@ -96,6 +97,7 @@ def topic_likeness(library: Library, sentences: SentenceVectors, asked: Understa
             return True
         return any(min(map(of.frequency, words), default=0) >= COMMON * len(of.lengths) for of in pages)
 
-    vector = sentences.vectors([topic_of(asked, common)])[0]
+    vector = sentences.asked(topic_of(asked, common))
     cosines = [library.matrix(version).cosines(vector, len(library.chunk_pages(version))) for version in versions]
-    return likeness_of((sentences.vectors(said) @ vector).tolist(), np.concatenate(cosines))
+    near, passages = (as_minilms(library.embedder.fingerprint, found) for found in (sentences.vectors(said) @ vector, np.concatenate(cosines)))
+    return likeness_of(near.tolist(), passages)

@@ -26,7 +26,7 @@ __all__ = ["REASONS", "Found", "Likeness", "also_known", "concerns", "explain", 
 # about what is absent there, and 472 of other documents; features are taken as they are. Leaving one document out: answerable refused .05,
 # made absent .87 (by measure .75), as written .53, others' .93; by words alone .05, .76 (.45), .47 and .93. Without any one sign of the first set
 # fewer are refused at the same price; coverage of the question's words, of its pairs of words, and its figure's place added nothing to them.
-# The first set is for the embedder that its cosines are of; any other's lie elsewhere, and words decide.
+# The first set is for cosines of the embedded models, on MiniLM's scale; any other's lie elsewhere, and words decide.
 CONSTANT = "constant"
 WITH_LIKENESS: Mapping[str, float] = {
     "names_missing": -5.18,

@@ -19,6 +19,7 @@ from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
 from chatbot.store.library import Library
+from chatbot.store.likeness import as_minilms
 from ingestion.language.measures import related_words
 from ingestion.language.terms import content_terms
 from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, PRIMARY_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
@@ -324,7 +325,7 @@ class Retriever:
         kept = only if only is not None else np.arange(count)
         cosines = np.full(len(kept), -1.0, np.float32)
         if asked.vector is not None:
-            cosines = self._library.matrix(version).cosines(asked.vector, count, only)
+            cosines = as_minilms(self._library.embedder.fingerprint, self._library.matrix(version).cosines(asked.vector, count, only))
         kinds = self._library.page_kinds(version)
         of_measures = asked.share_of_measures(terms.chunks)
         evidence = Evidence(

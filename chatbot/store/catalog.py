@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -307,9 +308,9 @@ class Catalog(Contents, Corrections):
             connection.execute("update version set embedded_upto = embedded_upto + ? where id = ?", (made, version))
             return [ordinal for ordinal, _ in kept]
 
-    def ready(self, version: int, fingerprint: str) -> bool:
-        """All vectors stand: a coming version takes its document's place, in one step; vectors of other fingerprints go. False where the version is gone,
-        or lacks some."""
+    def ready(self, version: int, fingerprint: str, *, keep: Sequence[str] = ()) -> bool:
+        """All vectors stand: a coming version takes its document's place, in one step; vectors of other fingerprints go, but for those of `keep`. False where
+        the version is gone, or lacks some."""
         with self._write() as connection:
             there = "(select count(*) from vector w where w.version = version.id and w.fingerprint = ?1)"
             found = connection.execute(
@@ -318,7 +319,8 @@ class Catalog(Contents, Corrections):
             )
             documents = found.fetchall()
             for document, coming in documents:
-                connection.execute("delete from vector where version = ? and fingerprint != ?", (version, fingerprint))
+                others = "delete from vector where version = ? and fingerprint not in (select value from json_each(?))"
+                connection.execute(others, (version, json.dumps([fingerprint, *keep])))
                 if coming and not _read_anew(connection, document, version):
                     _flip(connection, document, version)
             return bool(documents)

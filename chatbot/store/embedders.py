@@ -1,16 +1,18 @@
-"""Text to unit vectors: the embedded MiniLM, any OpenAI-compatible endpoint, and windows for what is too long; keeps no vector and ranks none."""
+"""Text to unit vectors: the embedded models, any OpenAI-compatible endpoint, and windows for what is too long; keeps no vector and ranks none."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -20,8 +22,10 @@ from numpy.typing import NDArray
 
 from chatbot.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
 from chatbot.errors import ModelError, ProjectError
-from chatbot.settings import Settings, load_settings
-from chatbot.store import minilm
+from chatbot.settings import MULTILINGUAL, Settings, load_settings
+from chatbot.store.encoder import DIMENSION, Encoder, EncoderSpec, graph_path
+from chatbot.store.minilm import MINILM
+from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.tokens import count_tokens, cut_to_tokens, encodable
 
 if TYPE_CHECKING:
@@ -29,10 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONTEXT_TOKENS",
+    "LOCAL_FINGERPRINTS",
     "Embedder",
     "LocalEmbedder",
     "RemoteEmbedder",
     "SentenceVectors",
+    "local_embedder",
     "make_embedder",
     "passage_windows",
     "split_text",
@@ -56,7 +62,8 @@ _BLANKS = " \t\r\n"
 _WORD = re.compile(rf"[^{_BLANKS}]+[{_BLANKS}]*")
 # Sentences whose vectors are kept: of some 300 pages, 20 MB.
 MOST_SENTENCES = 10_000
-# Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes the tokens further away than that.
+# Characters beyond which BERT's tokenizer takes a word for one unknown token: no cut inside a word changes the tokens further away than that. Those of the
+# other model are at most 16 long, and a cut moves few of them.
 LONGEST_WORD = 100
 # Texts that a thread embeds without once waiting for the interpreter: a quarter of a second, for so long an insertion into Chroma may hold it.
 MOST_AT_ONCE = 16
@@ -82,8 +89,9 @@ class Embedder(Protocol):
     @property
     def max_tokens(self) -> int: ...
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows of shape (len(texts), dimension), in the texts' order; each depends on its own text alone.
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        """Unit rows of shape (len(texts), dimension), in the texts' order; each depends on its own text alone, and on whether it is a query, which asks,
+        or a passage, which may answer: some models make other vectors of the two.
 
         What exceeds max_tokens is not seen: see `split` and `passage_windows`. Raises ModelError.
         """
@@ -150,25 +158,38 @@ def split_text(text: str, limit: int, tokens: Callable[[int, int], int]) -> list
     return [text[start:end] for start, end in pairwise(cuts)]
 
 
+def _fingerprint(spec: EncoderSpec) -> str:
+    return f"{spec.name}-{spec.graph_key}-{DIMENSION}-t{TEXT_VERSION}"
+
+
+# Whose vectors a store keeps while others are in use, so that none is made when one goes back.
+LOCAL_FINGERPRINTS = tuple(map(_fingerprint, (MINILM, MULTILINGUAL_E5)))
+
+
 class LocalEmbedder:
-    """The embedded all-MiniLM-L6-v2 (see `minilm`), opened at first use.
+    """An embedded model (see `encoder`), opened at first use.
 
     Each text runs alone on one thread, so that its vector has the same bytes whatever is embedded beside it; threads: how many at once.
     cache: the folder of the built graph. source: the model's folder, by default the installed package's.
     """
 
-    fingerprint = f"minilm-{minilm.GRAPH_KEY}-{minilm.DIMENSION}-t{TEXT_VERSION}"
-    dimension = minilm.DIMENSION
-    max_tokens = minilm.MAX_TOKENS - 2  # [CLS] and [SEP]
+    dimension = DIMENSION
 
-    def __init__(self, cache: Path, *, threads: int = 1, source: Path | None = None) -> None:
-        self._cache, self._threads, self._source = cache, threads, source
+    def __init__(self, cache: Path, *, threads: int = 1, source: Path | None = None, spec: EncoderSpec = MINILM) -> None:
+        self._cache, self._threads, self._source, self._spec = cache, threads, source, spec
+        self.fingerprint = _fingerprint(spec)
+        self.max_tokens = spec.text_tokens
         self._opening = threading.Lock()
-        self._opened: minilm.MiniLM | None = None
+        self._opened: Encoder | None = None
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    @property
+    def graph(self) -> Path:
+        """Where its graph stands, once it is built."""
+        return graph_path(self._spec, self._cache)
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """As Embedder.embed. Raises ModelError where the model is missing, altered or cannot be built."""
-        vectors, parts = self._model().vectors, list(_parts(texts, self._threads))
+        vectors, parts = partial(self._model().vectors, query=query), list(_parts(texts, self._threads))
         if min(len(parts), self._threads) < 2:
             rows = list(map(vectors, parts))
         else:
@@ -178,7 +199,7 @@ class LocalEmbedder:
 
     def split(self, text: str, *, reserve: int = 0) -> list[str]:
         """As Embedder.split."""
-        # Words are tokenized each for itself, so one pass tells the tokens of any stretch that begins and ends beside a blank.
+        # Words are tokenized each for itself, by either model, so one pass tells the tokens of any stretch that begins and ends beside a blank.
         token_ends, limit = self._model().token_ends, self.max_tokens - reserve
         ends = token_ends(text)
 
@@ -191,9 +212,9 @@ class LocalEmbedder:
 
         return split_text(text, limit, tokens)
 
-    def _model(self) -> minilm.MiniLM:
+    def _model(self) -> Encoder:
         with self._opening:
-            self._opened = self._opened or minilm.MiniLM(self._cache, self._source)
+            self._opened = self._opened or Encoder(self._spec, self._cache, self._source)
             return self._opened
 
 
@@ -240,8 +261,8 @@ class RemoteEmbedder:
                 self._dimension = self._ask_dimension()
             return self._dimension
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As Embedder.embed. Raises ModelError where the endpoint fails, or sends what are no vectors of this dimension."""
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        """As Embedder.embed; a query is embedded as any text is. Raises ModelError where the endpoint fails, or sends what are no vectors of this dimension."""
         parts = [np.empty((0, self.dimension), np.float32)]
         # An empty text is refused, a blank one is not.
         cut = [cut_to_tokens(encodable(text), MOST_INPUT_TOKENS, self._name) or " " for text in texts]
@@ -307,8 +328,13 @@ class SentenceVectors:
         self._kept: dict[str, NDArray[np.float32]] = {}
         self._forgotten = 0
 
+    def asked(self, text: str) -> NDArray[np.float32]:
+        """The unit vector of what is asked, (dimension,). Raises ModelError."""
+        vector: NDArray[np.float32] = self._embedder.embed([text], query=True)[0]
+        return vector
+
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit rows of shape (len(texts), dimension). Raises ModelError."""
+        """Unit rows of shape (len(texts), dimension), as of passages. Raises ModelError."""
         with self._lock:
             known, at = {text: self._kept[text] for text in texts if text in self._kept}, self._forgotten
         missing = [text for text in dict.fromkeys(texts) if text not in known]
@@ -336,7 +362,13 @@ def step_back() -> None:
 
 def make_embedder(settings: Settings) -> RemoteEmbedder | LocalEmbedder:
     """The endpoint's model where the settings name one, else the embedded one. Loads nothing and connects to nothing. Raises ModelError."""
-    return RemoteEmbedder(settings) if settings.embedding_model else LocalEmbedder(settings.model_cache, threads=settings.threads)
+    return local_embedder(settings) if settings.embeds_here else RemoteEmbedder(settings)
+
+
+def local_embedder(settings: Settings) -> LocalEmbedder:
+    """The embedded model that the settings name, MiniLM where they name an endpoint's."""
+    spec = MULTILINGUAL_E5 if settings.embedding_model == MULTILINGUAL else MINILM
+    return LocalEmbedder(settings.model_cache, threads=settings.threads, spec=spec)
 
 
 def _batches(texts: Sequence[str], tokens: Sequence[int]) -> Iterator[Sequence[str]]:
@@ -364,13 +396,14 @@ def _rows(reply: object, count: int) -> NDArray[np.float32]:
 
 
 def main() -> None:
-    """Builds the embedded model ahead of its first use; one line on stdout, or one on stderr and exit code 1."""
+    """Builds an embedded model ahead of its first use, the one that is named as FINPOLICY_EMBEDDING_MODEL names it, else MiniLM; one line on stdout, or one on
+    stderr and exit code 1."""
     try:
-        cache = load_settings().model_cache
-        LocalEmbedder(cache).embed(["ready"])
+        embedder = local_embedder(replace(load_settings(), embedding_model="".join(sys.argv[1:])))
+        embedder.embed(["ready"])
     except ProjectError as error:
         raise SystemExit(f"embedders: {error}") from None
-    print(f"Embedded model: {minilm.graph_path(cache)}")
+    print(f"Embedded model: {embedder.graph}")
 
 
 if __name__ == "__main__":

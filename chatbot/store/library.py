@@ -21,7 +21,7 @@ from chatbot.settings import Settings
 from chatbot.store.adding import NO_VECTORS, Adding, AddResult, Taken, Upload
 from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.copies import Copies
-from chatbot.store.embedders import Embedder
+from chatbot.store.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.store.embedding import EarlyVectors, make_vectors
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
@@ -292,7 +292,7 @@ class Library:
     def _ready(self, version: Version) -> None:
         """Let it go live where it is there and lacks no vector."""
         before = self.catalog.find(version.document)
-        if self.catalog.ready(version.id, self.embedder.fingerprint):
+        if self.catalog.ready(version.id, self.embedder.fingerprint, keep=LOCAL_FINGERPRINTS):
             self.adding.write_names({version.sha256, *([before.sha256] if before else [])})
 
     def incomplete(self) -> list[Version]:

@@ -91,7 +91,7 @@ def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
         lines += [f"Answers: questions, earlier exchanges and excerpts go to {host} ({plain_html(mine.chat_model)}).{chosen}"]
     else:
         lines += [f"Answers: in the documents' own words.{chosen}"]
-    if settings.embedding_model:
+    if not settings.embeds_here:
         host = f"<strong>{plain_html(endpoint_host(settings))}</strong>"
         lines += [f"Search: all text of the documents and every question go to {host} ({plain_html(settings.embedding_model)})."]
     if settings.offline:

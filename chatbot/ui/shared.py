@@ -121,7 +121,7 @@ def _open_house(settings: Settings) -> House:
 
     chatbot = Chatbot(settings)
     try:
-        if not settings.embedding_model:  # a remote one is only asked when somebody asks
+        if settings.embeds_here:  # a remote one is only asked when somebody asks
             chatbot.search("What is this document about?", k=1)
         additions = Additions(chatbot.library, readers=settings.threads + 1)
         threading.Thread(target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True).start()

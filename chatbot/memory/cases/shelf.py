@@ -89,7 +89,7 @@ def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:
     rows = np.zeros((len(subjects), embedder.dimension), np.float32)
     short = [at for at, text in enumerate(subjects) if len(embedder.split(text)) <= 1]
     if short:
-        rows[short] = embedder.embed([subjects[one] for one in short])
+        rows[short] = embedder.embed([subjects[one] for one in short], query=True)
     for one in sorted(set(range(len(subjects))).difference(short)):
         rows[one] = mean_vector(worth_searching(embed_query(embedder, subjects[one]).chunks))
     return rows

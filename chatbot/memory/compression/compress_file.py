@@ -57,11 +57,11 @@ def compress_file(asked: Asked, options: dict[str, Any], settings: Settings) -> 
     if asked.vectors and wants and len(messages) > MOST_EMBEDDED:
         print(f"Note: over {MOST_EMBEDDED} messages are chosen by words alone.", file=sys.stderr)
     elif asked.vectors and wants:
-        from chatbot.store.embedders import LocalEmbedder
+        from chatbot.store.embedders import local_embedder
 
-        embedder = LocalEmbedder(settings.model_cache, threads=settings.threads)
+        embedder = local_embedder(settings)
         try:
-            vectors = embedder.embed(texts)
+            vectors = embedder.embed(texts, query=True)
             conversation = Conversation(messages, vectors=embedder.embed(texts_to_embed(messages)))
             questions = [Question(text, vector) for text, vector in zip(texts, vectors, strict=True)]
         except ModelError as error:

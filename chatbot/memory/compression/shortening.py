@@ -40,12 +40,13 @@ class Shortened:
 @dataclass(frozen=True, slots=True)
 class Long:
     """A conversation past the threshold. older: the exchanges before the last ones; tokens: of each of them. whole: tokens of all exchanges; sent: of the
-    last ones, as the prompt has them."""
+    last ones, as the prompt has them. fingerprint: of the embedder of the vectors that it is cut by."""
 
     older: Sequence[Said]
     tokens: Sequence[int]
     whole: int
     sent: int
+    fingerprint: str = ""
 
 
 def fit_exchanges(exchanges: Sequence[Exchange], question: str, settings: Settings) -> tuple[Exchange, ...]:
@@ -94,7 +95,7 @@ def _likeliest(long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vec
     if sum(sizes.values()) <= MOST_TOKENS:
         return list(older), sum(sizes.values())
     chosen, left = set[int](), MOST_TOKENS
-    for found in rank_exchanges(recall, [replace(one, cited=one.cited[:BEGINNING]) for one in older], vectors):
+    for found in rank_exchanges(recall, [replace(one, cited=one.cited[:BEGINNING]) for one in older], vectors, fingerprint=long.fingerprint):
         if sizes[found.said.number] <= left or not chosen:
             chosen.add(found.said.number)
             left -= sizes[found.said.number]

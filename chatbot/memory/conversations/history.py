@@ -15,6 +15,7 @@ from chatbot.memory.conversations.going_back import goes_back
 from chatbot.memory.conversations.store import Conversations, Said
 from chatbot.records import Note, Recall
 from chatbot.store.embedders import Embedder
+from chatbot.store.likeness import as_minilms
 from chatbot.store.vectors import Vectors
 from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
@@ -55,15 +56,15 @@ def likeness_of(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.array([sum(weights[term] for term in one) for one in held]) / sum(weights.values())
 
 
-def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors]) -> list[Remembered]:
-    """The exchanges by what they have to do with the question, best first; of equals the later. vectors: of those that have one."""
+def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors], *, fingerprint: str = "") -> list[Remembered]:
+    """The exchanges by what they have to do with the question, best first; of equals the later. vectors: of those that have one, of the embedder of that
+    fingerprint."""
     words = likeness_of(recall.question, [f"{one.user[:COMPARED_CHARACTERS]}\n{one.cited[:COMPARED_CHARACTERS]}" for one in said])
     scores = WORDS_WEIGHT * words
     if recall.vector is not None:
         near = [vectors.get((one.conversation, one.number)) for one in said]
-        scores = scores + np.array(
-            [max(0.0, float(one @ recall.vector)) if one is not None and one.shape == recall.vector.shape else 0.0 for one in near]
-        )
+        cosines = [float(one @ recall.vector) if one is not None and one.shape == recall.vector.shape else -1.0 for one in near]
+        scores = scores + np.maximum(0.0, as_minilms(fingerprint, np.array(cosines)))
     order = sorted(range(len(said)), key=lambda at: (-scores[at], -said[at].at))
     return [Remembered(said[at], float(scores[at])) for at in order]
 
@@ -91,7 +92,7 @@ class HistoryLayer:
             rows = [row for row in self._conversations.listed(recall.owner) if row.id != recall.conversation and not row.private]
             others = [row.id for row in rows[:MOST_OTHERS]]
             said += [one for other in others for one in self._conversations.complete(other, recall.owner)]
-        return rank_exchanges(recall, said, self.vectors(recall, [recall.conversation, *others]))
+        return rank_exchanges(recall, said, self.vectors(recall, [recall.conversation, *others]), fingerprint=self._embedder.fingerprint)
 
     def vectors(self, recall: Recall, conversations: Sequence[str]) -> Mapping[tuple[str, int], Vectors]:
         """Those of the exchanges of these conversations; none where the question has none."""

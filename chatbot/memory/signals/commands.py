@@ -86,7 +86,7 @@ def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
         return
     query, wanted = options.texts[0], chatbot.signal_options(OWNER)
     as_of = time_told(options.date) if options.date else None
-    results = chatbot.signals.find(query, chatbot.library.embedder.embed([query])[0], options.k, as_of=as_of, options=wanted)
+    results = chatbot.signals.find(query, chatbot.library.embedder.embed([query], query=True)[0], options.k, as_of=as_of, options=wanted)
     if not results and as_of is not None:
         before = f"in the {wanted.hours:,} hours before {as_of:%Y-%m-%d %H:%M} and is as sure as {wanted.confidence:.2f}"
         note(Notice(f"No news like this was published {before}.", MORE_RECALLED))

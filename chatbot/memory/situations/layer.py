@@ -7,11 +7,11 @@ import time
 import unicodedata
 from collections.abc import Sequence
 
-from chatbot.memory.layers import Opening, by_embedder
+from chatbot.memory.layers import Opening
 from chatbot.memory.situations.store import Remembered, Situations
 from chatbot.records import Note, Recall
-from chatbot.search.closer import EMBEDDED
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
+from chatbot.store.likeness import EMBEDDED, by_embedder
 from ingestion.language.terms import content_terms, terms
 from ingestion.unseen import one_line
 
@@ -19,7 +19,8 @@ __all__ = ["SituationLayer", "names", "open_layer"]
 
 # Cosine from which a question describes a situation, by what the embedder's fingerprint begins with; else UNKNOWN, so high that nothing misleads. MiniLM: of 24
 # questions written for 12 situations 21 reach it and none reaches it for another's; of 106 development questions on other matters 4 do.
-SIMILAR = {"minilm-": 0.5}
+# e5: of 16 paragraphs that tell of a situation in other words 5 reach it (MiniLM none), none another's, and none of 100 development questions (1).
+SIMILAR = {"minilm-": 0.5, "e5-": 0.85}
 UNKNOWN = 0.85
 # Tokens of the pieces that a long question is cut into by the embedded model: a paragraph on a situation within a window of 254 on other matters is found for 41 to
 # 69 in 100, within one of 64 for 97 and more. Another's endpoint would be called for each of them, so there its own windows do.

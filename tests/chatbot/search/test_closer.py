@@ -22,7 +22,7 @@ class NotingEmbedder(HashEmbedder):
         self.fingerprint = "minilm-like"
         self.seen: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self.seen += texts
         return super().embed(texts)
 

@@ -330,7 +330,7 @@ class FailingEmbedder(HashEmbedder):
         super().__init__(**given)
         self.word = word
 
-    def embed(self, texts: Sequence[str]) -> Floats:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Floats:
         """As Embedder.embed."""
         vectors = super().embed(texts)
         if any(self.word in text for text in texts):
@@ -386,7 +386,7 @@ def test_an_embedder_that_fails_for_all_is_told_and_not_asked_for_all() -> None:
 
 def test_closing_the_steps_ends_the_work() -> None:
     class Slow(HashEmbedder):
-        def embed(self, texts: Sequence[str]) -> Floats:
+        def embed(self, texts: Sequence[str], *, query: bool = False) -> Floats:
             time.sleep(0.01)
             return super().embed(texts)
 

@@ -144,8 +144,8 @@ def test_names_that_find_no_space_are_written_later(disk: Path, tmp_path: Path, 
     make_pdf(path, SECOND)
     ready = Catalog.ready
 
-    def filled(catalog: Catalog, version: int, fingerprint: str) -> bool:
-        done = ready(catalog, version, fingerprint)
+    def filled(catalog: Catalog, version: int, fingerprint: str, *, keep: Sequence[str] = ()) -> bool:
+        done = ready(catalog, version, fingerprint, keep=keep)
         fill(disk)
         return done
 

@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
 from chatbot.settings import Settings
-from chatbot.store import minilm
 from chatbot.store.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
+from chatbot.store.encoder import graph_path, model_folder
+from chatbot.store.minilm import MINILM
+from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.tokens import count_tokens
 from tests.embedding_server import EmbeddingServer, Fault, Rows
 from tests.fakes import HashEmbedder
+from tests.float_encoder import FloatModel
+from tests.models import needs_multilingual
 from tests.provider import Drip, Provider
 
 KEY = "sk-test-0123456789abcdef"
@@ -63,10 +67,17 @@ def remote(server: EmbeddingServer, cache: Path, **given: Any) -> RemoteEmbedder
     return RemoteEmbedder(remote_settings(server, cache, **{"embedding_dimension": 64, **given}), pause=0.01)
 
 
-@pytest.fixture(params=["local", "remote", "hash"])
-def embedder(request: pytest.FixtureRequest, local: LocalEmbedder, server: EmbeddingServer, tmp_path: Path) -> Embedder:
-    made: dict[str, Embedder] = {"local": local, "remote": remote(server, tmp_path, embedding_dimension=0), "hash": HashEmbedder()}
-    return made[request.param]
+@pytest.fixture(scope="session")
+def multilingual(cache: Path) -> LocalEmbedder:
+    return LocalEmbedder(cache, threads=2, spec=MULTILINGUAL_E5)
+
+
+@pytest.fixture(params=["local", pytest.param("multilingual", marks=needs_multilingual), "remote", "hash"])
+def embedder(request: pytest.FixtureRequest, server: EmbeddingServer, tmp_path: Path) -> Embedder:
+    if request.param in ("local", "multilingual"):
+        made: Embedder = request.getfixturevalue(request.param)
+        return made
+    return remote(server, tmp_path, embedding_dimension=0) if request.param == "remote" else HashEmbedder()
 
 
 # --- the contract of Embedder ---------------------------------------------------------------------------------------------------
@@ -213,53 +224,10 @@ def tokenizer() -> Any:
     """The model's own, by a path of its own."""
     from tokenizers import Tokenizer
 
-    made = Tokenizer.from_file(str(minilm.model_folder() / "tokenizer.json"))
+    made = Tokenizer.from_file(str(model_folder(MINILM) / "tokenizer.json"))
     made.no_truncation()
     made.no_padding()
     return made
-
-
-class FloatModel:
-    """The model's forward pass in numpy, float32, straight from the checkpoint: what the built graph is held against."""
-
-    def __init__(self) -> None:
-        from safetensors.numpy import load_file
-
-        self.weights = load_file(minilm.model_folder() / "model.safetensors")
-        self.tokenizer = tokenizer()
-
-    def dense(self, x: NDArray[Any], name: str) -> NDArray[Any]:
-        made: NDArray[Any] = x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
-        return made
-
-    def normal(self, x: NDArray[Any], name: str) -> NDArray[Any]:
-        centred = x - x.mean(-1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
-        made: NDArray[Any] = scaled * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
-        return made
-
-    def attend(self, x: NDArray[Any], name: str) -> NDArray[Any]:
-        q, k, v = (self.dense(x, f"{name}.{part}").reshape(-1, 12, 32).transpose(1, 0, 2) for part in ("query", "key", "value"))
-        weights = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(32))
-        weights /= weights.sum(-1, keepdims=True)
-        made: NDArray[Any] = (weights @ v).transpose(1, 0, 2).reshape(-1, 384)
-        return made
-
-    def vector(self, text: str) -> NDArray[Any]:
-        ids = self.tokenizer.encode(text).ids
-        tables = [self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")]
-        x = self.normal(tables[0][ids] + tables[1][: len(ids)] + tables[2][0], "embeddings.LayerNorm")
-        for layer in range(6):
-            name = f"encoder.layer.{layer}"
-            x = self.normal(
-                x + self.dense(self.attend(x, f"{name}.attention.self"), f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm"
-            )
-            wide = self.dense(x, f"{name}.intermediate.dense")
-            wide = wide * (1 + np.vectorize(math.erf)(wide / math.sqrt(2))) / 2
-            x = self.normal(x + self.dense(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
-        mean = x.mean(0)
-        unit: NDArray[Any] = mean / np.linalg.norm(mean)
-        return unit
 
 
 # First values of float32 vectors. The first three of the first sentence are also printed in the model's published examples.
@@ -276,7 +244,9 @@ GOLDEN = {
 
 
 def test_vectors_are_those_of_the_float_model(local: LocalEmbedder) -> None:
-    model = FloatModel()
+    from safetensors.numpy import load_file
+
+    model = FloatModel(load_file(model_folder(MINILM) / "model.safetensors"), tokenizer(), 6)
     wanted = np.array([model.vector(text) for text in GOLDEN])
     assert np.allclose(wanted[:, :8], list(GOLDEN.values()), atol=2e-5)
     made = local.embed(list(GOLDEN))
@@ -346,8 +316,8 @@ def source(tmp_path: Path) -> Path:
     """A copy of the model's folder that may be spoilt."""
     folder = tmp_path / "model"
     folder.mkdir()
-    for name in minilm.FILES:
-        shutil.copy(minilm.model_folder() / name, folder)
+    for name in MINILM.files:
+        shutil.copy(model_folder(MINILM) / name, folder)
     return folder
 
 
@@ -366,10 +336,9 @@ def test_a_missing_model_file_is_told(tmp_path: Path) -> None:
         LocalEmbedder(tmp_path, source=tmp_path).embed([SENTENCE])
 
 
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(minilm, "PACKAGE", "no_such_model")
+def test_a_missing_package_is_told(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"no-such-model.*not installed.*make setup"):
-        LocalEmbedder(tmp_path).embed([SENTENCE])
+        LocalEmbedder(tmp_path, spec=replace(MINILM, package="no_such_model")).embed([SENTENCE])
 
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -387,7 +356,7 @@ def test_a_read_only_cache_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"not a graph"], ids=["empty", "garbage"])
 def test_a_damaged_graph_is_built_anew(cache: Path, local: LocalEmbedder, tmp_path: Path, damage: bytes) -> None:
-    minilm.graph_path(tmp_path).write_bytes(damage)
+    graph_path(MINILM, tmp_path).write_bytes(damage)
     assert np.array_equal(LocalEmbedder(tmp_path).embed([SENTENCE]), local.embed([SENTENCE]))
 
 
@@ -395,11 +364,11 @@ def test_a_graph_of_another_builder_is_built_anew(cache: Path, local: LocalEmbed
     import onnx
 
     local.embed([SENTENCE])
-    graph = onnx.load(minilm.graph_path(cache))
+    graph = onnx.load(graph_path(MINILM, cache))
     onnx.helper.set_model_props(graph, {"key": "another"})
-    onnx.save(graph, minilm.graph_path(tmp_path))
+    onnx.save(graph, graph_path(MINILM, tmp_path))
     LocalEmbedder(tmp_path).embed([SENTENCE])
-    assert onnx.load(minilm.graph_path(tmp_path)).metadata_props[0].value == minilm.FILE_KEY
+    assert onnx.load(graph_path(MINILM, tmp_path)).metadata_props[0].value == MINILM.file_key
 
 
 def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:
@@ -408,8 +377,8 @@ def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:
     running = [subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate(timeout=60) for process in running]
     assert [process.returncode for process in running] == [0, 0], said
-    assert said[0] == said[1] == (f"Embedded model: {minilm.graph_path(tmp_path / 'models')}\n", "")
-    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["build.lock", minilm.graph_path(tmp_path).name]
+    assert said[0] == said[1] == (f"Embedded model: {graph_path(MINILM, tmp_path / 'models')}\n", "")
+    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["build.lock", graph_path(MINILM, tmp_path).name]
 
 
 def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Path) -> None:

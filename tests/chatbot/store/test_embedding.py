@@ -27,7 +27,7 @@ class Watched(HashEmbedder):
         super().__init__()
         self.batches, self.second = 0, threading.Event()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self.batches += 1
         if self.batches == 2:
             self.second.set()
@@ -39,7 +39,7 @@ class Failing(HashEmbedder):
 
     broken = True
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if self.broken and self.calls:
             raise ModelError("The endpoint is gone.")
         return super().embed(texts)
@@ -113,7 +113,7 @@ class Slow(HashEmbedder):
         super().__init__()
         self.early = threading.Event()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         rows = super().embed(texts)
         if self.calls >= 2 * EARLY_BATCH:
             self.early.set()

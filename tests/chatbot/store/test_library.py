@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store import database
+from chatbot.store.embedders import LOCAL_FINGERPRINTS
 from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import pack_terms
@@ -286,7 +287,7 @@ def test_a_killed_addition_leaves_no_half_document(tmp_path: Path, phase: str, r
 class FailingEmbedder(HashEmbedder):
     """An endpoint that is down."""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """Fails."""
         raise ModelError("The endpoint is down.", hint="Start it.")
 
@@ -481,7 +482,7 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library
     library.close()
 
     class Idle(HashEmbedder):
-        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
             raise AssertionError("a vector is made")
 
     again = Library(Settings(home=tmp_path / "home"), Idle())
@@ -496,6 +497,26 @@ def test_a_store_of_before_is_brought_up_to_date_without_making_a_vector(library
     client.close()
     client.clear_system_cache()
     again.close()
+
+
+def test_switching_between_the_embedded_models_keeps_the_vectors_of_both(library: Library, tmp_path: Path) -> None:
+    """Going back makes none; those of an endpoint's model go."""
+    library.close()
+    path, settings = make_pdf(tmp_path / "Rules.pdf", FIRST), Settings(home=tmp_path / "both")
+    made = list[int]()
+    for number, fingerprint in enumerate([LOCAL_FINGERPRINTS[0], LOCAL_FINGERPRINTS[1], "endpoint-64", *LOCAL_FINGERPRINTS, "endpoint-64"]):
+        embedder = HashEmbedder()
+        embedder.fingerprint = fingerprint
+        switched = Library(settings, embedder)
+        if not number:
+            add(switched, Upload(path))
+        switched.resume()
+        (version,) = switched.scope([])
+        assert (len(switched.matrix(version).rows), switched.indexes.vectors.count(), switched.without_vectors()) == (1, 1, [])
+        assert switched.indexes.differences() == []
+        made.append(embedder.calls)
+        switched.close()
+    assert made[3:] == [0, 0, 1] and all(made[:3])
 
 
 def test_a_purge_that_was_interrupted_is_finished_later(library: Library, tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ class Killing(HashEmbedder):
 
     server: EmbeddedServer | None = None
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if self.server is not None:
             pid, self.server = self.server.pid(), None
             os.kill(pid, signal.SIGSTOP)  # so that it starts no further child

@@ -138,7 +138,7 @@ class FailingEmbedder(HashEmbedder):
 
     broken = True
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if self.broken:
             raise ModelError("the embedder is down")
         return super().embed(texts)
@@ -158,7 +158,7 @@ def test_an_embedder_that_fails_loses_nothing_and_the_next_import_goes_on(databa
 class ZeroEmbedder(HashEmbedder):
     """Gives vectors of no length."""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         return np.zeros((len(texts), self.dimension), np.float32)
 
 

@@ -43,7 +43,7 @@ class AxisEmbedder:
 
     fingerprint, dimension, max_tokens = "axis", 4, 4
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), 4), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in text.split():
@@ -60,7 +60,7 @@ class FailingEmbedder(HashEmbedder):
 
     failing = ""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if self.failing and any(self.failing in text or self.failing == "all" for text in texts):
             raise ModelError("The endpoint is busy.")
         return super().embed(texts)
@@ -352,7 +352,7 @@ class Meanwhile(HashEmbedder):
 
     word, work = "", staticmethod(lambda: None)
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if self.word and any(self.word in text for text in texts):
             self.word = ""
             self.work()
@@ -490,7 +490,7 @@ class CountingEmbedder(HashEmbedder):
         super().__init__(dimension=64, max_tokens=8_191)
         self.most, self.seen = 0, list[str]()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         self.most = max([self.most, *map(count_tokens, texts)])
         self.seen += [text for text in texts if len(text) > 100]
         return super().embed(texts)

