@@ -14,21 +14,21 @@ from chatbot.asking.question import Ask
 from chatbot.models import LLM
 from chatbot.records import Answer
 from chatbot.service import Chatbot
-from chatbot.settings import load_settings
+from chatbot.settings import Settings, load_settings
 from chatbot.store.library import Upload
 
 __all__ = ["answer_to", "opened", "page_texts", "provenance"]
 
 
 @contextlib.contextmanager
-def opened(questions: QuestionSet, store: Path, *, model: LLM | None = None) -> Iterator[Chatbot]:
+def opened(questions: QuestionSet, store: Path, *, model: LLM | None = None, settings: Settings | None = None) -> Iterator[Chatbot]:
     """A chatbot over exactly the set's documents, in its own folder of `store`. What was indexed before stays as it was read then.
 
-    The settings are the environment's but for the home, so a chat or embedding model can be measured too; model: in the place of the one they name. Raises
-    SystemExit where a document fails.
+    The settings, by default the environment's, count but for the home, so a chat or embedding model can be measured too; model: in the place of the one they
+    name. Raises SystemExit where a document fails.
     """
     home = (store / questions.name).resolve()
-    with Chatbot(replace(load_settings(), home=home), model=model) as chatbot:
+    with Chatbot(replace(settings or load_settings(), home=home), model=model) as chatbot:
         chatbot.resume()
         wanted = {path.name: path for path in questions.files}
         there = {row.name for row in chatbot.documents() if row.state == "ready"}

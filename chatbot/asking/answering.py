@@ -229,7 +229,7 @@ class Answering:
             return None
 
         def near(texts: Sequence[str]) -> list[float]:
-            cosines: list[float] = as_minilms(self._library.embedder.fingerprint, vectors(texts) @ vector).tolist()
+            cosines: list[float] = as_minilms(self._library.embedder.fingerprint, vectors(texts) @ vector, sentences=True).tolist()
             return cosines
 
         return near

@@ -24,7 +24,7 @@ from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder
 from chatbot.search.intents import WHOLE
 from chatbot.search.questions import understand
-from chatbot.search.reach import known_terms
+from chatbot.search.reach import as_known, known_terms
 from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
@@ -77,7 +77,7 @@ class Asker:
         again = before_it[-1] if intent and intent.kind == EXPLAIN else None
         query = yield from self._query(question, ask, exchanges, again, stop)
         understanding = understand(query if again else self.finder.spelled(question, ask.names), query)
-        understanding = self.finder.with_names(understanding, ask.names)
+        understanding = as_known(self.library, self.finder.with_names(understanding, ask.names), ask.names)
         vector = yield from self.finder.vector(understanding.subject, ask.names)
         wanted = Query(query, vector, ask.names, "keyword" if vector is None else "hybrid", self.models.settings_of(ask.owner).pages, understanding)
         before = self.lending.before(ask, query, vector)
