@@ -117,6 +117,8 @@ class Finder:
         query, embedder = self.spelled(find.query, find.names), self._library.embedder
         if coming := yet_to_come(self._library, find.names):
             tell(coming)
+        if find.mode != "keyword" and (waiting := without_vectors(self._library, find.names)):
+            tell(waiting)
         if find.raw:
             return self._retriever.raw(mean_vector(worth_searching(embed_query(embedder, query).chunks)), find.names, find.k)
         understanding = understand(query, query)

@@ -209,7 +209,7 @@ def test_what_waits_for_the_end_is_done_though_the_embedder_is_down(make: Make, 
     with chatbot.conversations._disk.write() as connection:
         connection.execute("update conversation set changed_at = changed_at - 31 * 86400 where id = ?", (old,))
 
-    def fail(_: object) -> None:
+    def fail(_: object, *, query: bool = False) -> None:
         raise ModelError("down")
 
     monkeypatch.setattr(chatbot.library.embedder, "embed", fail)

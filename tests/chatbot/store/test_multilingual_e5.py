@@ -7,25 +7,33 @@ import shutil
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.signals.scripts import own_threshold, reads_english_only
+from chatbot.records import Answer, Notice
+from chatbot.search.finding import Find
+from chatbot.service import Chatbot
 from chatbot.settings import MULTILINGUAL, Settings
 from chatbot.store.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.store.encoder import EncoderSpec, Packed, graph_path, model_folder
+from chatbot.store.library import Upload
 from chatbot.store.likeness import as_minilms
 from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
 from tests.float_encoder import FloatModel
 from tests.models import needs_multilingual
+from tests.pdfs import make_pdf
 
 NAME = "e5-small-q4.bin"
 TEXTS = [
@@ -167,7 +175,7 @@ def test_tokens_join_to_their_text_and_are_those_of_its_words(tokenizer: Any, te
 
 
 @needs_multilingual
-@settings(max_examples=60, deadline=None)
+@examples(max_examples=60, deadline=None)
 @given(
     text=st.text(st.sampled_from("aé한½.1 \n\t\x0c\x85\u200b\ud800🙂Zz,-กาำ"), max_size=300) | st.text(max_size=200),
     room=st.integers(4, 40),
@@ -245,6 +253,9 @@ def test_its_cosines_are_laid_on_those_of_minilm() -> None:
     laid = as_minilms("e5-1571fc982750-b1-384-t1", cosines)
     assert laid.dtype == np.float32
     assert laid.tolist() == pytest.approx([-1.0, -1.0, 0.10, 0.22, 0.50, 0.80, 1.0], abs=0.01)
+    assert as_minilms("e5-1571fc982750-b1-384-t1", cosines, sentences=True).tolist() == pytest.approx(
+        [-1.0, -0.9, 0.22, 0.32, 0.54, 0.78, 1.0], abs=0.01
+    )
     assert as_minilms("minilm-53aa51172d14-b1-384-t1", cosines) is cosines and as_minilms("host-model-8-t1", cosines) is cosines
 
 
@@ -252,3 +263,37 @@ def test_thresholds_are_its_own() -> None:
     fingerprint = LocalEmbedder(Path(), spec=MULTILINGUAL_E5).fingerprint
     assert own_threshold(fingerprint) == 0.82 and not reads_english_only(fingerprint)
     assert thresholds_of(fingerprint).similar == 0.92
+
+
+# --- the whole way --------------------------------------------------------------------------------------------------------------
+
+PAGES = [
+    "The fiscal deficit is estimated at 4.4 per cent of GDP.\nNet market borrowings will be lower than last year.",
+    "Employees must report gifts worth more than 100 dollars within ten days.\nThe ethics office keeps a register of them.",
+    "Floods reduced the output of palm oil in the northern states.\nPrices of cooking oil rose in the second half of the year.",
+]
+
+
+@needs_multilingual
+def test_a_question_in_german_is_answered_from_english_pages_and_back_in_english_by_minilm(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "Policy.pdf", PAGES)
+    english = Settings(home=tmp_path / "home", offline=True)
+    with Chatbot(english) as chatbot:
+        assert [result.error for result in chatbot.add([Upload(path)])] == [None]
+    german = "Bis wann müssen Mitarbeiter Geschenke melden?"
+    with Chatbot(replace(english, embedding_model=MULTILINGUAL)) as chatbot:
+        notices = list[Notice]()
+        chatbot.find(Find(german), tell=notices.append)
+        assert "found by words alone so far: Policy.pdf" in notices[0].text
+        chatbot.resume()
+        assert chatbot.search(german)[0].page == 2
+        answer, absent = (
+            [event for event in chatbot.ask(Ask(text)) if isinstance(event, Answer)][-1] for text in (german, "Was kostet eine Fahrkarte?")
+        )
+        assert (answer.reason, absent.reason) == (None, "no_page")
+        assert "within ten days" in answer.text and {citation.page for citation in answer.citations} == {2}
+    with Chatbot(english) as chatbot:
+        before = chatbot.library.catalog.vector_counts(chatbot.library.embedder.fingerprint)
+        chatbot.resume()
+        assert sum(before.values()) == 3 and chatbot.library.without_vectors() == []
+        assert chatbot.search("When must gifts be reported?")[0].page == 2

@@ -182,7 +182,7 @@ def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, embe
 
 
 def test_while_the_embedder_fails_verdicts_are_kept_and_wait(cases: Cases, embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(texts: object) -> object:
+    def fails(texts: object, *, query: bool = False) -> object:
         raise ModelError("No endpoint.")
 
     with monkeypatch.context() as patch:

@@ -167,7 +167,7 @@ def test_vectors_that_were_made_outlive_a_stop(cases: Cases, tmp_path: Path, emb
     monkeypatch.setattr("chatbot.memory.cases.shelf.BATCH", 10)
     made, embed = 0, embedder.embed
 
-    def stops(texts: list[str]) -> object:
+    def stops(texts: list[str], *, query: bool = False) -> object:
         nonlocal made
         made += 1
         if made > 3:
