@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
-from chatbot.errors import ModelError, ProjectError
+from chatbot.errors import ModelError, ProjectError, UsageError
 from chatbot.settings import MULTILINGUAL, Settings, load_settings
 from chatbot.store.encoder import DIMENSION, Encoder, EncoderSpec, graph_path
 from chatbot.store.minilm import MINILM
@@ -399,7 +399,10 @@ def main() -> None:
     """Builds an embedded model ahead of its first use, the one that is named as FINPOLICY_EMBEDDING_MODEL names it, else MiniLM; one line on stdout, or one on
     stderr and exit code 1."""
     try:
-        embedder = local_embedder(replace(load_settings(), embedding_model="".join(sys.argv[1:])))
+        chosen = replace(load_settings(), embedding_model=" ".join(sys.argv[1:]))
+        if not chosen.embeds_here:
+            raise UsageError(f"There is no embedded model {chosen.embedding_model!r}.", hint=f"Name {MULTILINGUAL}, or none for MiniLM.")
+        embedder = local_embedder(chosen)
         embedder.embed(["ready"])
     except ProjectError as error:
         raise SystemExit(f"embedders: {error}") from None

@@ -242,6 +242,11 @@ def test_it_is_built_ahead_by_its_name(root: Path, tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == (f"Embedded model: {graph_path(MULTILINGUAL_E5, tmp_path / 'models')}\n", "")
 
 
+def test_a_model_that_is_not_embedded_is_not_built(root: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "chatbot.store.embedders", "other"], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "") and "no embedded model 'other'" in done.stderr
+
+
 def test_its_package_is_never_imported() -> None:
     spec: EncoderSpec = MULTILINGUAL_E5
     code = f"import sys; from chatbot.store.embedders import make_embedder; print({spec.package!r} in sys.modules)"
