@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from chatbot.records import FINE, Answer, Citation, Hit, Understanding
 from ingestion.language.measures import measure_named
 from ingestion.language.periods import find_periods
@@ -15,6 +17,7 @@ ANSWERS, MAY_NOT_ANSWER, NOTHING_NEAR = "answers", "may_not_answer", "nothing_ne
 LEAST_FOUND = 0.9
 # Of a span.
 MOST_YEARS = 10
+_RANKED = re.compile(r"\bwhich\b.*\b\w+est\b|\bwhich\b.*\b(?:most|least)\b", re.IGNORECASE)
 SAID = {
     ANSWERS: "✓ Subject, measure and period of the question stand in the passage",
     MAY_NOT_ANSWER: "Best match: it may not answer the question",
@@ -31,6 +34,8 @@ def fit_of(answer: Answer) -> str:
         return NOTHING_NEAR
     if not answer.from_documents or asked is None or asked.form == "summary":
         return ANSWERS if not answer.from_documents or (asked is not None and answer.citations) else MAY_NOT_ANSWER
+    if asked.form == "several" and _RANKED.search(asked.query) and not answer.text.startswith(("Highest", "Lowest")):
+        return MAY_NOT_ANSWER  # which one it is, is left to its reader
     cited = [citation for citation in answer.citations if citation.document and not citation.doubted and f"[{citation.key}]" in answer.first]
     hits = {(hit.version, hit.page): hit for hit in (answer.prompt.sources.values() if answer.prompt else ())}
     of = [(citation, hit) for citation in cited if (hit := hits.get((citation.version or 0, citation.page or 0)))]

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.compared.entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
+from chatbot.answer.tables.cells import PART_OF_YEAR
 from chatbot.asking.answering import Answering
 from chatbot.comparing import Entry, Place
 from chatbot.comparing.changes import change_between, unit_text
 from chatbot.comparing.records import Quantity
 from chatbot.records import Answer, Hit, Prompt, Understanding
-from chatbot.search.finding import Finder
+from chatbot.search.finding import Finder, asks_of_all, of_one
 from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
@@ -67,8 +68,12 @@ class Several:
         sides = [self._side(prompt, self._query(query, names, groups)) for names in groups]
         if sum(bool(side.text) for side in sides) < 2:
             return None
-        blocks = [f"{escape_keys(_called(side.names))}:\n{side.text or NOT_SAID}" for side in sides]
-        compared = list(self._compared(question, prompt, sides)) if compares else []
+        every = asks_of_all(query.understanding.query if query.understanding else question)
+        blocks = [f"{escape_keys(_called(side.names))}:\n{side.text or NOT_SAID}" for side in sides if side.text or not every]
+        if silent := [escape_keys(_called(side.names)) for side in sides if every and not side.text]:
+            blocks.append(f"Nothing was found that answers this in {'; '.join(silent)}.")
+        compared = list(self._ranked(question, prompt, [side for side in sides if side.text]) if every else self._compared(question, prompt, sides))
+        compared = compared if compares or every else []
         text = "\n\n".join([*compared, *blocks])
         answer = self._answering.checked(prompt, text, "extractive")
         # What is put in order stands below, with its page, and is checked there.
@@ -86,7 +91,7 @@ class Several:
         for other in groups:
             for part in set(document_parts(other[0])).difference(own_parts):
                 said = re.sub(rf"(?i)\b{_spelled(part)}\b(?:['’]s?)?(?:\s?\([^()]{{0,40}}\))?", " ", said)
-        said = DANGLING.sub("", TWICE.sub(r"\1", said))
+        said = of_one(DANGLING.sub("", TWICE.sub(r"\1", said)))
         asked = understand(said, said)
         if own:
             asked = replace(asked, years=(own,))
@@ -118,6 +123,21 @@ class Several:
             yield f"{'Highest' if sign < 0 else 'Lowest'} first: {'; '.join(said)}."
         if len(changes) == 1 and (DIFFERENCE.search(question) or any(side.asked.compares for side in sides)):
             yield f"{escape_keys(_called(sides[1].names))} less {escape_keys(_called(sides[0].names))}: {changes[0].formula}."
+
+    def _ranked(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
+        """Of all documents those in order whose figures go together, and which do not; nothing where these are fewer than two."""
+        sign = 0 if CHANGE.search(question) else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
+        read = [(side, self._entry(prompt, side)) for side in sides if not PART_OF_YEAR.search(side.text)]
+        known = [(side, entry) for side, entry in read if entry.quantity is not None and entry.quantity.unit is not None and not entry.quantity.doubt]
+        alike = [(side, entry) for side, entry in known if entry is known[0][1] or not change_between(known[0][1], entry).why_not]
+        if not sign or len(alike) < 2:
+            return
+        figures = [(side, entry.quantity) for side, entry in alike if entry.quantity is not None]
+        ordered = sorted(figures, key=lambda one: sign * _size(one[1]))
+        said = [f"{escape_keys(_called(side.names))}, {' '.join([figure.text, unit_text(figure)]).strip()}" for side, figure in ordered]
+        yield f"{'Highest' if sign < 0 else 'Lowest'} first, of those whose figures can be compared, each of its own year: {'; '.join(said)}."
+        if others := [escape_keys(_called(side.names)) for side in sides if all(side is not one for one, _ in alike)]:
+            yield f"Not compared, for want of a year's figure in that unit: {'; '.join(others)}."
 
     def _entry(self, prompt: Prompt, side: _Side) -> Entry:
         mine = _of(prompt, side.names)

@@ -35,12 +35,20 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM
 
-__all__ = ["Find", "Finder"]
+__all__ = ["Find", "Finder", "asks_of_all", "of_one"]
 
 # Operands of a ratio that are searched for, and pages that all of them together may bring.
 MOST_OPERANDS, MOST_PAGES = 4, 5
 # The share of a document's name from which on a question names it, and sides of a comparison at most.
 NAMED, MOST_SIDES = 0.5, 6
+# "Which company has the highest debt?", and of how many documents it is answered from each.
+_ASKS_OF_ALL = re.compile(
+    r"\b(?:which|what) (?:of (?:these|the|them|those)\b.{0,30}|compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)\b"
+    r".{0,80}\b(?:most|highest|largest|biggest|greatest|longest|fastest|least|lowest|smallest|fewest|shortest|slowest)\b"
+    r"|\brank (?:the |all )?(?:compan|bank|firm|issuer|countr|cit|document|report|filing)",
+    re.IGNORECASE,
+)
+MOST_OF_ALL = 15
 # The share from which on it names all of it, by initials too.
 WHOLLY = 0.9
 # Pages of all sides of a comparison that a chat model is given beside those that answer alone, of each side at least, and of all that it is given at most.
@@ -53,6 +61,18 @@ RARE = 0.05
 SMALL_WORD, SHORTEST_NAME = re.compile(r"\b(?:([a-z]{3,})['’]s\b|[a-z]{4,})"), 4
 # Pages down to which the statement is looked for that a measure is read from.
 STATEMENT_DEPTH = 30
+
+
+def asks_of_all(question: str) -> bool:
+    """Whether it is asked which of all documents has the most or the least."""
+    return _ASKS_OF_ALL.search(question) is not None
+
+
+def of_one(question: str) -> str:
+    """What such a question asks of each document: of "Which company has the highest debt?" its debt."""
+    found = _ASKS_OF_ALL.search(question)
+    rest = question[found.end() :].strip(" ?.") if found else ""
+    return f"What is the {rest}?" if rest else question
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +248,7 @@ class Finder:
 
     def groups(self, query: Query) -> list[tuple[str, ...]]:
         """The documents that a question names wholly, those of one name together where it has several names, of companies, of countries; else those of the
-        several years that it names. In its order; [] where it names one, or more than are answered from side by side."""
+        several years that it names; all where it asks which of them. In its order; [] where it names one, or more than are answered from side by side."""
         assert query.understanding is not None
         said = query.understanding.query
         together: dict[tuple[str, ...], list[str]] = {}
@@ -239,6 +259,9 @@ class Finder:
         named = {parts: names for parts, names in together.items() if not any(set(parts) < set(other) for other in together)}
         flat = said.casefold().replace("'", "").replace("’", "")
         groups = [tuple(named[parts]) for parts in sorted(named, key=lambda parts: flat.find(parts[0]))]
+        if not groups and asks_of_all(said):
+            groups = [(name,) for name in sorted(self._library.scope(query.names).values())]
+            return groups if 1 < len(groups) <= MOST_OF_ALL else []
         if len(groups) == 1 and len(set(query.understanding.years)) > 1:
             groups = [(name,) for name in self._of_years(query, groups[0])]
         return groups if 1 < len(groups) <= MOST_SIDES else []

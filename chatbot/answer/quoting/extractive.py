@@ -58,6 +58,9 @@ NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
 ORDER_COST = 4.0
+# Log-odds that a row loses whose label says "non-" of a word of the question.
+DENIED_COST = 4.0
+_NON = re.compile(r"\bnon[-\s]?(\w{3,})", re.IGNORECASE)
 # Log-odds that a passage loses that its reader rated not helpful: nearly all that any other of the pages lacks, so that another comes first.
 AVOIDED_COST = 8.0
 # Characters of a part of an order by which it is known inside a longer passage.
@@ -105,6 +108,7 @@ def extract_answer(
     scored = [_Candidate(*place, score) for place, score in zip(places, score_passages(question, found), strict=True)]
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
     scored = [replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored]
+    scored = [replace(one, score=one.score - DENIED_COST * _is_denied(one.passage, meant.subject)) for one in scored]
     if avoid:
         avoid = _evened(avoid)
         scored = [replace(one, score=one.score - AVOIDED_COST * (_evened(one.passage.text) in avoid)) for one in scored]
@@ -139,6 +143,13 @@ def _is_title(passage: Passage) -> bool:
 def _is_long_list(passage: Passage) -> bool:
     """Whether a passage is a whole list of which one item answers who asks for no list."""
     return "\n" in passage.text and not passage.is_row and len(passage.text.split()) > WINDOW_WORDS
+
+
+def _is_denied(passage: Passage, question: str) -> bool:
+    """Whether a row is of what the question's is not: "non-tax revenue" where tax revenue is asked for."""
+    denied = [match[1].casefold() for match in _NON.finditer(passage.row.label)] if passage.row else []
+    asked = _NON.sub(" ", question).casefold()
+    return any(word in asked and not re.search(rf"(?i)\bnon[-\s]?{word}", question) for word in denied)
 
 
 def _is_order(passage: Passage, orders: str) -> bool:

@@ -39,6 +39,8 @@ LONGEST_NAME = 90  # of a row, for a sentence about it
 # "Revenue (1)(2)", and the words before what a name is of: "earnings" of "Earnings per share".
 _MARKS_OF_NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
 _HEAD_OF_NAME = re.compile(r".+?(?=\s(?:of|per|for|in|to|from|by|on|at|as|attributable|before|after)\b|[,(–—]|$)")
+# The end of a bracket that begins elsewhere, "2023, amounts))".
+_TORN = re.compile(r"(?:(?<=\d),[^()\d]*)\)+\Z")
 _SET_APART = re.compile(rf"(?<=[{DRAWN_SIGNS}(])\s+|\s+(?=\))")
 _PLURAL = re.compile(r"(?<![su])s\Z|ies\Z|\band\b", re.IGNORECASE)
 
@@ -93,7 +95,7 @@ def in_a_sentence(label: str, stated: Sequence[tuple[str, str]], whose: str = ""
 def short_head(head: str) -> str:
     """A column's head: its last line, with those above where that names no period; one that goes on after its comma is one line."""
     lines = [" ".join(line.strip(", ").split()) for line in head.replace(", > ", ", ").split(" > ")]
-    return lines[-1] if find_periods(lines[-1]) else ", ".join(lines)
+    return _TORN.sub("", lines[-1] if find_periods(lines[-1]) else ", ".join(lines))
 
 
 def stated_value(cell: Cell) -> str:

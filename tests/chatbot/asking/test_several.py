@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -72,3 +73,20 @@ def test_one_document_is_asked_alone(chatbot: Chatbot) -> None:
 def test_where_only_one_of_them_answers_it_is_said_of_the_other(chatbot: Chatbot) -> None:
     answer = ask(chatbot, "What was the revenue of Acme and of Norland?")
     assert "40 million" in answer.text or "52 million" in answer.text
+
+
+def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_together(tmp_path: Path) -> None:
+    pages = {
+        **{name: page for name, page in PAGES.items() if name.startswith("Acme")},
+        "Borel_annual_report_2025.pdf": "Annual report of Borel\nRevenue was 61 million crowns in 2025.\nThe company sold glass.",
+        "Tern_annual_report_2025.pdf": "Annual report of Tern\nRevenue was 70 million dollars in 2025.\nThe company sold rope.",
+        "Minutes.pdf": "Minutes\nThe board met in spring.",
+    }
+    with of_pages(tmp_path, pages) as opened:
+        answer = ask(opened, "Which company has the highest revenue?")
+    ranked, others, *blocks = answer.text.split("\n\n")
+    assert ranked.startswith("Highest first, of those whose figures can be compared, each of its own year: Borel annual report 2025")
+    assert ranked.index("Borel") < ranked.index("Acme annual report 2025") < ranked.index("Acme annual report 2024")
+    assert others == "Not compared, for want of a year's figure in that unit: Tern annual report 2025."
+    assert blocks[-1] == "Nothing was found that answers this in Minutes."
+    assert all(citation.verified for citation in answer.citations)
