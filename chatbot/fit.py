@@ -17,7 +17,14 @@ ANSWERS, MAY_NOT_ANSWER, NOTHING_NEAR = "answers", "may_not_answer", "nothing_ne
 LEAST_FOUND = 0.9
 # Of a span.
 MOST_YEARS = 10
-_RANKED = re.compile(r"\bwhich\b.*\b\w+est\b|\bwhich\b.*\b(?:most|least)\b", re.IGNORECASE)
+_RANKED = re.compile(
+    r"\b(?:which|who|what)\b.*\b(?:\w+est|most|least|more|less|fewer|\w+er)\b|\A\W*(?:more|less|fewer|higher|lower|larger|smaller)\b", re.IGNORECASE
+)
+_SHOWN = re.compile(r"\[S\d+\]")
+_CAUSES = re.compile(
+    r"\b(?:because|due to|owing to|as a result|result(?:ed|ing)? (?:from|in)|reflect\w*|driven|caused?|attribut\w+|led to|owed to|since)\b",
+    re.IGNORECASE,
+)
 SAID = {
     ANSWERS: "✓ Subject, measure and period of the question stand in the passage",
     MAY_NOT_ANSWER: "Best match: it may not answer the question",
@@ -36,7 +43,8 @@ def fit_of(answer: Answer) -> str:
         return ANSWERS if not answer.from_documents or (asked is not None and answer.citations) else MAY_NOT_ANSWER
     if asked.form == "several" and _RANKED.search(asked.query) and not answer.text.startswith(("Highest", "Lowest")):
         return MAY_NOT_ANSWER  # which one it is, is left to its reader
-    cited = [citation for citation in answer.citations if citation.document and not citation.doubted and f"[{citation.key}]" in answer.first]
+    first = answer.citations[: len(_SHOWN.findall(answer.first))]  # the n-th mark shown belongs to the n-th citation
+    cited = [citation for citation in first if citation.document and not citation.doubted]
     hits = {(hit.version, hit.page): hit for hit in (answer.prompt.sources.values() if answer.prompt else ())}
     of = [(citation, hit) for citation in cited if (hit := hits.get((citation.version or 0, citation.page or 0)))]
     return ANSWERS if of and _is_found(answer, asked, of) else MAY_NOT_ANSWER
@@ -63,7 +71,8 @@ def _is_found(answer: Answer, asked: Understanding, cited: list[tuple[Citation, 
     own = _years(f"{said}{' '.join(citation.quote for citation, _ in cited)}")  # a passage with years of its own is of no other
     dated = set(asked.years) <= (own or _years(" ".join(f"{hit.facts.period or ''} {hit.document.replace('_', ' ')}" for _, hit in cited)))
     figured = asked.form != "figure" or any(check.status in FINE for check in answer.numbers)
-    return (found or worked_out) and named and dated and figured
+    caused = asked.form != "reason" or any(_CAUSES.search(citation.quote) for citation, _ in cited)
+    return (found or worked_out) and named and dated and figured and caused
 
 
 def _measured(asked: Understanding, there: frozenset[str]) -> frozenset[str]:

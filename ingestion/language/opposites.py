@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DENIALS", "HOLDINGS", "MOVES", "OPPOSITES", "PLANNED", "TOLD_LESS", "TOLD_MORE", "VERBS_OF_MOVES"]
+__all__ = ["DENIALS", "DOUBTS", "HOLDINGS", "MOVES", "OPPOSITES", "PLANNED", "QUALIFIERS", "TOLD_LESS", "TOLD_MORE", "VERBS_OF_MOVES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -52,6 +52,23 @@ OPPOSITES = (
 )
 # What was meant to be rather than was.
 PLANNED = _words("target forecast projected projection expected expectation estimated estimate estimates planned plan budget budgeted will")
+# What a sentence says that is not so, or not yet, or not of all: meant, claimed, tied to a condition, over, of some alone.
+DOUBTS = _words(
+    """may might could would should if unless until whether propose proposes proposed proposal proposals reject rejects rejected rejecting claim claims
+    claimed claiming allege alleges alleged deny denies denied untrue false expect expects expected expecting expectation planned planning
+    intend intends intended intention intends consider considers considered considering ask asks asked request requests requested call calls called recommend
+    recommends recommended suggest suggests suggested hope hopes hoped seek seeks sought threaten threatens threatened
+    aim aims aimed target targets promise promises promised according yet almost nearly formerly previously once instead unlike rather only except excluding
+    apart stop stops stopped cease ceases ceased refrain refrains refrained prohibit prohibits prohibited prohibiting forbid forbids forbidden ban bans
+    banned end ended ends despite although though but however whereas while fewer less half some most part partly
+    postpone postponed postpones delay delayed delays suspend suspended abandon abandoned scrapped cancel cancelled withdrawn respondents opposition critics"""
+)
+# Words of a question that ask for more than one figure or one sentence tells: of all or some, always, per head, as a mean, against what was meant, for a reason.
+QUALIFIERS = _words(
+    """always ever never both all every each only half average mean per monthly quarterly quarter quarters month months weekly daily expected budgeted
+    forecast target targeted planned because due row consecutive straight real nominal double doubled triple halve halved faster slower change changed
+    competitors competitor rivals rival other still again already beat beaten"""
+)
 # Words that deny what stands with them, in the spelling of comparable words.
 DENIALS = _words(
     """not never no nor neither without cannot cant dont doesnt didnt isnt arent wasnt werent wont shouldnt mustnt neednt unchanged unable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.evidence.passages import verbatim
@@ -17,7 +17,19 @@ from ingestion.language.terms import terms
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
-__all__ = ["OTHER", "Cell", "Wanted", "cell_of", "columns_by_year", "find_cell", "is_planned", "newest_year", "stated_unit", "states_percent"]
+__all__ = [
+    "OTHER",
+    "Cell",
+    "Wanted",
+    "as_amounts",
+    "cell_of",
+    "columns_by_year",
+    "find_cell",
+    "is_planned",
+    "newest_year",
+    "stated_unit",
+    "states_percent",
+]
 
 # What a row's label must share with a phrase: "Total current assets" is stated by "Total current assets, net", not by a row of ten words.
 LEAST_FIT = 0.45
@@ -52,6 +64,14 @@ IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 EXCEPTION = re.compile(r",? (?:and )?except\b.*", re.IGNORECASE | re.DOTALL)
 
 
+# What is paid or spent: printed in brackets, its amount is what a question means.
+OUTFLOW = re.compile(
+    r"\b(?:payments?|paid|expenditures?|purchases?|repurchases?|repayments?|redemptions?|acquisitions?|dividends|expenses?|costs?|spending|capex"
+    r"|used (?:in|for)|outflows?|investments? in)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A measure in a year (None for the newest), and the terms of the question that asks for it. other: it asks for what is called so."""
@@ -78,6 +98,13 @@ class Cell:
     scale: float
     unit: str
     percent: bool = False
+
+
+def as_amounts(*cells: Cell) -> tuple[Cell, ...]:
+    """The same figures without the brackets or signs of outflows, where all are: one of (6,174) after (6,763) fell."""
+    if any(cell.value >= 0 or not OUTFLOW.search(cell.label) for cell in cells):
+        return cells
+    return tuple(replace(cell, value=-cell.value, text=re.sub(r"[()\s−–-]", "", cell.text)) for cell in cells)
 
 
 def find_cell(wanted: Wanted, sources: Mapping[str, Hit]) -> Cell | None:
@@ -168,7 +195,8 @@ def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]
     for at, head in enumerate(table.heads):
         if not CHANGE.search(head) and (year := _year_of(head)):
             of_year.setdefault(year, []).append(at)
-    for year, columns in of_year.items():
+    for year, found in of_year.items():
+        columns = [at for at in found if not PART_OF_YEAR.search(table.heads[at])] or found
         wanted = [at for at in columns if not set(terms(table.heads[at])).isdisjoint(asked)] if len(columns) > 1 else columns
         done = [at for at in columns if not is_planned(table.heads[at])]
         of_year[year] = wanted if len(wanted) == 1 else done

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from chatbot.answer.tables.cells import PART_OF_YEAR, columns_by_year, newest_year
-from chatbot.answer.tables.operations import is_compared_with
+from chatbot.answer.tables.cells import PART_OF_YEAR, as_amounts, columns_by_year, newest_year
+from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
 from chatbot.answer.tables.wording import (
     MEAN_DECIMALS,
     amount,
@@ -27,7 +27,7 @@ from chatbot.answer.tables.wording import (
     unit_text,
 )
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.verdict import asks_move, by_bound, by_move
+from chatbot.answer.verdict import NO, YES, asks_move, by_bound, by_move
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
@@ -89,6 +89,8 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
         text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, task, strict=asked.form != "figure"))
     except (MissingError, ZeroDivisionError):
         return ""
+    if _beside(asked, measures, next(iter(sources.values())).document) - OF_BOUNDS - set(terms(asked.whose)):
+        text = re.sub(rf"\A(?:{YES}|{NO}) ", "", text)  # "youth", "external": what else is asked for may not be in the row
     operands = frozenset(terms(" ".join(task.labels))) if any(measure.formula for measure in measures) else frozenset[str]()
     return "" if _asks_for_narrower(asked, measures, sources, operands) else text
 
@@ -105,18 +107,20 @@ def leaves_average_out(question: str, answer: str) -> bool:
 def _asks_for_narrower(asked: Understanding, measures: Sequence[Measure], sources: Mapping[str, Hit], operands: frozenset[str]) -> bool:
     """Whether the question has a word beside its measures that rows of these tables have too, or that the pages put before a measure: "deferred" tax assets,
     "iPhone" revenue. operands: the terms of the rows that a ratio was worked out from, which a question may spell out."""
-    of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
-    name = re.sub(r"[\W_]", "", next(iter(sources.values())).document.casefold())
-    others = {
-        term
-        for term in content_terms(spelled_out(asked.subject))
-        if term not in of_measures | _PLAIN | operands and not term.isdecimal() and term not in name
-    } - set(terms(asked.whose))
+    others = _beside(asked, measures, next(iter(sources.values())).document) - operands
     rows = [f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows]
     begins = {phrase[0] for measure in measures for phrase in (*measure.asked, *measure.printed)}
     return not others.isdisjoint(terms(" ".join(rows))) or any(
-        word in others and after in begins for hit in sources.values() for word, after in pairwise(terms(hit.page_text))
+        word in others - set(terms(asked.whose)) and after in begins for hit in sources.values() for word, after in pairwise(terms(hit.page_text))
     )
+
+
+def _beside(asked: Understanding, measures: Sequence[Measure], document: str) -> set[str]:
+    """The words of a question beside its measures, the document's name and what makes a measure no narrower."""
+    of_measures = {term for measure in measures for phrase in (*measure.asked, *measure.printed) for term in phrase}
+    name = re.sub(r"[\W_]", "", document.casefold())
+    words = content_terms(spelled_out(asked.subject))
+    return {term for term in words if term not in of_measures | _PLAIN and not term[0].isdigit() and term not in name}
 
 
 def _asks_for_others(question: str, measures: Sequence[Measure]) -> bool:
@@ -205,8 +209,10 @@ def _stated(measures: Sequence[Measure], years: Sequence[int], question: str, ta
 def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -> Iterator[str]:
     first, last = min(years), max(years)
     before, after = task.cell(measure, first), task.cell(measure, last)
-    if (before.scale, before.percent) != (after.scale, after.percent):
+    part = [PART_OF_YEAR.search(cell.head) is not None for cell in (before, after)]
+    if (before.scale, before.percent) != (after.scale, after.percent) or part[0] != part[1]:
         raise MissingError(measure.name)
+    before, after = as_amounts(before, after)
     change = after.value - before.value
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
     # "The deficit rose from -3.7 to -2.9" says the contrary of its row.

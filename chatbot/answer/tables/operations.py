@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import OTHER, Cell, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.cells import OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
 from chatbot.answer.tables.wording import (
     amount,
     decimals_of,
@@ -21,7 +21,7 @@ from chatbot.answer.tables.wording import (
     stated_value,
     unit_text,
 )
-from chatbot.answer.verdict import LEAST_OF_A_BOUND, asks_move, asks_yes_or_no, bound_of, by_bound, by_move
+from chatbot.answer.verdict import asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import find_figures
@@ -31,7 +31,7 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import content_terms, initials_behind, terms
 from ingestion.records import Row, Table
 
-__all__ = ["Operation", "asked_operation", "by_operation", "decided_by", "is_compared_with"]
+__all__ = ["OF_BOUNDS", "Operation", "asked_operation", "by_operation", "decided_by", "is_compared_with"]
 
 # Share of a row's words that the question must have, and of the question's words that row, section, caption and heads must have.
 LEAST_SAID, LEAST_COVERED = 0.6, 0.6
@@ -99,6 +99,7 @@ _OF_TOTAL = re.compile(
     r"(?P<part>.{2,100})",
     re.IGNORECASE,
 )
+_NOT = re.compile(r"\b(?:not|other than|except|excluding|without)\b", re.IGNORECASE)
 # "Other liabilities" are another row than liabilities.
 _OTHER = re.compile(r"\bother (?!compan|countr|document|year|than\b)", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bdifference between (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
@@ -115,9 +116,9 @@ _ASKING = frozenset(
 # What a head says beside its year that another's bare year does not mean.
 _NOT_OF_A_YEAR = frozenset(terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated estimate change"))
 # Words of a question that say which way, or how much.
-_OF_BOUNDS = frozenset(
-    terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS, "least most above below over under exceed")))
-)
+_WITH_ANY = """least most above below over under exceed spend spending spent sell sold hold held have pay paid report reported record earn make made reach stand
+    amount come get go total end year"""
+OF_BOUNDS = frozenset(terms(" ".join((*MOVES[0], *MOVES[1], *TOLD_MORE, *TOLD_LESS, *SCALE_TERMS, *CURRENCY_TERMS, _WITH_ANY))))
 _TOTALS = frozenset(terms("total totals net annual"))
 
 
@@ -133,13 +134,12 @@ class Operation:
 def asked_operation(question: str) -> Operation | None:
     """The one operation that a question asks for; None for none, or for one upon another, "the change in the average"."""
     text = without_periods(question)
-    if asks_yes_or_no(question) and ((bound := bound_of(text)) or asks_move(question)):
-        topic = text[: bound[0].start] + text[bound[0].end :] if bound else text
-        return Operation("bound" if bound and not asks_move(question) else "change", (topic,))
-    if _MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text)):
+    if _NOT.search(text) or (_MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text))):
         return None
-    if _HOW_MUCH.search(text) and _AGAINST_PLAN.search(text):
+    if (_HOW_MUCH.search(text) or asks_yes_or_no(question)) and _AGAINST_PLAN.search(text):
         return Operation("plan", (_AGAINST_PLAN.sub(" ", text),))
+    if asks_yes_or_no(question) and (bound_of(text) or asks_move(question)):
+        return _decided(text, moves=asks_move(question))
     for kind, pattern in () if _CHANGE.search(text) else (*_OF_TWO, ("part", _OF_TOTAL)):
         if found := pattern.search(text):
             return Operation(kind, (found["part"], found["whole"]))
@@ -158,12 +158,18 @@ def asked_operation(question: str) -> Operation | None:
     return Operation("sum", (text,)) if _SUM.search(text) else None
 
 
+def _decided(text: str, *, moves: bool) -> Operation:
+    """Of a question that yes or no answers: one figure against the amount named, or two of one row."""
+    bound = bound_of(text)
+    return Operation("bound" if bound and not moves else "change", (text[: bound[0].start] + text[bound[0].end :] if bound else text,))
+
+
 def by_operation(prompt: Prompt, asked: Understanding) -> str:
     """The formula with its result, then the rows of its operands, each with its citation key; "" where nothing of the kind is asked for or a row is in doubt.
 
     All operands are of the document that was found first."""
     operation, first = asked_operation(asked.subject), next(iter(prompt.sources.values()), None)
-    if operation is None or first is None:
+    if operation is None or first is None or asked.form == "reason":
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
     printed = frozenset(terms(" ".join(f"{row.section} {row.label}" for hit in sources.values() for table in hit.tables for row in table.rows)))
@@ -185,9 +191,13 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
 def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding) -> str:
     """Yes or no, and the figures of a row that decide it, in a sentence; "" where they do not, or the row lacks most of the question's words. key: of its
     page."""
-    topic = _topic(without_periods(asked.subject)) - _OF_BOUNDS - frozenset(terms(f"{asked.whose} {re.sub(r'[^A-Za-z0-9]+', ' ', hit.document)}"))
+    topic = _topic(without_periods(asked.subject)) - OF_BOUNDS - frozenset(terms(f"{asked.whose} {re.sub(r'[^A-Za-z0-9]+', ' ', hit.document)}"))
     there = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
-    if not topic or len(topic & there) < LEAST_OF_A_BOUND * len(topic) or bool(OTHER.match(row.label)) != bool(_OTHER.search(asked.subject)):
+    if (
+        not topic <= there | frozenset(terms(" ".join(table.heads)))
+        or not topic & there
+        or bool(OTHER.match(row.label)) != bool(_OTHER.search(asked.subject))
+    ):
         return ""
     found = _Found(key, hit, table, row, columns_by_year(table, content_terms(asked.subject)))
     kind = "bound" if bound_of(asked.subject) is not None and not asks_move(asked.subject) else "change"
@@ -263,8 +273,13 @@ def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], named: fr
     rows = part.table.rows
     at = next(place for place, row in enumerate(rows) if row is part.row)
     asked = _topic(topics[1]) - named
+    # "Retail revenue" is no total of a table that has a row of retail.
+    parts = frozenset(terms(" ".join(row.label for row in rows if not frozenset(terms(row.label)) & _TOTALS)))
     totals = [place for place, row in enumerate(rows) if place != at and _is_total_of(row, asked)]
     totals = [place for place in totals if place > at] or [place for place in range(at + 1, len(rows)) if _adds_up(part, at, place)]
+    totals = [
+        place for place in totals if parts.isdisjoint(asked - frozenset(terms(f"{rows[place].label} {rows[place].section} {part.row.section}")))
+    ]
     nearest = min(totals, key=lambda place: abs(place - at), default=None)
     return [] if nearest is None else [part, _Found(part.key, part.hit, part.table, rows[nearest], part.columns)]
 
@@ -404,7 +419,7 @@ def _check_alike(*cells: Cell) -> None:
 
 
 def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    before, after = _pair(rows, years)
+    before, after = as_amounts(*_pair(rows, years))
     change, decimals = after.value - before.value, decimals_of([after, before])
     result = f"{change:.{decimals}f} percentage points" if after.percent else f"{number_text(change, decimals)}{unit_text(after)}"
     name = (
@@ -420,9 +435,11 @@ def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[i
     """Yes or no, where it is asked whether a row's figure rose or fell, or is above an amount."""
     if kind == "bound":
         return by_bound(question, amount(rows[0].cell(_one_year(rows, years))))
+    if kind == "plan":
+        return by_plan(question, *(cell.value for cell in _planned_and_actual(rows[0], years)))
     if kind not in ("change", "growth") or len(rows) != 1:
         return ""
-    pair = _pair(rows, years)
+    pair = as_amounts(*_pair(rows, years))
     at = {rows[0].table.heads[column]: year for year, column in rows[0].columns.items()}
     before, after = ((at.get(cell.head, 0), amount(cell)) for cell in pair)
     return by_move(question, before, after)
@@ -434,13 +451,19 @@ def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     yield from said([cell])
 
 
-def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
-    found, year = rows[0], years[-1] if years else max(rows[0].columns)
+def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[Cell, Cell]:
+    """A row's figures of a year, as they were meant to be and as they were. Raises _NoCellError."""
+    year = years[-1] if years else max(found.columns)
     planned = [at for at, head in enumerate(found.table.heads) if is_planned(head) and any(one.start_year == year for one in find_periods(head))]
     plan = cell_of(found.key, found.hit, found.table, found.row, planned[0]) if len(planned) == 1 else None
     actual = found.cell(year)
     if plan is None or (plan.scale, plan.percent) != (actual.scale, actual.percent) or plan.head == actual.head:
         raise _NoCellError
+    return plan, actual
+
+
+def _plan(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
+    plan, actual = _planned_and_actual(rows[0], years)
     over, difference = actual.value - plan.value, f"{operand(actual)} - {operand(plan)}"
     unit = " percentage points" if actual.percent else unit_text(actual)
     share = f"; 100 × ({difference}) / {operand(plan)} = {100 * over / plan.value:.1f}%" if plan.value > 0 and not actual.percent else ""

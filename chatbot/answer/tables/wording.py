@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import Cell
+from chatbot.answer.tables.cells import Cell, is_planned
 from chatbot.answer.verdict import Amount
-from ingestion.language.currencies import DRAWN_SIGNS
+from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
@@ -56,8 +56,10 @@ class Worked:
 
 def amount(cell: Cell) -> Amount:
     """What of a cell a verdict is made from."""
-    figures = find_figures(cell.text)
-    return Amount(cell.value, cell.scale, cell.percent, figures[0].unit if figures and not cell.percent else None)
+    figures, of_table = find_figures(cell.text), re.search(CURRENCY, cell.unit)
+    printed_unit = figures[0].unit if figures else None
+    unit = None if cell.percent else printed_unit or (currency_of(of_table[0]) if of_table else None)
+    return Amount(cell.value, cell.scale, cell.percent, unit, is_planned(cell.head))
 
 
 def operand(cell: Cell) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.answer.verdict import NO, YES, Amount, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_sentence
+from chatbot.answer.verdict import NO, YES, Amount, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, by_sentence
 
 
 @pytest.mark.parametrize("question", ["Did revenue rise?", "And is it above 5%?", "Isn’t debt lower now?", "Has the fund been set up?"])
@@ -128,3 +128,49 @@ def test_yes_needs_a_passage_that_fits() -> None:
     asked = ("Will Acme establish a stabilisation fund?", ["acme"], "Government will establish a stabilisation fund.")
     assert by_sentence(*asked, fits=True) == YES
     assert by_sentence(*asked, fits=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Was the inflation rate 5 per cent in 2024?", "The inflation rate was 3 per cent in 2024."),
+        ("Was the rate over 1 per cent and under 2 per cent?", "The rate was 3 per cent."),
+        ("Was the fuel tax raised?", "The committee rejected the proposal to raise the fuel tax."),
+        ("Was the wealth tax abolished?", "The finance ministry had proposed to abolish the wealth tax."),
+        ("Will the fund be set up?", "The fund may be set up if oil prices rise."),
+        ("Is the bank owned by the state?", "The bank was formerly owned by the state."),
+        ("Did the board approve the dividend?", "The board did not fail to approve the dividend."),
+        ("Does the scheme cover fishermen?", "The scheme covers farmers but not fishermen."),
+        ("Was the hospital budget approved in 2024?", "The hospital budget was approved in 2021."),
+        ("Was the toll abolished in 2023?", "The toll was abolished in 2019 and introduced again in 2023."),
+        ("Do all schools receive the grant?", "The schools receive the grant."),
+        ("Was inflation above 4 per cent?", "Inflation is expected to reach 4.5 per cent."),
+        ("Was the profit of the airline above 40 million?", "The loss of the airline was 45 million."),
+        ("Did rice prices fall?", "Wheat prices fell, but rice prices rose."),
+        ("Has the chief executive resigned?", "The chairman resigned; the chief executive stays."),
+    ],
+)
+def test_a_sentence_that_says_it_otherwise_is_no_yes_and_no_no(question: str, sentence: str) -> None:
+    assert by_sentence(question, (), sentence, fits=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "after"),
+    [
+        ("Did losses on loans double?", Amount(20.0), Amount(45.0)),
+        ("Was revenue higher than cost of sales?", Amount(900.0), Amount(950.0)),
+        ("Did revenue fall to 900 million?", Amount(1200.0), Amount(1100.0)),
+        ("Was revenue lower than budgeted?", Amount(1200.0), Amount(1100.0)),
+        ("Did revenue rise because of higher prices?", Amount(500.0), Amount(550.0)),
+        ("Did the rate rise by more than 4%?", Amount(21.0, percent=True), Amount(24.0, percent=True)),
+        ("Did revenue rise?", Amount(500.0), Amount(550.0, planned=True)),
+    ],
+)
+def test_two_figures_that_leave_a_doubt(question: str, before: Amount, after: Amount) -> None:
+    assert by_move(question, (2023, before), (2024, after)) == ""
+
+
+def test_what_was_budgeted() -> None:
+    assert by_plan("Was the surplus above budget?", 48.0, 27.0) == NO
+    assert by_plan("Was spending below budget?", 48.0, 27.0) == YES
+    assert by_plan("Was spending close to budget?", 48.0, 27.0) == ""

@@ -341,3 +341,19 @@ def test_diluted_is_not_basic() -> None:
     page = made([("Earnings per share, basic", ["2.80", "2.10"])])
     assert computed("diluted EPS 2024", ("earnings per share",), (2024,), page) == ""
     assert "2.80" in computed("basic EPS 2024", ("earnings per share",), (2024,), page)
+
+
+def test_payments_in_brackets_are_compared_as_amounts() -> None:
+    page = made([("Capital expenditures", ["(6,174)", "(6,763)"])], kind="cash_flow_statement")
+    text = computed("Did capex go up in 2024?", ("capital expenditure",), (2024,), page)
+    assert text.startswith("No. Capital expenditure fell from 6,763 (2023) to 6,174 (2024), in millions: 6,174 - 6,763 = -589")
+
+
+def test_a_quarter_is_not_set_against_a_year() -> None:
+    page = made([("Net sales", ["210", "50"])], heads=("2024", "Q4 2023"))
+    assert "rose" not in computed("Did sales rise in 2024?", ("revenue",), (2024,), page)
+
+
+def test_what_else_is_asked_of_a_figure_leaves_yes_or_no_open() -> None:
+    page = made([("Net sales", ["200", "150"])])
+    assert computed("Did foreign sales rise in 2024?", ("revenue",), (2024,), page).startswith("Revenue rose from 150")
