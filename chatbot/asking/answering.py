@@ -54,7 +54,7 @@ SET_ASIDE = "You rated another answer to this question not helpful: what it quot
 NOT_IN_DOCUMENTS, NOT_SO_FAR = "Not in these documents.", "Not in what has been read of these documents so far."
 # What of the pages comes nearest to a question that is refused, the share of the question's words that it must have, and how much of it is shown.
 LEAST_CLOSE = 0.5
-CLOSEST, LONGEST_QUOTE = "Nearest to it, on page {page} of {document}: {quote}", 300
+CLOSEST, LONGEST_QUOTE = "Nearest to it, on page {page} of “{document}”: {quote}", 300
 # Between why a model failed and what of its answer had come.
 HAD_SAID = " It had said: "
 # What is said where an average is asked for and the answer has only what it might be worked out from.
@@ -200,7 +200,8 @@ class Answering:
         names = [name for name in understanding.names if f"&{name}" not in subject]  # the end of "PG&E"
         own = [name for name in names if _calls(parts, name) or f"{name}'s" in subject or f"{name}’s" in subject]
         whose = re.split(r"['’]s?\b", own[0])[0] if len(own) == 1 else ""  # "Acme's R&D"
-        return whose if whose and is_about(self._library, first.version, whose) else ""
+        others = re.search(rf"{re.escape(whose)}['’]s?\s(?:\w+\s){{0,2}}\w+['’]s?\s", subject)  # "Acme's auditor's"
+        return whose if whose and not others and is_about(self._library, first.version, whose) else ""
 
     def _why_not(self, asked: Asked) -> str | None:
         """None where the pages may answer, else a key of REASONS."""

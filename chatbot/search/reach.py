@@ -119,5 +119,6 @@ def as_known(library: Library, asked: Understanding, names: Sequence[str]) -> Un
 
 
 def _is_foreign(library: Library, asked: Understanding) -> bool:
-    """Whether the question is in another language, and the embedder reads it; where it does not, its words are all there is to go by."""
-    return library.embedder.fingerprint.startswith(MULTILINGUAL) and is_foreign(asked.subject)
+    """Whether the question is in another language, and the embedder reads it; where it does not, its words are all there is to go by. One that names a measure
+    in English is none: "Net income der Deutschen Bank"."""
+    return library.embedder.fingerprint.startswith(MULTILINGUAL) and not asked.measures and is_foreign(asked.subject)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.quoting.relevance import Found, Question, asks_share, score_passages, shared_words
+from chatbot.answer.tables.cells import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.wording import in_a_sentence
 from chatbot.answer.verdict import asks_yes_or_no
@@ -18,6 +19,7 @@ from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.records import Prompt, Understanding
 from ingestion.language.items import LINE_ITEM
+from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table
 from ingestion.language.periods import find_periods
@@ -273,6 +275,8 @@ def _head(passage: Passage) -> str:
 def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
     """What a row states in the columns that are asked for, where these are one or two; "" for any other passage."""
     pairs = _wanted_columns(passage, asked)
+    if len(pairs) > MOST_IN_A_SENTENCE and not asked.years and not asked.compares:
+        pairs = _newest(pairs)
     if asks_share(asked.subject) and not all("%" in figure for _, figure in pairs):
         return ""
     if (
@@ -282,7 +286,30 @@ def row_in_a_sentence(passage: Passage, asked: Understanding) -> str:
         or not all(any(map(str.isdigit, figure)) for _, figure in pairs)
     ):
         return ""
-    return in_a_sentence(passage.row.label, [(figure, head) for head, figure in pairs], asked.whose)
+    return in_a_sentence(_named(passage, passage.row, asked), [(figure, head) for head, figure in pairs], asked.whose)
+
+
+def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those of the newest year, without what was budgeted where another is there."""
+    years = [max((period.end_year for period in find_periods(head)), default=0) for head, _ in pairs]
+    of_year = [pair for pair, year in zip(pairs, years, strict=True) if year and year == max(years)]
+    return [pair for pair in of_year if not is_planned(pair[0])] or of_year
+
+
+def _named(passage: Passage, row: Row, asked: Understanding) -> str:
+    """A row's label, with the measure that is asked for where it only stands above the row: "Greater China net sales"."""
+    label, around = set(terms(row.label)), set(terms(f"{row.section} {passage.table.caption if passage.table else ''}"))
+    if len(asked.measures) != 1:
+        return row.label
+    measure = measure_named(asked.measures[0])
+    phrases = (*measure.asked, *measure.printed)
+    above = (
+        measure.kinds == ("income_statement",)
+        and not measure.formula
+        and not any(set(phrase) & label for phrase in phrases)
+        and any(set(phrase) <= around for phrase in phrases)
+    )
+    return f"{row.label} {measure.name}" if above else row.label
 
 
 def _columns(passage: Passage, asked: Understanding) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.quoting.extractive import extract_answer, says_again
+from chatbot.answer.quoting.extractive import extract_answer, row_in_a_sentence, says_again
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Hit, Prompt, Understanding
@@ -420,3 +420,36 @@ def test_of_a_long_list_the_item_answers_who_asks_for_no_list() -> None:
     assert "airports" not in answer
     whole = extract_answer(asked, replace(understand(asked.question, asked.question), form="list"))
     assert "airports" in whole
+
+
+def _tabled(label: str, cells: list[str], heads: tuple[str, ...], caption: str = "") -> Passage:
+    text = f"{caption}\n{label} {' '.join(cells)}\n"
+    row = Row(label, tuple(Cell(cell, text.index(cell), text.index(cell) + len(cell)) for cell in cells), "", text.index(label), len(text) - 1)
+    hit = replace(prompt("", text).sources["S1-7f3a"], page_text=text, tables=(Table(caption, "", heads, (row,), Rect(0, 0, 1, 1)),))
+    return next(one for one in passages(hit) if one.row)
+
+
+def test_without_a_year_the_newest_actual_figure_is_said() -> None:
+    passage = _tabled("Annual surplus", ["48", "27", "16"], ("Budget 2024", "Actual 2024", "Actual 2023"))
+    asked = replace(understand("What is the annual surplus?", "What is the annual surplus?"), whose="Tern")
+    assert row_in_a_sentence(passage, asked) == "Tern's annual surplus was 27 (Actual 2024)."
+
+
+def test_a_row_of_a_region_is_said_with_the_measure_above_it() -> None:
+    question = "What were net sales in Nordland in 2024?"
+    passage = _tabled("Nordland", ["48", "27"], ("2024", "2023"), "Net sales by region")
+    assert row_in_a_sentence(passage, understand(question, question)) == "Nordland revenue was 48 (2024)."
+
+
+def test_a_row_of_what_is_not_asked_for_comes_after_one_that_is() -> None:
+    text = "Revenue\nNon-tax revenue 48 27\nTax revenue 60 50\n"
+    rows = [
+        Row(label, (Cell(one, text.index(one), text.index(one) + 2), Cell(two, text.index(two), text.index(two) + 2)), "", text.index(label), end)
+        for label, one, two, end in (("Non-tax revenue", "48", "27", text.index("\nTax")), ("Tax revenue", "60", "50", len(text) - 1))
+    ]
+    hit = replace(
+        prompt("", text).sources["S1-7f3a"], page_text=text, tables=(Table("Revenue", "", ("2024", "2023"), tuple(rows), Rect(0, 0, 1, 1)),)
+    )
+    question = "What was tax revenue in 2024?"
+    given = Prompt(question, question, {"S1-7f3a": hit}, (), (), (), "7f3a")
+    assert extract_answer(given, understand(question, question)).startswith("Tax revenue was 60 (2024).")
