@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import DENIALS, DOUBTS, HOLDINGS, MOVES, OPPOSITES, QUALIFIERS, TOLD_LESS
 from ingestion.language.periods import find_periods
+from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
 __all__ = [
@@ -64,6 +65,7 @@ _SHORT = r"below|under|short of|less than|lower than|smaller than|miss\w*|unders
 _AGAINST = re.compile(
     rf"\b(?:{_OVER}|{_SHORT}|against|meet|met) (?:the |its |their |what was )?(?:budget|plan|target|forecast|estimate|expect)", re.IGNORECASE
 )
+_QUARTER = re.compile(r"\b(?:Q[1-4]|[1-4]Q|H[12])\b")
 _BEFORE = re.compile(r"\bthan\b.{0,20}\b(?:year|before|earlier|previous|last|prior)\b", re.IGNORECASE)
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
@@ -104,11 +106,13 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
     names: words of the question that the sentence may lack: whom its document is about. fits: subject, measure and period stand there."""
     asked = {term for term in content_terms(question) if not term[0].isdigit()} - set(names)
     own, said = _words(question), _words(_IN_BRACKETS.sub(" ", sentence))  # where a row's heads are read out
-    if not _is_plain(question) or not asked or said & DOUBTS - own or ";" in sentence or _years(sentence) - _years(question):
+    if not _is_plain(question) or not asked or not is_finished(sentence.strip()):
+        return ""
+    if said & DOUBTS - own or ";" in sentence or _years(sentence) - _years(question):
         return ""
     there = asked & set(terms(sentence))
     if bound_of(question) is not None:
-        fit = len(there) >= LEAST_OF_A_BOUND * len(asked) and _years(question) <= _years(sentence)
+        fit = len(there) >= LEAST_OF_A_BOUND * len(asked) and (fits or _years(question) <= _years(sentence))
         return _all_by_bound(question, sentence) if fit and not _denies(sentence) else ""
     figures = {figure.text for figure in find_figures(question)}
     if _THAN.search(question) or len(there) < LEAST_SAID * len(asked) or not all(figure in sentence for figure in figures):
@@ -175,6 +179,11 @@ def by_move(question: str, before: tuple[int, Amount], after: tuple[int, Amount]
     return "" if one.percent else by_bound(question, replace(one, value=change))
 
 
+def denies_more(label: str, question: str) -> bool:
+    """Whether a row is of what is not, "declared and not paid", and the question is not."""
+    return _denies(label) and not _denies(question)
+
+
 def by_plan(question: str, planned: float, actual: float) -> str:
     """YES or NO where it is asked whether a figure is above or below what was budgeted; "" where neither is, or it is a cost in brackets or a loss."""
     above, below = (re.search(rf"(?i)\b(?:{words})\b", question) is not None for words in (_OVER, _SHORT))
@@ -207,7 +216,7 @@ def _is_plain(question: str) -> bool:
     words = _words(_BOUND_WORDS.sub(" ", question.replace("per cent", "percent"), count=1))
     return (
         asks_yes_or_no(question)
-        and not _denies(question)
+        and not (_denies(question) or _AGAINST.search(question) or _QUARTER.search(question))
         and words.isdisjoint(QUALIFIERS)
         and not _BOUND_WORDS.search(_BOUND_WORDS.sub(" ", question, count=1))
     )

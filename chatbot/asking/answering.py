@@ -48,6 +48,8 @@ __all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
+# Words of a name that a file's name may lack.
+OF_FIRMS = frozenset("of the and inc corp corporation company co plc ltd limited group holdings city government".split())
 # What is said where a rating changed an answer in the documents' own words.
 SET_ASIDE = "You rated another answer to this question not helpful: what it quoted was set aside, and other passages come first."
 # How a refusal begins, and where not all of the documents is read.
@@ -198,7 +200,8 @@ class Answering:
             return ""
         parts, subject = document_parts(first.document), understanding.subject
         names = [name for name in understanding.names if f"&{name}" not in subject]  # the end of "PG&E"
-        own = [name for name in names if _calls(parts, name) or f"{name}'s" in subject or f"{name}’s" in subject]
+        called = {name: _calls(parts, name) for name in names}
+        own = [name for name, all_of in called.items() if all_of or (all_of is False and re.search(rf"{re.escape(name)}['’]s\b", subject))]
         whose = re.split(r"['’]s?\b", own[0])[0] if len(own) == 1 else ""  # "Acme's R&D"
         others = re.search(rf"{re.escape(whose)}['’]s?\s(?:\w+\s){{0,2}}\w+['’]s?\s", subject)  # "Acme's auditor's"
         return whose if whose and not others and is_about(self._library, first.version, whose) else ""
@@ -363,10 +366,11 @@ class Answering:
         return replace(citation, confidence=confidence_of(words, citation.start, citation.end))
 
 
-def _calls(parts: Sequence[str], name: str) -> bool:
-    """Whether a document's name has a name, "mcdonalds" that of McDonald; "Zambian" is none of Zambia."""
-    words = re.findall(r"\w+", name.casefold())
-    return bool(words) and any(part.startswith(words[0]) for part in parts)
+def _calls(parts: Sequence[str], name: str) -> bool | None:
+    """Whether a document's name has all of a name, "mcdonalds" that of McDonald; None where it has a part of it: of "Acme Cloud" Acme's document is not."""
+    joined, words = "".join(parts), [word for word in re.findall(r"\w+", name.casefold()) if word not in OF_FIRMS]
+    there = [any(part.startswith(word) for part in parts) or word in joined for word in words]
+    return None if any(there) and not all(there) else bool(there) and all(there)
 
 
 def _was_cut(reply: Reply, prompt: Prompt) -> Notice | None:

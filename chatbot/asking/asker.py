@@ -22,7 +22,7 @@ from chatbot.models import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder
-from chatbot.search.intents import WHOLE
+from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.questions import understand
 from chatbot.search.reach import as_known, known_terms
 from chatbot.search.refusal import left_out
@@ -64,8 +64,7 @@ class Asker:
         question = checked(ask.question)
         index = index_mark(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
         exchanges = self.lending.exchanges(ask)  # before the first event, with which the question becomes one of them
-        intent = self.talking.intent(question, ask.names)
-        before_it = self.talking.before(ask) if intent else []
+        intent, before_it = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
         if intent and (told := self.talking.answer(intent, ask, question, before_it, by_model=model is not None)):
@@ -134,6 +133,13 @@ class Asker:
             index=index,
             seconds=round(time.perf_counter() - started, 3),
         )
+
+    def _intent(self, question: str, ask: Ask) -> tuple[Intent | None, list[Exchange]]:
+        """What a message asks of the chatbot or of a whole document, with what was said before; to explain a summary is to give it again."""
+        intent = self.talking.intent(question, ask.names)
+        before = self.talking.before(ask) if intent else []
+        whole = self.talking.intent(before[-1].user, ask.names) if intent and intent.kind == EXPLAIN and before else None
+        return whole if whole and whole.kind in WHOLE else intent, before
 
     def _query(
         self, question: str, ask: Ask, exchanges: tuple[Exchange, ...], again: Exchange | None, stop: Callable[[], bool]

@@ -46,7 +46,9 @@ def test_without_one_of_them_it_may_not_answer(other: Answer) -> None:
 def test_the_year_may_be_the_documents_own_where_the_passage_names_none() -> None:
     page = "The deficit ceiling of Norland is 3 per cent of output."
     hit = replace(HIT, text=page, page_text=page, facts=DocumentFacts("2026"))
-    asked = replace(answer("What is the deficit ceiling in 2026?", years=(2026,)), text=f"{page} [S1]", citations=(replace(CITED, quote=page),))
+    asked = replace(
+        answer("What is the deficit ceiling of output in 2026?", years=(2026,)), text=f"{page} [S1]", citations=(replace(CITED, quote=page),)
+    )
     assert asked.prompt is not None
     of_2026 = replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))
     assert fit_of(of_2026) == ANSWERS
@@ -64,3 +66,22 @@ def test_what_needs_no_document_and_refusals_carry_no_sign() -> None:
     assert fit_of(Answer("?", "?", "Not in these documents.", False)) == NOTHING_NEAR
     assert fit_text(Answer("hi", "hi", "Hello.", True, model=GUIDE)) == ""
     assert fit_text(replace(answer("Summarise it", form="summary"))) == ""
+
+
+def test_a_word_or_two_that_stand_there_are_no_answer() -> None:
+    page = "Pensions of gold miners followed the higher price of gold."
+    hit = replace(HIT, text=page, page_text=page)
+    asked = replace(answer("What is the price of gold?"), text=f"{page} [S1]", citations=(replace(CITED, quote=page),))
+    assert asked.prompt is not None
+    assert fit_of(replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))) == MAY_NOT_ANSWER
+
+
+def test_only_what_is_said_first_counts() -> None:
+    """A further passage of the same page has the same key, and is folded."""
+    page = "The ceiling was raised. The deficit ceiling of Norland is 3 per cent of output."
+    hit = replace(HIT, text=page, page_text=page)
+    first, further = page.split(". ")[0] + ".", page.split(". ")[1]
+    of_both = answer("What is the deficit ceiling of Norland?")
+    asked = replace(of_both, text=f"{first} [S1]\n\n{further} [S1]", citations=(replace(CITED, quote=first), replace(CITED, quote=further)))
+    assert asked.prompt is not None
+    assert fit_of(replace(asked, prompt=replace(asked.prompt, sources={"S1-7f3a": hit}))) == MAY_NOT_ANSWER

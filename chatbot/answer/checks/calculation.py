@@ -62,7 +62,7 @@ def _results(worked_out: str, views: Collection[Page]) -> Iterator[_Result]:
             operands = [figures[at] for at in formula.operands if not is_constant(figures[at])]
             if not operands or not all(any(digits_of(one) in view.figures.by_digits for view in views) for one in operands):
                 continue
-            named = line[: figures[formula.operands[0]].start].partition(" = ")[0]
+            named = line[: figures[formula.operands[0]].start].partition(" = ")[0].partition(" was ")[0]
             yield _Result(figures[formula.result], formula.text, label_words(named), frozenset(_YEAR.findall(named)))
 
 

@@ -323,6 +323,8 @@ def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, s
     if passage.table is None or passage.row is None:
         return []
     table = passage.table
+    if any(_is_figure(head) for head in table.heads) or (len(set(table.heads)) < len(list(filter(None, table.heads))) and len(set(table.heads)) == 1):
+        return []  # its first row, taken for its heads
     pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
     words = content_terms(asked.subject)
     shared = [shared_words(words, head) for head, _ in pairs]
@@ -331,6 +333,11 @@ def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, s
     in_period = [pair for pair, fit in zip(pairs, fits, strict=True) if 0 < fit == max(fits)]
     wanted = in_period or [pair for pair, share in zip(pairs, shared, strict=True) if share == most]
     return [(head, _with_unit(cell, head, passage.row, table)) for head, cell in wanted[:MOST_COLUMNS]]
+
+
+def _is_figure(head: str) -> bool:
+    """Whether a head is a figure, and no year."""
+    return bool(BARE_FIGURE.fullmatch(head)) and not YEAR_SAID.fullmatch(head)
 
 
 def _with_unit(cell: str, head: str, row: Row, table: Table) -> str:

@@ -256,7 +256,8 @@ def _formula(measure: Measure, years: Sequence[int], task: Task, *, changes: boo
             if not worked:
                 raise
     for year, one in worked:
-        yield f"{owned(task.whose, measure.name)} ({year}) = {one.written} = {printed(one, measure)}{scale_text(one, measure)}."
+        result = printed(one, measure)
+        yield f"{owned(task.whose, measure.name)} ({year}) was {result}{scale_text(one, measure)}: {one.written} = {result}."
     yield from said([cell for _, one in worked for cell in one.cells])
 
 

@@ -148,6 +148,7 @@ def test_yes_needs_a_passage_that_fits() -> None:
         ("Was the profit of the airline above 40 million?", "The loss of the airline was 45 million."),
         ("Did rice prices fall?", "Wheat prices fell, but rice prices rose."),
         ("Has the chief executive resigned?", "The chairman resigned; the chief executive stays."),
+        ("Did shareholders pass the climate proposal?", "Shareholder proposal on climate passed: against 977"),  # a row
     ],
 )
 def test_a_sentence_that_says_it_otherwise_is_no_yes_and_no_no(question: str, sentence: str) -> None:
@@ -164,6 +165,7 @@ def test_a_sentence_that_says_it_otherwise_is_no_yes_and_no_no(question: str, se
         ("Did revenue rise because of higher prices?", Amount(500.0), Amount(550.0)),
         ("Did the rate rise by more than 4%?", Amount(21.0, percent=True), Amount(24.0, percent=True)),
         ("Did revenue rise?", Amount(500.0), Amount(550.0, planned=True)),
+        ("Did revenue rise in Q4?", Amount(500.0), Amount(550.0)),
     ],
 )
 def test_two_figures_that_leave_a_doubt(question: str, before: Amount, after: Amount) -> None:

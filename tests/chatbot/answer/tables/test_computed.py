@@ -67,9 +67,9 @@ def test_without_a_year_the_newest_column_answers() -> None:
 @pytest.mark.parametrize(
     ("measure", "years", "expected"),
     [
-        ("operating margin", (2024,), "Operating margin (2024) = 100 × 300 / $ 2,000 = 15.0%."),
-        ("working capital", (2024,), "Working capital (2024) = 500,000 - 250,000 = 250,000, in thousands."),
-        ("return on assets", (2024,), "Return on assets (2024) = 200 / ((1,000,000 + 900,000) / 2) = 0.21."),
+        ("operating margin", (2024,), "Operating margin (2024) was 15.0%: 100 × 300 / $ 2,000 = 15.0%."),
+        ("working capital", (2024,), "Working capital (2024) was 250,000, in thousands: 500,000 - 250,000 = 250,000."),
+        ("return on assets", (2024,), "Return on assets (2024) was 0.21: 200 / ((1,000,000 + 900,000) / 2) = 0.21."),
     ],
 )
 def test_ratios_show_their_operands_and_mind_scales(measure: str, years: tuple[int, ...], expected: str) -> None:
@@ -78,7 +78,7 @@ def test_ratios_show_their_operands_and_mind_scales(measure: str, years: tuple[i
 
 def test_every_operand_is_cited_with_its_row() -> None:
     parts = answer("current ratio 2024", ("current ratio",), (2024,)).split("\n\n")
-    assert parts[0].startswith("Current ratio (2024) = 500,000 / 250,000 = 2.00.")
+    assert parts[0].startswith("Current ratio (2024) was 2.00: 500,000 / 250,000 = 2.00.")
     assert [part.split(" (")[0] for part in parts[1:]] == ["Total current assets 500,000 450,000", "Total current liabilities 250,000 300,000"]
 
 
@@ -160,7 +160,7 @@ def test_costs_in_brackets_are_amounts_and_taxes_in_brackets_are_not_guessed() -
             ("Income before taxes", ["80", "70"]),
         ]
     )
-    assert "= 100 / 25 = 4.00" in computed("interest coverage 2024", ("interest coverage",), (2024,), page)
+    assert ": 100 / 25 = 4.00" in computed("interest coverage 2024", ("interest coverage",), (2024,), page)
     assert computed("effective tax rate 2024", ("effective tax rate",), (2024,), page) == ""
 
 
@@ -222,8 +222,8 @@ DEBT = [
 
 def test_total_debt_is_all_of_its_parts() -> None:
     page = made(DEBT, kind="balance_sheet")
-    assert "Total debt (2024) = 1,321 + 44 + 9 = 1,374, in millions." in computed("total debt 2024", ("total debt",), (2024,), page)
-    assert "Debt to equity (2024) = (1,321 + 44 + 9) / 2,748 = 0.50." in computed("debt to equity 2024", ("debt to equity",), (2024,), page)
+    assert "Total debt (2024) was 1,374, in millions: 1,321 + 44 + 9 = 1,374." in computed("total debt 2024", ("total debt",), (2024,), page)
+    assert "Debt to equity (2024) was 0.50: (1,321 + 44 + 9) / 2,748 = 0.50." in computed("debt to equity 2024", ("debt to equity",), (2024,), page)
     printed = made([*DEBT, ("Total debt", ["1,400", "1"])], kind="balance_sheet")
     assert computed("total debt 2024", ("total debt",), (2024,), printed).endswith("(2024: 1,400, in millions) [S1-7f3a]")
 
@@ -278,7 +278,7 @@ def test_a_question_that_spells_its_ratio_out_asks_for_nothing_narrower() -> Non
         ],
     )
     text = computed("operating cash flow less payments for plant in 2024", ("free cash flow",), (2024,), flows)
-    assert text.startswith("Free cash flow (2024) = 900 - 250 = 650")
+    assert text.startswith("Free cash flow (2024) was 650, in millions: 900 - 250 = 650")
 
 
 def test_a_balance_at_the_years_end_is_not_averaged() -> None:
