@@ -56,6 +56,8 @@ OWN_UNIT = re.compile(
 # A title on the page and again above its table.
 REPEATED = re.compile(r"\b(\S.{6,98}\S)(?:[\s,]{1,3}\1)+(?!\w)")
 LONGEST_HEAD = 80
+# "114. To finance the deficit": a paragraph of its own.
+PARAGRAPH = re.compile(r"\d{1,3}\.\s{1,3}[A-Z]")
 NUMBER_OF_ROW = re.compile(r"\d{1,3}[.)] ")
 BARE_FIGURE = re.compile(r"[^\w%]{0,3}\s?[\d,.\u00a0 ]{1,30}\d\)?|[^\w%]{0,3}\s?\d\)?")
 # Log-odds that what addresses its reader as a machine loses: it comes after all that is nearly as good.
@@ -224,6 +226,7 @@ def _window(candidate: _Candidate, is_list: bool, *, around: bool) -> list[Passa
             continue
         room -= len(passage.text.split())
         next_item = not is_list and not around and passage.is_item and LINE_ITEM.match(passage.text)
+        next_item = next_item or (not is_list and not around and PARAGRAPH.match(passage.text))
         ends = next_item or passage.is_row or not passage.follows or SPEAKER.match(passage.text) or _is_title(passage)
         if ends or room < 0 or sum(map(str.isalpha, passage.text.split())) < FEWEST_WORDS:
             break
