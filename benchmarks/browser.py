@@ -279,7 +279,7 @@ def answer_times(page: Page, question: str) -> tuple[float, float]:
 
 def citation_times(page: Page) -> Iterator[float]:
     """Milliseconds of each citation of the last answer, opened one after the other and closed again."""
-    marks = page.get_by_test_id("stChatMessage").last.locator("button.key")
+    marks = page.get_by_test_id("stChatMessage").last.locator("button.key:visible")
     for number in range(marks.count()):
         marks.nth(number).click()
         yield seen(page, "drawn", since="pressed")
