@@ -26,6 +26,7 @@ from benchmarks.asking import opened  # noqa: E402
 from benchmarks.questions import STORE, Question, load_questions, only_answerable  # noqa: E402
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.asking.answering import NOTHING_FOUND  # noqa: E402
 from chatbot.asking.question import Ask  # noqa: E402
 from chatbot.records import FINE, Answer, Token  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
@@ -69,7 +70,7 @@ def asked(chatbot: Chatbot, question: Question) -> dict[str, Any]:
 def report(rows: Sequence[Mapping[str, Any]]) -> str:
     """One table."""
     said = [row for row in rows if row["answered"] and not row["failed"]]
-    statements = sum((Counter(row["statements"]) for row in said), Counter[str]())
+    statements = sum((_of_model(row) for row in said), Counter[str]())
     valued = [row for row in rows if row["right"] is not None]
     lines = [
         ("questions", len(rows), ""),
@@ -83,6 +84,14 @@ def report(rows: Sequence[Mapping[str, Any]]) -> str:
         ("median seconds", sorted(row["seconds"] for row in rows)[len(rows) // 2] if rows else 0, ""),
     ]
     return markdown_table(("", "n", "share"), lines)
+
+
+def _of_model(row: Mapping[str, Any]) -> Counter[str]:
+    """The statements of the model: where nothing of it was found, those that are cited are the documents' own words, which come first."""
+    found = Counter[str](row["statements"])
+    if any(notice.startswith(NOTHING_FOUND) for notice in row["notices"]):
+        del found["cited"]
+    return found
 
 
 def _sum(rows: Sequence[Mapping[str, Any]], what: str) -> tuple[int, str]:

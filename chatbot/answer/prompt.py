@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from chatbot.answer.citing.written import inert
 from chatbot.answer.source_text import source_text
 from chatbot.records import Exchange, Hit, Note, Prompt
 from chatbot.tokens import count_tokens, cut_to_tokens
+from ingestion.language.sentences import sentence_spans, sentences
 from ingestion.unseen import one_line
 
-__all__ = ["NOT_THERE", "RULES", "Request", "build_prompt", "size_of", "worked_out_of"]
+__all__ = ["NOT_THERE", "RULES", "Request", "build_prompt", "size_of", "without_rules", "worked_out_of"]
 
 # What the model is to say where the excerpts do not answer, and only then; looked for in its reply.
 NOT_THERE = "NOT IN THESE DOCUMENTS"
@@ -49,6 +52,23 @@ DOUBT_TOKENS = 60
 WORKED_OUT = "Worked out from the sources by a program, which may have read a table wrongly:"
 WORKED_OUT_TOKENS = 300
 ROLES = {"user": "User", "assistant": "Assistant"}
+
+
+def without_rules(text: str) -> str:
+    """A model's text without the sentences in which it repeats what it was told, as small ones do; the same where it repeats none,
+    or says nothing else."""
+    kept = [text[start:end] for start, end in sentence_spans(text) if _plain(text[start:end]) not in _told()]
+    return text if len(kept) in (0, len(sentence_spans(text))) else " ".join(kept)
+
+
+@cache
+def _told() -> frozenset[str]:
+    return frozenset(map(_plain, sentences(f"{RULES}\n{FORM}")))
+
+
+def _plain(sentence: str) -> str:
+    """A sentence by its words, without "the"."""
+    return " ".join(word for word in re.findall(r"[a-z]+", sentence.casefold()) if word != "the")
 
 
 @dataclass(frozen=True, slots=True)

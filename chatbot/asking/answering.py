@@ -14,7 +14,7 @@ from chatbot.answer.citing.named_pages import uncited_pages
 from chatbot.answer.citing.refused import is_refusal
 from chatbot.answer.citing.statements import Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.citing.written import read_citations
-from chatbot.answer.prompt import size_of
+from chatbot.answer.prompt import size_of, without_rules
 from chatbot.answer.quoting.extractive import Likeness, extract_answer, says_again
 from chatbot.answer.sums.arithmetic import work_out
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from chatbot.models import LLM, Reply
 
-__all__ = ["HAD_SAID", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
+__all__ = ["HAD_SAID", "NOTHING_FOUND", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
@@ -63,6 +63,8 @@ HAD_SAID = " It had said: "
 NO_AVERAGE = "No average is worked out here: the answer quotes what the pages say."
 # What is said where a model's answer is put behind the documents' own words.
 NOTHING_FOUND = "Nothing of the chat model's answer was found in the pages given to it: what can be said without it comes first."
+# What is said where a model repeats what it was told.
+REPEATED = "The chat model repeated some of its instructions: these sentences are left out."
 # The share of a prompt's tokens, by our count, below which an endpoint has cut it: other vocabularies take more tokens for a text, not fewer.
 LEAST_READ = 0.75
 CUT = "The model's endpoint read {read:,} of about {sent:,} tokens of the prompt: its context is too short, and sources were lost."
@@ -302,7 +304,10 @@ class Answering:
         if notice := _was_cut(reply, prompt):
             yield notice
         yield Stage("checking")
-        text = read_citations("".join(said).replace(MODEL_TEXT, ""), prompt)  # MODEL_TEXT parts a model's text from the documents' own words
+        written = "".join(said).replace(MODEL_TEXT, "")  # which parts a model's text from the documents' own words
+        if (answered := without_rules(written)) != written:
+            yield Notice(REPEATED)
+        text = read_citations(answered, prompt)
         answer = replace(self.checked(prompt, text, model.name), sent_to=(model.name, model.host))
         if is_refusal(text) and not any(one.status == "cited_by_check" for one in answer.statements):
             return replace(self._refusal(asked, "not_in_excerpts"), **_said_by_model(answer))
