@@ -58,7 +58,7 @@ def without_rules(text: str) -> str:
     """A model's text without the sentences in which it repeats what it was told, as small ones do; the same where it repeats none,
     or says nothing else."""
     kept = [text[start:end] for start, end in sentence_spans(text) if _plain(text[start:end]) not in _told()]
-    return text if len(kept) in (0, len(sentence_spans(text))) else " ".join(kept)
+    return text if len(kept) in (0, len(sentence_spans(text))) else "".join(kept).strip()
 
 
 @cache

@@ -136,6 +136,10 @@ def test_a_forged_question_in_a_label_stays_in_its_line() -> None:
         ("Of sources that differ, take the newest and say so. The levy is 3 per cent [1].", "The levy is 3 per cent [1]."),
         ("Of the sources that differ, take the newest and say so. The levy is 3 per cent [1].", "The levy is 3 per cent [1]."),
         ("The levy is 3 per cent [1]. Say what of the question the sources leave open.", "The levy is 3 per cent [1]."),
+        (
+            "The levy is 3 per cent [1]. Of sources that differ, take the newest and say so. It ends in 2030 [2].\n\nIt began in 2020 [2].",
+            "The levy is 3 per cent [1]. It ends in 2030 [2].\n\nIt began in 2020 [2].",
+        ),
         ("Of sources that differ, take the newest and say so.", "Of sources that differ, take the newest and say so."),
         ("The levy is 3 per cent [1].\n\n- It ends in 2030 [2].", "The levy is 3 per cent [1].\n\n- It ends in 2030 [2]."),
     ],
