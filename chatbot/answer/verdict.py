@@ -17,8 +17,6 @@ from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
 __all__ = [
-    "HOLDING_WORDS",
-    "LEAST_OF_A_BOUND",
     "NO",
     "UNSAID",
     "YES",
@@ -28,7 +26,9 @@ __all__ = [
     "bound_of",
     "by_bound",
     "by_move",
+    "by_plan",
     "by_sentence",
+    "denies_more",
 ]
 
 YES, NO = "Yes.", "No."
@@ -37,7 +37,7 @@ UNSAID = "The documents do not say yes or no; nearest is this."
 # The share of a question's words that a sentence must have to be a yes or a no to it, and that one with a figure must have for it to be the one meant.
 LEAST_SAID, LEAST_OF_A_BOUND = 0.65, 0.6
 _DENIED = DENIALS | {"none"}
-HOLDING_WORDS = frozenset[str]().union(*(side for pair in HOLDINGS for side in pair))
+_HOLDING = frozenset[str]().union(*(side for pair in HOLDINGS for side in pair))
 # Which of what says more or less is no name of anything.
 _MORE, _LESS = frozenset({"more", "bigger", "larger", "greater"}), frozenset({"less", "fewer", "smaller"})
 _COMPARING = _MORE | _LESS | frozenset({"higher", "lower"})
@@ -128,7 +128,7 @@ def by_sentence(question: str, names: Collection[str], sentence: str, *, fits: b
 def _all_by_bound(question: str, sentence: str) -> str:
     """What all figures of a sentence say that are of a bound's kind; "" where they do not say the same, or one is about as large as the bound."""
     (bound, _) = bound_of(question) or (None, "")
-    if bound is None or _words(question) & (HOLDING_WORDS - _words(sentence)):
+    if bound is None or _words(question) & (_HOLDING - _words(sentence)):
         return ""
     of_kind = [figure for figure in find_figures(sentence) if (figure.percent, figure.scale == 1) == (bound.percent, bound.scale == 1)]
     if any(figure.value * figure.scale == bound.value * bound.scale for figure in of_kind):
