@@ -36,6 +36,8 @@ YES, NO = "Yes.", "No."
 UNSAID = "The documents do not say yes or no; nearest is this."
 # The share of a question's words that a sentence must have to be a yes or a no to it, and that one with a figure must have for it to be the one meant.
 LEAST_SAID, LEAST_OF_A_BOUND = 0.65, 0.6
+# An amount that is printed in full, where no scale is stated.
+IN_FULL = 1e9
 _DENIED = DENIALS | {"none"}
 _HOLDING = frozenset[str]().union(*(side for pair in HOLDINGS for side in pair))
 # Which of what says more or less is no name of anything.
@@ -65,6 +67,8 @@ _SHORT = r"below|under|short of|less than|lower than|smaller than|miss\w*|unders
 _AGAINST = re.compile(
     rf"\b(?:{_OVER}|{_SHORT}|against|meet|met) (?:the |its |their |what was )?(?:budget|plan|target|forecast|estimate|expect)", re.IGNORECASE
 )
+# What was meant to be is no answer to what was.
+_PAST = re.compile(r"\W*(?:and |so |but )?(?:was|were|did|has|have|had)\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(?:Q[1-4]|[1-4]Q|H[12])\b")
 _BEFORE = re.compile(r"\bthan\b.{0,20}\b(?:year|before|earlier|previous|last|prior)\b", re.IGNORECASE)
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
@@ -140,10 +144,12 @@ def _all_by_bound(question: str, sentence: str) -> str:
 def by_bound(question: str, stated: Amount) -> str:
     """YES or NO where a figure is held against an amount of its own kind; "" where that is in doubt."""
     bound = bound_of(question)
-    if bound is None or not _is_plain(question) or stated.value < 0 or stated.planned:
+    if bound is None or not _is_plain(question) or stated.value < 0 or (stated.planned and _PAST.match(question)):
         return ""
     figure, how = bound
-    alike = (figure.percent == "percent") == stated.percent and figure.percent != "points" and (figure.scale == 1) == (stated.scale == 1)
+    whole = stated.scale == 1 and stated.value >= IN_FULL
+    scaled = (figure.scale == 1) == (stated.scale == 1) or whole
+    alike = (figure.percent == "percent") == stated.percent and figure.percent != "points" and scaled
     if not alike or (stated.unit and figure.unit and stated.unit != figure.unit):
         return ""
     return _holds(stated.value * stated.scale, how, figure.value * figure.scale)
@@ -161,7 +167,9 @@ def by_move(question: str, before: tuple[int, Amount], after: tuple[int, Amount]
     # "More than 10%" says no direction; "a loss" is none.
     words = _words(_THAN.split(question)[0]) - _COMPARING if bound else words
     ups, downs = (not words.isdisjoint(moves | told) for moves, told in zip(MOVES, (_MORE, _LESS), strict=True))
-    doubted = ups == downs or not _is_plain(question) or min(one.value, other.value) < 0 or one.planned or other.planned
+    doubted = (
+        ups == downs or not _is_plain(question) or min(one.value, other.value) < 0 or ((one.planned or other.planned) and bool(_PAST.match(question)))
+    )
     if doubted or (bound is None and (find_figures(question) or (_THAN.search(question) and base is None and not _BEFORE.search(question)))):
         return ""
     if base == last:

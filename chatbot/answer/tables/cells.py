@@ -49,7 +49,7 @@ NARROWER = frozenset(
 )
 NARROWER_COST = 0.4
 # "Other revenues" are never the revenue. No term of a search, so it is looked for in the words themselves.
-OTHER = re.compile(r"\W*other\b", re.IGNORECASE)
+OTHER = re.compile(r"\W*(?:total\s)?other\b", re.IGNORECASE)
 # A row of "Diluted" or "Basic" is of earnings a share only under such a section; under another it counts shares.
 BARE = frozenset(terms("basic diluted"))
 PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)

@@ -25,9 +25,10 @@ from chatbot.answer.tables.wording import (
     scale_text,
     stated_value,
     unit_text,
+    year_text,
 )
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.verdict import NO, YES, asks_move, by_bound, by_move
+from chatbot.answer.verdict import NO, YES, asks_move, by_bound, by_move, denies_more
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
@@ -202,7 +203,8 @@ def _stated(measures: Sequence[Measure], years: Sequence[int], question: str, ta
     of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
     sentence = in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first], task.whose)
     if sentence and not _GROWTH.search(question):
-        yield f"{by_bound(question, amount(cells[0])) if len(years) == 1 else ''} {sentence} [{cells[0].key}]".strip()
+        verdict = "" if len(years) > 1 or denies_more(cells[0].label, question) else by_bound(question, amount(cells[0]))
+        yield f"{verdict} {sentence} [{cells[0].key}]".strip()
     yield from said(cells)
 
 
@@ -215,10 +217,11 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     before, after = as_amounts(before, after)
     change = after.value - before.value
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
-    # "The deficit rose from -3.7 to -2.9" says the contrary of its row.
-    name = owned(task.whose, after.label if min(before.value, after.value) < 0 and before.label == after.label else measure.name)
+    name = owned(task.whose, after.label)
     verdict = by_move(question, (first, amount(before)), (last, amount(after)))
-    text = f"{verdict} {name} {direction} from {before.text} ({first}) to {after.text} ({last}){unit_text(after)}: "
+    text = (
+        f"{verdict} {name} {direction} from {before.text} ({year_text(before, first)}) to {after.text} ({year_text(after, last)}){unit_text(after)}: "
+    )
     decimals = decimals_of([after, before])
     if after.percent:
         text += f"{operand(after)} - {operand(before)} = {change:.{decimals}f} percentage points."

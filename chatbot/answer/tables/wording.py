@@ -31,6 +31,7 @@ __all__ = [
     "short_head",
     "stated_value",
     "unit_text",
+    "year_text",
 ]
 
 # Of a mean, and of a result whose operands are printed in different scales.
@@ -69,6 +70,8 @@ def operand(cell: Cell) -> str:
 
 def owned(whose: str, label: str) -> str:
     """A label as a sentence begins with it: "Acme's net sales" with a name that it lacks, "Net sales" without one."""
+    if label.isupper() and " " in label.strip():
+        label = label.lower()
     if not whose or whose.casefold() in label.casefold():
         return f"{label[:1].upper()}{label[1:]}"
     ending = "'" if whose.endswith("s") else "'s"
@@ -143,9 +146,17 @@ def scale_text(one: Worked, measure: Measure) -> str:
     return "" if measure.unit else unit_text(one.cells[0])
 
 
+def year_text(cell: Cell, year: int) -> str:
+    """The year of a cell, as its head has it where that is a fiscal one over two: "2005-06"."""
+    spans = [period for period in find_periods(cell.head) if period.end_year > period.start_year]
+    return cell.head[spans[0].start : spans[0].end] if spans else str(year)
+
+
 def unit_text(cell: Cell) -> str:
     """What follows a cell's figure: its table's unit."""
     unit = cell.unit.lower() if cell.unit.isupper() else re.sub(r"\AIn\b", "in", cell.unit)
+    if not unit and not cell.percent and cell.scale in SCALE_NAMES:
+        unit = f"in {SCALE_NAMES[cell.scale]}s"
     return f", {unit}" if unit else ""
 
 

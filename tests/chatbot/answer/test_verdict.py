@@ -61,6 +61,7 @@ MILLIONS = Amount(200.0, 1e6)
         ("Is it above 5%?", Amount(5.5, percent=True), YES),
         ("Is it above 5%?", MILLIONS, ""),  # another kind
         ("Is it above 150?", MILLIONS, ""),  # of what?
+        ("Is it above 20 billion?", Amount(23_167_325_387.0), YES),  # printed in full
         ("Is it above €150 million?", Amount(200.0, 1e6, unit="USD"), ""),
         ("Is it not above 150 million?", MILLIONS, ""),
         ("Is it below 150 million?", Amount(-200.0, 1e6), ""),  # a cost in brackets, or a loss

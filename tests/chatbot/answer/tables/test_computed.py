@@ -328,7 +328,7 @@ def test_what_pages_put_before_a_measure_makes_it_narrower() -> None:
     page = made([("Net sales", ["200", "150"])])
     page = replace(page, page_text=f"{page.page_text}Tablet net sales fell in both years.")
     assert computed("Were tablet sales lower in 2024?", ("revenue",), (2024,), page) == ""
-    assert computed("Were sales lower in 2024?", ("revenue",), (2024,), page).startswith("No. Revenue rose")
+    assert computed("Were sales lower in 2024?", ("revenue",), (2024,), page).startswith("No. Net sales rose")
 
 
 def test_over_the_years_all_of_the_row_is_said() -> None:
@@ -346,7 +346,7 @@ def test_diluted_is_not_basic() -> None:
 def test_payments_in_brackets_are_compared_as_amounts() -> None:
     page = made([("Capital expenditures", ["(6,174)", "(6,763)"])], kind="cash_flow_statement")
     text = computed("Did capex go up in 2024?", ("capital expenditure",), (2024,), page)
-    assert text.startswith("No. Capital expenditure fell from 6,763 (2023) to 6,174 (2024), in millions: 6,174 - 6,763 = -589")
+    assert text.startswith("No. Capital expenditures fell from 6,763 (2023) to 6,174 (2024), in millions: 6,174 - 6,763 = -589")
 
 
 def test_a_quarter_is_not_set_against_a_year() -> None:
@@ -356,4 +356,16 @@ def test_a_quarter_is_not_set_against_a_year() -> None:
 
 def test_what_else_is_asked_of_a_figure_leaves_yes_or_no_open() -> None:
     page = made([("Net sales", ["200", "150"])])
-    assert computed("Did foreign sales rise in 2024?", ("revenue",), (2024,), page).startswith("Revenue rose from 150")
+    assert computed("Did foreign sales rise in 2024?", ("revenue",), (2024,), page).startswith("Net sales rose from 150")
+
+
+def test_total_other_assets_are_not_total_assets() -> None:
+    page = made([("Total other assets", ["8", "7"]), ("Total assets", ["50", "53"])], kind="balance_sheet")
+    assert computed("Were total assets lower in 2024?", ("total assets",), (2024,), page).startswith(
+        "Yes. Total assets fell from 53 (2023) to 50 (2024)"
+    )
+
+
+def test_a_fiscal_year_over_two_is_named_as_its_head_has_it() -> None:
+    page = made([("Net sales", ["58", "49"])], heads=("2006-07 Estimate", "2005-06 Budget"))
+    assert "rose from 49 (2005-06) to 58 (2006-07)" in computed("change in net sales", ("revenue",), (2006, 2007), page)
