@@ -1,7 +1,8 @@
 """Whether a question is answered by yes or no, and by which: by two figures of which it asks whether one is higher, by one and the bound it names, or by a
 sentence that says, or denies, what it asks; knows no page.
 
-What is in doubt is neither. Of the 120 questions of benchmarks/yes_no.py yes or no is said to 31, rightly to all of them.
+What is in doubt is neither. Of the 200 questions of benchmarks/yes_no.py yes or no is said to 52, rightly to all of them; of the 80 written last it was
+said to 24 before they were read, rightly to 21.
 """
 
 from __future__ import annotations
