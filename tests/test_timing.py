@@ -8,4 +8,4 @@ from tests.timing import growth
 @pytest.mark.timed
 def test_linear_and_square_are_told_apart() -> None:
     assert growth(lambda size: sum(range(1_000 * size)), small=100, large=800) < 3
-    assert growth(lambda size: [sum(range(size)) for _ in range(size)], small=300, large=2_400) > 4
+    assert growth(lambda size: [sum(range(size)) for _ in range(size)], small=1_000, large=8_000) > 4
