@@ -34,7 +34,7 @@ __all__ = [
 
 YES, NO = "Yes.", "No."
 # Said before what comes nearest.
-UNSAID = "The documents do not say yes or no; nearest is this."
+UNSAID = "I could not settle this as yes or no; these words come nearest."
 # The share of a question's words that a sentence must have to be a yes or a no to it, and that one with a figure must have for it to be the one meant.
 LEAST_SAID, LEAST_OF_A_BOUND = 0.65, 0.6
 # An amount that is printed in full, where no scale is stated.
