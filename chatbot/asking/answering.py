@@ -206,6 +206,7 @@ class Answering:
         own = [name for name, all_of in called.items() if all_of or (all_of is False and re.search(rf"{re.escape(name)}['’]s\b", subject))]
         whose = re.split(r"['’]s?\b", own[0])[0] if len(own) == 1 else ""  # "Acme's R&D"
         others = re.search(rf"{re.escape(whose)}['’]s?\s(?:\w+\s){{0,2}}\w+['’]s?\s", subject)  # "Acme's auditor's"
+        whose = whose.title() if whose.islower() else whose  # typed without a capital
         return whose if whose and not others and is_about(self._library, first.version, whose) else ""
 
     def _why_not(self, asked: Asked) -> str | None:
