@@ -23,7 +23,7 @@ setup-signals: ## the same, with what the memory of news signals needs: the Post
 setup-signin: ## the same, with what signing in needs: Authlib
 	@bash .ci/setup.sh signin
 
-setup-multilingual: ## the same, with the embedded model for other languages than English, built (FINPOLICY_EMBEDDING_MODEL=multilingual)
+setup-multilingual: ## the same, with the embedded model for languages other than English, built (FINPOLICY_EMBEDDING_MODEL=multilingual)
 	@bash .ci/setup.sh multilingual
 
 setup-dev: ## the same, with what the tests need

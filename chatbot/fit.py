@@ -19,9 +19,8 @@ LEAST_FOUND = 0.9
 FEWEST_WORDS = 3
 # Of a span.
 MOST_YEARS = 10
-_RANKED = re.compile(
-    r"\b(?:which|who|what)\b.*\b(?:\w+est|most|least|more|less|fewer|\w+er)\b|\A\W*(?:more|less|fewer|higher|lower|larger|smaller)\b", re.IGNORECASE
-)
+_COMPARATIVES = "more|less|fewer|higher|lower|larger|smaller|bigger|greater|longer|shorter|faster|slower"
+_RANKED = re.compile(rf"\b(?:which|who|what)\b.*\b(?:\w+est|most|least|{_COMPARATIVES})\b|\A\W*(?:{_COMPARATIVES})\b", re.IGNORECASE)
 _SHOWN = re.compile(r"\[S\d+\]")
 _CAUSES = re.compile(
     r"\b(?:because|due to|owing to|as a result|result(?:ed|ing)? (?:from|in)|reflect\w*|driven|caused?|attribut\w+|led to|owed to|since)\b",

@@ -27,7 +27,7 @@ from chatbot.fit import ANSWERS, fit_of
 from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
 from chatbot.search.newer import superseded
-from chatbot.search.reach import is_about, known_terms, listed, topic_likeness
+from chatbot.search.reach import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.search.routing import document_parts
 from chatbot.store.embedders import SentenceVectors
@@ -193,6 +193,9 @@ class Answering:
         first = next(iter(prompt.sources.values()), None)
         if first is None or (understanding.names and not any(is_about(self._library, first.version, name) for name in understanding.names)):
             return ""
+        parts = document_parts(first.document)
+        if any(_calls(parts, name) is None and not opens_with(self._library, first.version, name) for name in understanding.names):
+            return ""  # "Acme Europe": of a part of whom the document is about
         return compute_answer(prompt, understanding) or work_out(prompt, understanding) or by_operation(prompt, understanding)
 
     def _whose(self, prompt: Prompt, understanding: Understanding) -> str:
@@ -204,7 +207,7 @@ class Answering:
         names = [name for name in understanding.names if f"&{name}" not in subject]  # the end of "PG&E"
         called = {name: _calls(parts, name) for name in names}
         own = [name for name, all_of in called.items() if all_of or (all_of is False and re.search(rf"{re.escape(name)}['’]s\b", subject))]
-        whose = re.split(r"['’]s?\b", own[0])[0] if len(own) == 1 else ""  # "Acme's R&D"
+        whose = re.split(r"['’]s\b", own[0])[0] if len(own) == 1 else ""  # "Acme's R&D"
         others = re.search(rf"{re.escape(whose)}['’]s?\s(?:\w+\s){{0,2}}\w+['’]s?\s", subject)  # "Acme's auditor's"
         whose = whose.title() if whose.islower() else whose  # typed without a capital
         return whose if whose and not others and is_about(self._library, first.version, whose) else ""
@@ -267,7 +270,7 @@ class Answering:
     def _verdict(self, asked: Asked, answer: Answer) -> str:
         """What an answer in the documents' own words begins with where yes or no would do; "" where it says so itself, or neither is asked for."""
         question = asked.understanding.subject
-        if not asks_yes_or_no(question) or answer.text.startswith((YES, NO)):
+        if not asks_yes_or_no(question) or answer.text.startswith((YES, NO, UNSAID)):
             return ""
         if asked.computed and not asked.avoid:
             return UNSAID

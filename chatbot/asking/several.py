@@ -129,7 +129,8 @@ class Several:
         sign = 0 if CHANGE.search(question) else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
         read = [(side, self._entry(prompt, side)) for side in sides if not PART_OF_YEAR.search(side.text)]
         known = [(side, entry) for side, entry in read if entry.quantity is not None and entry.quantity.unit is not None and not entry.quantity.doubt]
-        alike = [(side, entry) for side, entry in known if entry is known[0][1] or not change_between(known[0][1], entry).why_not]
+        groups = [[other for other in known if other is one or not change_between(one[1], other[1]).why_not] for one in known]
+        alike = max(groups, key=len, default=[])
         if not sign or len(alike) < 2:
             return
         figures = [(side, entry.quantity) for side, entry in alike if entry.quantity is not None]

@@ -42,10 +42,11 @@ MOST_OPERANDS, MOST_PAGES = 4, 5
 # The share of a document's name from which on a question names it, and sides of a comparison at most.
 NAMED, MOST_SIDES = 0.5, 6
 # "Which company has the highest debt?", and of how many documents it is answered from each.
+_KIND = r"(?:compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)"
 _ASKS_OF_ALL = re.compile(
-    r"\b(?:which|what) (?:of (?:these|the|them|those)\b.{0,30}|compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)\b"
+    rf"\b(?:which|what) (?:of them|(?:of (?:these|the|those) )?{_KIND})\b"
     r".{0,80}\b(?:most|highest|largest|biggest|greatest|longest|fastest|least|lowest|smallest|fewest|shortest|slowest)\b"
-    r"|\brank (?:the |all )?(?:compan|bank|firm|issuer|countr|cit|document|report|filing)",
+    rf"|\brank (?:the |all )?{_KIND}\b",
     re.IGNORECASE,
 )
 MOST_OF_ALL = 15
@@ -72,7 +73,8 @@ def of_one(question: str) -> str:
     """What such a question asks of each document: of "Which company has the highest debt?" its debt."""
     found = _ASKS_OF_ALL.search(question)
     rest = question[found.end() :].strip(" ?.") if found else ""
-    return f"What is the {rest}?" if rest else question
+    named = rest and not re.match(r"(?:on|in|to|for|of|at|by|from|with)\b", rest) and not rest.endswith((" to", " in", " for", " on"))
+    return f"What is the {rest}?" if named else question
 
 
 @dataclass(frozen=True, slots=True)

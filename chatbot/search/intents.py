@@ -43,6 +43,7 @@ NAMED_PART = re.compile(
 KIND_OF_PART = re.compile(rf"\b{KINDS_OF_PARTS}\b", re.IGNORECASE)
 # "Who audited the statements?" asks for no summary, though a document is called so.
 ASKS_ONE_THING = re.compile(r"\W*(?:who|whom|whose|when|where|why|how many|how much)\b", re.IGNORECASE)
+ORDERS = re.compile(r"\b(?:summar\w+|outline|overview|recap)\b", re.IGNORECASE)
 # The share of what tells a document's name from others from which on a message names it.
 NAMED = 0.5
 # Letters and digits of a name stand apart. A part of so many letters is also named by a longer word: "Zambian".
@@ -109,7 +110,12 @@ def intent_of(
     if part and kind in {"summary", "outline", "explain"}:
         kind = CHAPTER
     known_by = kind == CHAPTER or tuple(words) in model.whole or not model.telling[kind].isdisjoint(_features(words))
-    if kind == NONE or not known_by or (kind in WHOLE and ASKS_ONE_THING.match(message)) or (kind in OF_CONVERSATION and US.isdisjoint(words)):
+    if (
+        kind == NONE
+        or not known_by
+        or (kind in WHOLE and ASKS_ONE_THING.match(message) and not ORDERS.search(message))
+        or (kind in OF_CONVERSATION and US.isdisjoint(words))
+    ):
         return None
     if any(_speaks_of_documents(word, kind, model, known) for word in words):
         return None

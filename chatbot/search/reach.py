@@ -19,7 +19,7 @@ from ingestion.language.foreign import is_foreign
 from ingestion.language.terms import terms
 from ingestion.records import DocumentFacts
 
-__all__ = ["as_known", "is_about", "known_terms", "listed", "named_documents", "topic_likeness"]
+__all__ = ["as_known", "is_about", "known_terms", "listed", "named_documents", "opens_with", "topic_likeness"]
 
 # The share of a document's pages from which on a name says nothing of what is asked there: whom all of it is about.
 COMMON = 0.25
@@ -78,10 +78,16 @@ def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozens
     return frozenset(version for version in versions if words and all(map(library.terms(version).pages.frequency, words)))
 
 
+def opens_with(library: Library, version: int, name: str) -> bool:
+    """Whether one of the document's first pages has all words of a name."""
+    words, pages = name_words(name), library.terms(version).pages
+    return bool(words) and any(all(pages.has(word, unit) for word in words) for unit in range(min(FIRST_PAGES, len(pages.lengths))))
+
+
 def is_about(library: Library, version: int, name: str) -> bool:
     """Whether the document is called by a name, has it on its first pages, or on so many that it is about it."""
     words, pages = name_words(name), library.terms(version).pages
-    if words and any(all(pages.has(word, unit) for word in words) for unit in range(min(FIRST_PAGES, len(pages.lengths)))):
+    if opens_with(library, version, name):
         return True
     if words and min(map(pages.frequency, words)) >= COMMON * len(pages.lengths):
         return True

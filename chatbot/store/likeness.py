@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 # What the fingerprints of the embedded models begin with: they cost no request, so sentences, stretches and small pieces are embedded too.
 EMBEDDED = ("minilm-", "e5-")
-# Of these, those that read texts of other languages than English.
+# Of these, those that read texts of languages other than English.
 MULTILINGUAL = ("e5-",)
 # (slope, offset) of the lines that lay an embedder's cosines on MiniLM's, for which weights and bounds were found: of a question to passages, and to single
 # sentences. e5: through the quantiles of 100 development questions to all passages of their documents and to those that answer, median of the former .81

@@ -13,7 +13,8 @@ WORD = re.compile(r"[^\W\d_]+")
 # Words that nearly every question has, of German, French, Spanish, Italian, Portuguese, Dutch, Polish, Turkish, Swedish; none that is an English one too.
 OTHERS = frozenset(
     """à è é auf aus bei das dem den der des ein eine einem einen einer eines für hat ich ihre im ist laut mit muss nach nicht noch sich sie sind um und vom von
-    wann warum welche welchem welchen welcher welches wenn werden wie wird wo wurde zu zum zur au aux avec ce cette combien comment dans de du elle
+    wann warum welche welchem welchen welcher welches wenn werden wie wird wo wurde waren hatte betrug zu zum zur
+    au aux avec ce cette combien comment dans de du elle
     est et faut il la le les leur où par pour pourquoi quand quel quelle quelles quels qu que qui sont sur un une al como con cuál cuáles cuándo
     cuánta cuánto cuántos del dónde el en es está las los para por porque qué quién se según son su una alla che chi come cosa dal dalla degli dei
     della delle di dopo gli ha nel nella per perché quale quali quando quanta quanto quanti sarà secondo sono sui sul ao as até da dos em foi mais na

@@ -61,13 +61,15 @@ DOUBTS = _words(
     aim aims aimed target targets promise promises promised according yet almost nearly formerly previously once instead unlike rather only except excluding
     apart stop stops stopped cease ceases ceased refrain refrains refrained prohibit prohibits prohibited prohibiting forbid forbids forbidden ban bans
     banned end ended ends despite although though but however whereas while fewer less half some most part partly
+    refuse refuses refused refusing declined avoid avoids avoided avoiding oppose opposes opposed subject conditional conditionally provided
     postpone postponed postpones delay delayed delays suspend suspended abandon abandoned scrapped cancel cancelled withdrawn respondents opposition critics"""
 )
 # Words of a question that ask for more than one figure or one sentence tells: of all or some, always, per head, as a mean, against what was meant, for a reason.
 QUALIFIERS = _words(
     """always ever never both all every each only half average mean per monthly quarterly quarter quarters month months weekly daily expected budgeted
     forecast target targeted planned because due row consecutive straight real nominal double doubled triple halve halved faster slower change changed
-    competitors competitor rivals rival other still again already beat beaten"""
+    competitors competitor rivals rival other still again already beat beaten stop stopped stops avoid avoided prevent
+    prevented reverse reversed sharply significantly strongly slow slowed slows"""
 )
 # Words that deny what stands with them, in the spelling of comparable words.
 DENIALS = _words(

@@ -127,9 +127,9 @@ def is_finished(text: str, *, also: str = "") -> bool:
 
 
 def within_sentence(label: str) -> str:
-    """A label without its capital, where that is a sentence's and not a name's: all its other words begin small."""
+    """A label without its capital, where that is a sentence's and not a name's: it has other words, which all begin small."""
     first, _, rest = label.partition(" ")
-    named = first.isupper() or any(word[0].isupper() for word in rest.split())
+    named = not rest or first.isupper() or any(word[0].isupper() for word in rest.split())
     return label if named else f"{first.lower()} {rest}".rstrip()
 
 

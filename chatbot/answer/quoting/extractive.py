@@ -326,7 +326,8 @@ def _wanted_columns(passage: Passage, asked: Understanding) -> list[tuple[str, s
     if passage.table is None or passage.row is None:
         return []
     table = passage.table
-    if any(_is_figure(head) for head in table.heads) or (len(set(table.heads)) < len(list(filter(None, table.heads))) and len(set(table.heads)) == 1):
+    heads = [head for head in table.heads if head]
+    if any(map(_is_figure, heads)) or len(set(heads)) < min(len(heads), 2):
         return []  # its first row, taken for its heads
     pairs = [(head, cell.text) for head, cell in zip(table.heads, passage.row.cells, strict=False) if cell is not None and head]
     words = content_terms(asked.subject)

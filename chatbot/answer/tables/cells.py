@@ -72,6 +72,9 @@ OUTFLOW = re.compile(
 )
 
 
+BALANCE = re.compile(r"\b(?:profit|loss(?:es)?|income|earnings|result|balance|surplus|deficit|margin|net cash)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A measure in a year (None for the newest), and the terms of the question that asks for it. other: it asks for what is called so."""
@@ -102,7 +105,7 @@ class Cell:
 
 def as_amounts(*cells: Cell) -> tuple[Cell, ...]:
     """The same figures without the brackets or signs of outflows, where all are: one of (6,174) after (6,763) fell."""
-    if any(cell.value >= 0 or not OUTFLOW.search(cell.label) for cell in cells):
+    if any(cell.value >= 0 or not OUTFLOW.search(cell.label) or BALANCE.search(cell.label) for cell in cells):
         return cells
     return tuple(replace(cell, value=-cell.value, text=re.sub(r"[()\s−–-]", "", cell.text)) for cell in cells)
 

@@ -28,7 +28,7 @@ from chatbot.answer.tables.wording import (
     year_text,
 )
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.verdict import NO, YES, asks_move, by_bound, by_move, denies_more
+from chatbot.answer.verdict import NO, YES, asks_move, by_bound, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
@@ -203,7 +203,7 @@ def _stated(measures: Sequence[Measure], years: Sequence[int], question: str, ta
     of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
     sentence = in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first], task.whose)
     if sentence and not _GROWTH.search(question):
-        verdict = "" if len(years) > 1 or denies_more(cells[0].label, question) else by_bound(question, amount(cells[0]))
+        verdict = "" if len(years) > 1 or is_other(cells[0].label, question) else by_bound(question, amount(cells[0]))
         yield f"{verdict} {sentence} [{cells[0].key}]".strip()
     yield from said(cells)
 
@@ -218,7 +218,7 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     change = after.value - before.value
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
     name = owned(task.whose, after.label)
-    verdict = by_move(question, (first, amount(before)), (last, amount(after)))
+    verdict = "" if is_other(after.label, question) else by_move(question, (first, amount(before)), (last, amount(after)))
     text = (
         f"{verdict} {name} {direction} from {before.text} ({year_text(before, first)}) to {after.text} ({year_text(after, last)}){unit_text(after)}: "
     )

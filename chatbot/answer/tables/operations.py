@@ -21,7 +21,7 @@ from chatbot.answer.tables.wording import (
     stated_value,
     unit_text,
 )
-from chatbot.answer.verdict import asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, denies_more
+from chatbot.answer.verdict import asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import find_figures
@@ -433,7 +433,7 @@ def _change(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
 
 def _verdict(question: str, kind: str, rows: Sequence[_Found], years: Sequence[int]) -> str:
     """Yes or no, where it is asked whether a row's figure rose or fell, or is above an amount."""
-    if denies_more(rows[0].row.label, question):
+    if is_other(rows[0].row.label, question):
         return ""
     if kind == "bound":
         return by_bound(question, amount(rows[0].cell(_one_year(rows, years))))

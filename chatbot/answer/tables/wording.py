@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 # Of a mean, and of a result whose operands are printed in different scales.
+# Letters of a currency's code, which keeps its capitals.
+LONGEST_CODE = 3
 MEAN_DECIMALS = 2
 LONGEST_NAME = 90  # of a row, for a sentence about it
 # "Revenue (1)(2)", and the words before what a name is of: "earnings" of "Earnings per share".
@@ -72,7 +74,7 @@ def owned(whose: str, label: str) -> str:
     """A label as a sentence begins with it: "Acme's net sales" with a name that it lacks, "Net sales" without one."""
     if label.isupper() and " " in label.strip():
         label = label.lower()
-    if not whose or whose.casefold() in label.casefold():
+    if not whose or re.search(rf"\b{re.escape(whose)}\b", label, re.IGNORECASE):
         return f"{label[:1].upper()}{label[1:]}"
     ending = "'" if whose.endswith("s") else "'s"
     return f"{whose}{ending} {within_sentence(label)}"
@@ -154,7 +156,9 @@ def year_text(cell: Cell, year: int) -> str:
 
 def unit_text(cell: Cell) -> str:
     """What follows a cell's figure: its table's unit."""
-    unit = cell.unit.lower() if cell.unit.isupper() else re.sub(r"\AIn\b", "in", cell.unit)
+    unit = re.sub(r"\AIn\b", "in", cell.unit)
+    if unit.isupper():  # "IN MILLIONS", but not "USD'000"
+        unit = re.sub(r"\b[A-Z]{2,}\b", lambda word: word[0].lower() if word[0] == "IN" or len(word[0]) > LONGEST_CODE else word[0], unit)
     if not unit and not cell.percent and cell.scale in SCALE_NAMES:
         unit = f"in {SCALE_NAMES[cell.scale]}s"
     return f", {unit}" if unit else ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.answer.verdict import NO, YES, Amount, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, by_sentence
+from chatbot.answer.verdict import NO, YES, Amount, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, by_sentence, is_other
 
 
 @pytest.mark.parametrize("question", ["Did revenue rise?", "And is it above 5%?", "Isn’t debt lower now?", "Has the fund been set up?"])
@@ -85,6 +85,9 @@ def test_a_figure_against_an_amount(question: str, stated: Amount, said: str) ->
         ("Did it rise by less than 40 million?", NO),
         ("Did it fall by more than 10%?", NO),
         ("Did it rise above 190 million?", YES),
+        ("Did it fall below 300 million?", ""),
+        ("Did it rise at least 2 million?", ""),
+        ("Did it stop falling?", ""),
         ("Did it rise or fall?", ""),
         ("Did it rise while costs fell?", ""),
         ("Did it fail to rise?", ""),
@@ -149,6 +152,9 @@ def test_yes_needs_a_passage_that_fits() -> None:
         ("Was the profit of the airline above 40 million?", "The loss of the airline was 45 million."),
         ("Did rice prices fall?", "Wheat prices fell, but rice prices rose."),
         ("Has the chief executive resigned?", "The chairman resigned; the chief executive stays."),
+        ("Is the tax on fuel 5%?", "The tax on fuel is 15%."),
+        ("Did the board approve the merger?", "The board refused to approve the merger."),
+        ("Was the audit opinion qualified?", "The audit opinion was unqualified."),
         ("Did shareholders pass the climate proposal?", "Shareholder proposal on climate passed: against 977"),  # a row
     ],
 )
@@ -177,3 +183,10 @@ def test_what_was_budgeted() -> None:
     assert by_plan("Was the surplus above budget?", 48.0, 27.0) == NO
     assert by_plan("Was spending below budget?", 48.0, 27.0) == YES
     assert by_plan("Was spending close to budget?", 48.0, 27.0) == ""
+    assert by_plan("Was spending within budget, over the year?", 48.0, 57.0) == ""
+
+
+def test_rows_of_something_else() -> None:
+    assert is_other("Dividends declared and not paid", "Was more than $1 billion paid?")
+    assert is_other("Net income", "Was the net loss more than $5 million?")
+    assert not is_other("Net income (loss)", "Was the net loss more than $5 million?")

@@ -9,6 +9,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
+from chatbot.search.finding import asks_of_all, of_one
 from chatbot.service import Chatbot
 from tests.stores import of_pages
 
@@ -90,3 +91,20 @@ def test_which_of_all_asks_each_and_puts_those_in_order_whose_figures_go_togethe
     assert others == "Not compared, for want of a year's figure in that unit: Tern annual report 2025."
     assert blocks[-1] == "Nothing was found that answers this in Minutes."
     assert all(citation.verified for citation in answer.citations)
+
+
+@pytest.mark.parametrize(
+    ("question", "each"),
+    [
+        ("Which company has the highest debt?", "What is the debt?"),
+        ("Which of these documents reports the largest dividend per share?", "What is the dividend per share?"),
+        ("Which company spent the most on research?", "Which company spent the most on research?"),
+    ],
+)
+def test_what_is_asked_of_each(question: str, each: str) -> None:
+    assert asks_of_all(question)
+    assert of_one(question) == each
+
+
+def test_parts_of_one_company_are_no_documents() -> None:
+    assert not asks_of_all("Which of the segments had the highest revenue?")
