@@ -6,8 +6,10 @@ import re
 
 from chatbot.records import FINE, Answer, Citation, Hit, Understanding
 from ingestion.language.measures import measure_named
+from ingestion.language.opposites import COMPARATIVES, SUPERLATIVES
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, terms
+from ingestion.language.vocabulary import either
 
 __all__ = ["ANSWERS", "MAY_NOT_ANSWER", "NOTHING_NEAR", "fit_of", "fit_text"]
 
@@ -19,8 +21,8 @@ LEAST_FOUND = 0.9
 FEWEST_WORDS = 3
 # Of a span.
 MOST_YEARS = 10
-_COMPARATIVES = "more|less|fewer|higher|lower|larger|smaller|bigger|greater|longer|shorter|faster|slower"
-_RANKED = re.compile(rf"\b(?:which|who|what)\b.*\b(?:\w+est|most|least|{_COMPARATIVES})\b|\A\W*(?:{_COMPARATIVES})\b", re.IGNORECASE)
+_MORE = either([*COMPARATIVES[0], *COMPARATIVES[1]])
+_RANKED = re.compile(rf"\b(?:which|who|what)\b.*\b(?:{_MORE}|{either([*SUPERLATIVES[0], *SUPERLATIVES[1]])})\b|\A\W*(?:{_MORE})\b", re.IGNORECASE)
 _SHOWN = re.compile(r"\[S\d+\]")
 _CAUSES = re.compile(
     r"\b(?:because|due to|owing to|as a result|result(?:ed|ing)? (?:from|in)|reflect\w*|driven|caused?|attribut\w+|led to|owed to|since)\b",

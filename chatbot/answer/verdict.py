@@ -17,6 +17,7 @@ from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
 __all__ = [
+    "AGAINST_PLAN",
     "NO",
     "UNSAID",
     "YES",
@@ -61,11 +62,12 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _BOUND_WORDS = re.compile(
     rf"\b(?:{_ABOVE}|{_BELOW}|at least|at most|no more than|up to)(?= (?:the |about |some )?[^\W\d_]{{0,3}}\s?\W?\d)", re.IGNORECASE
 )
-# "Above budget": of another column.
-_OVER = r"above|over|exceed\w*|more than|higher than|larger than|overspen\w+|overshoot|beat"
-_SHORT = r"below|under|short of|less than|lower than|smaller than|miss\w*|underspen\w+"
-_PLAN = r"(?:budget|plan|target|forecast|estimate|expect)"
-_AGAINST = re.compile(rf"\b(?:{_OVER}|{_SHORT}|against|meet|met) (?:the |its |their |what was )?{_PLAN}", re.IGNORECASE)
+# "Above its budget": of another column.
+_OVER = r"over|above|exceed\w*|overshoot\w*|overshot|overspen\w+|overr[ua]n|beat|more than|higher than|larger than"
+_SHORT = r"below|under(?:sp\w+|shoot\w*|shot)?|miss(?:ed)?|short of|less than|lower than|smaller than"
+_PLANNED = r"\s+(?:\S+\s+){0,4}?(?:budget|plan|target)\b"
+AGAINST_PLAN = re.compile(rf"\b(?:{_OVER}|{_SHORT}|against|versus|vs\.?|compared? (?:with|to)|meet|met){_PLANNED}", re.IGNORECASE)
+_AGAINST = re.compile(rf"{AGAINST_PLAN.pattern}|\bthan (?:\w+ )?(?:forecast|estimate|expect)", re.IGNORECASE)
 # What was meant to be is no answer to what was.
 _PAST = re.compile(r"\W*(?:and |so |but )?(?:was|were|did|has|have|had)\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(?:Q[1-4]|[1-4]Q|H[12])\b")
@@ -205,7 +207,7 @@ def is_other(label: str, question: str) -> bool:
 def by_plan(question: str, planned: float, actual: float) -> str:
     """YES or NO where it is asked whether a figure is above or below what was budgeted; "" where neither is asked, or it is a cost in brackets or a
     loss."""
-    above, below = (re.search(rf"(?i)\b(?:{words}) (?:the |its |their )?(?:\S+ )?{_PLAN}", question) is not None for words in (_OVER, _SHORT))
+    above, below = (re.search(rf"(?i)\b(?:{words}){_PLANNED}", question) is not None for words in (_OVER, _SHORT))
     if above == below or min(planned, actual) < 0 or _denies(question) or not asks_yes_or_no(question):
         return ""
     return YES if (actual > planned if above else actual < planned) else NO

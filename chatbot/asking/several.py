@@ -21,15 +21,15 @@ from chatbot.search.questions import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
 from ingestion.language.numbers import find_figures
+from ingestion.language.opposites import COMPARATIVES, SUPERLATIVES
 from ingestion.language.periods import YEAR
+from ingestion.language.vocabulary import either
 
 __all__ = ["Several"]
 
 # What asks for the one of which there is most or least.
-MOST = re.compile(
-    r"\b(?:most|more|highest|higher|largest|larger|biggest|bigger|greatest|greater|longest|longer|fastest|faster|rank|ranks|ranking)\b", re.IGNORECASE
-)
-LEAST = re.compile(r"\b(?:least|less|lowest|lower|smallest|smaller|fewest|fewer|shortest|shorter|slowest|slower)\b", re.IGNORECASE)
+MOST = re.compile(rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b", re.IGNORECASE)
+LEAST = re.compile(rf"\b(?:{either([*SUPERLATIVES[1], *COMPARATIVES[1]])})\b", re.IGNORECASE)
 # What asks how something moved, of which the figures that are found say the level.
 CHANGE = re.compile(
     r"\b(?:grow|grew|grown|growth|rose|rise|risen|increas\w*|decreas\w*|declin\w*|fell|fall|fallen|drop\w*|chang\w*|improv\w*)\b", re.IGNORECASE
@@ -109,8 +109,7 @@ class Several:
         """The documents in order of their figures where the question asks for the most or the least, and the difference of two where it asks for that; nothing
         where one of them has no figure, or one that does not go with the first's."""
         entries = [self._entry(prompt, side) for side in sides]
-        ranks = not CHANGE.search(question) and all(len(side.asked.years) == 1 for side in sides)
-        sign = 0 if not ranks else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
+        sign = _sign(question) if all(len(side.asked.years) == 1 for side in sides) else 0
         figures = [(side, entry.quantity) for side, entry in zip(sides, entries, strict=True) if entry.quantity is not None]
         if len(figures) < len(sides) or any(figure.unit is None or figure.doubt for _, figure in figures):
             return  # of amounts without a currency nobody knows whether they are of one
@@ -118,15 +117,13 @@ class Several:
         if any(change.why_not for change in changes):
             return
         if sign:
-            ordered = sorted(figures, key=lambda one: sign * _size(one[1]))
-            said = [f"{escape_keys(_called(side.names))}, {' '.join([figure.text, unit_text(figure)]).strip()}" for side, figure in ordered]
-            yield f"{'Highest' if sign < 0 else 'Lowest'} first: {'; '.join(said)}."
+            yield _in_order(figures, sign, "")
         if len(changes) == 1 and (DIFFERENCE.search(question) or any(side.asked.compares for side in sides)):
             yield f"{escape_keys(_called(sides[1].names))} less {escape_keys(_called(sides[0].names))}: {changes[0].formula}."
 
     def _ranked(self, question: str, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
         """Of all documents those in order whose figures go together, and which do not; nothing where these are fewer than two."""
-        sign = 0 if CHANGE.search(question) else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
+        sign = _sign(question)
         read = [(side, self._entry(prompt, side)) for side in sides if not PART_OF_YEAR.search(side.text)]
         known = [(side, entry) for side, entry in read if entry.quantity is not None and entry.quantity.unit is not None and not entry.quantity.doubt]
         groups = [[other for other in known if other is one or not change_between(one[1], other[1]).why_not] for one in known]
@@ -134,9 +131,7 @@ class Several:
         if not sign or len(alike) < 2:
             return
         figures = [(side, entry.quantity) for side, entry in alike if entry.quantity is not None]
-        ordered = sorted(figures, key=lambda one: sign * _size(one[1]))
-        said = [f"{escape_keys(_called(side.names))}, {' '.join([figure.text, unit_text(figure)]).strip()}" for side, figure in ordered]
-        yield f"{'Highest' if sign < 0 else 'Lowest'} first, of those whose figures can be compared, each of its own year: {'; '.join(said)}."
+        yield _in_order(figures, sign, ", of those whose figures can be compared, each of its own year")
         if others := [escape_keys(_called(side.names)) for side in sides if all(side is not one for one, _ in alike)]:
             yield f"Not compared, for want of a year's figure in that unit: {'; '.join(others)}."
 
@@ -145,6 +140,18 @@ class Several:
         one = self._answering.checked(mine, side.text, "extractive")
         year = str(side.asked.years[0]) if len(side.asked.years) == 1 else ""
         return read_entry(replace(one, understanding=side.asked, considered=tuple(mine.sources.values())), Place(side.names[0], year))
+
+
+def _sign(question: str) -> int:
+    """-1 where the highest comes first, 1 where the lowest does, 0 where no order is asked for, or one of changes, of which the figures are the levels."""
+    return 0 if CHANGE.search(question) else -1 if MOST.search(question) else 1 if LEAST.search(question) else 0
+
+
+def _in_order(figures: Sequence[tuple[_Side, Quantity]], sign: int, which: str) -> str:
+    """The documents by their figures. which: said of them behind the order."""
+    ordered = sorted(figures, key=lambda one: sign * _size(one[1]))
+    said = [f"{escape_keys(_called(side.names))}, {' '.join([figure.text, unit_text(figure)]).strip()}" for side, figure in ordered]
+    return f"{'Highest' if sign < 0 else 'Lowest'} first{which}: {'; '.join(said)}."
 
 
 def _size(figure: Quantity) -> float:

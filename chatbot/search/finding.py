@@ -26,7 +26,9 @@ from chatbot.search.spelling import spelled
 from chatbot.store.library import Library
 from chatbot.tokens import count_tokens
 from ingestion.language.measures import Measure
+from ingestion.language.opposites import SUPERLATIVES
 from ingestion.language.terms import terms
+from ingestion.language.vocabulary import either
 from ingestion.page_kinds import PRIMARY_STATEMENTS
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ NAMED, MOST_SIDES = 0.5, 6
 _KIND = r"(?:compan(?:y|ies)|banks?|firms?|issuers?|countr(?:y|ies)|cit(?:y|ies)|documents?|reports?|filings?)"
 _ASKS_OF_ALL = re.compile(
     rf"\b(?:which|what) (?:of them|(?:of (?:these|the|those) )?{_KIND})\b"
-    r".{0,80}\b(?:most|highest|largest|biggest|greatest|longest|fastest|least|lowest|smallest|fewest|shortest|slowest)\b"
+    rf".{{0,80}}\b(?:{either([*SUPERLATIVES[0], *SUPERLATIVES[1]])})\b"
     rf"|\brank (?:the |all )?{_KIND}\b",
     re.IGNORECASE,
 )

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["DENIALS", "DOUBTS", "HOLDINGS", "MOVES", "OPPOSITES", "PLANNED", "QUALIFIERS", "TOLD_LESS", "TOLD_MORE", "VERBS_OF_MOVES"]
+__all__ = [
+    "COMPARATIVES",
+    "DENIALS",
+    "DOUBTS",
+    "HOLDINGS",
+    "MOVES",
+    "OPPOSITES",
+    "PLANNED",
+    "QUALIFIERS",
+    "SUPERLATIVES",
+    "TOLD_LESS",
+    "TOLD_MORE",
+    "VERBS_OF_MOVES",
+]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -28,6 +41,15 @@ VERBS_OF_MOVES = tuple(side - _words("growth higher lower up down upward upwards
 TOLD_MORE, TOLD_LESS = (
     _words("more extra gain gains growth bigger larger greater improvement"),
     _words("less fewer smaller loss losses lost reduction shortfall"),
+)
+# What has the most and the least of something, and what has more and less than another.
+SUPERLATIVES = (
+    _words("most highest largest biggest greatest longest fastest"),
+    _words("least lowest smallest fewest shortest slowest"),
+)
+COMPARATIVES = (
+    _words("more higher larger bigger greater longer faster"),
+    _words("less lower smaller fewer shorter slower"),
 )
 # What a balance is: held or owed.
 HOLDINGS = (

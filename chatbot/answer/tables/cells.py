@@ -18,6 +18,7 @@ from ingestion.page_kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
 __all__ = [
+    "ASKS_OTHER",
     "OTHER",
     "Cell",
     "Wanted",
@@ -50,6 +51,7 @@ NARROWER = frozenset(
 NARROWER_COST = 0.4
 # "Other revenues" are never the revenue. No term of a search, so it is looked for in the words themselves.
 OTHER = re.compile(r"\W*(?:total\s)?other\b", re.IGNORECASE)
+ASKS_OTHER = re.compile(r"\bother (?!compan|countr|document|year|than\b)", re.IGNORECASE)
 # A row of "Diluted" or "Basic" is of earnings a share only under such a section; under another it counts shares.
 BARE = frozenset(terms("basic diluted"))
 PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
@@ -70,8 +72,7 @@ OUTFLOW = re.compile(
     r"|used (?:in|for)|outflows?|investments? in)\b",
     re.IGNORECASE,
 )
-
-
+# A balance is none, though it is of costs: "profit before finance costs".
 BALANCE = re.compile(r"\b(?:profit|loss(?:es)?|income|earnings|result|balance|surplus|deficit|margin|net cash)\b", re.IGNORECASE)
 
 

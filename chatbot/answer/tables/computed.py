@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from chatbot.answer.tables.cells import PART_OF_YEAR, as_amounts, columns_by_year, newest_year
+from chatbot.answer.tables.cells import ASKS_OTHER, PART_OF_YEAR, as_amounts, columns_by_year, newest_year
 from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
 from chatbot.answer.tables.wording import (
     MEAN_DECIMALS,
@@ -28,7 +28,7 @@ from chatbot.answer.tables.wording import (
     year_text,
 )
 from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
-from chatbot.answer.verdict import NO, YES, asks_move, by_bound, by_move, is_other
+from chatbot.answer.verdict import asks_move, by_bound, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.measures import Measure, measure_named, spelled_out
@@ -52,7 +52,6 @@ _OVER_YEARS = re.compile(
     r"\b(?:over (?:the years|time)|through the years|by year|year by year|each year|every year|trend|develop(?:ed|ment)?|evol\w+|histor\w+)\b",
     re.IGNORECASE,
 )
-_OTHERS = re.compile(r"\bother ((?:\w+[ ,]*){1,4})", re.IGNORECASE)
 _YEAR_END = re.compile(r"\b(?:year|period)[ -]end\b|\b(?:closing|ending) balances?\b", re.IGNORECASE)
 _PART = re.compile(PART_OF_YEAR.pattern + r"|\b(?:half|first|second|third|fourth)[ -](?:half|quarter)\b|\bH[12]\b|\bmonth", re.IGNORECASE)
 # Years that are stated or worked out one by one at most; more are no question of one statement.
@@ -85,13 +84,13 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     if not measures or first is None or asked.form not in {"figure", "yes_no", "passage"} or _PART.search(asked.subject):
         return ""
     sources = {key: hit for key, hit in prompt.sources.items() if hit.version == first.version}
-    task = Task(sources, frozenset(terms(spelled_out(asked.subject))), asked.whose, others=_asks_for_others(asked.subject, measures))
+    # "Youth", "external": what else is asked for may not be in the row, whose figure then settles nothing.
+    beside = _beside(asked, measures, first.document) - OF_BOUNDS - set(terms(asked.whose))
+    task = Task(sources, frozenset(terms(spelled_out(asked.subject))), asked.whose, bool(ASKS_OTHER.search(asked.subject)), settles=not beside)
     try:
         text = "\n\n".join(_answer(measures, _years(asked, sources), asked.subject, task, strict=asked.form != "figure"))
     except (MissingError, ZeroDivisionError):
         return ""
-    if _beside(asked, measures, next(iter(sources.values())).document) - OF_BOUNDS - set(terms(asked.whose)):
-        text = re.sub(rf"\A(?:{YES}|{NO}) ", "", text)  # "youth", "external": what else is asked for may not be in the row
     operands = frozenset(terms(" ".join(task.labels))) if any(measure.formula for measure in measures) else frozenset[str]()
     return "" if _asks_for_narrower(asked, measures, sources, operands) else text
 
@@ -122,12 +121,6 @@ def _beside(asked: Understanding, measures: Sequence[Measure], document: str) ->
     name = re.sub(r"[\W_]", "", document.casefold())
     words = content_terms(spelled_out(asked.subject))
     return {term for term in words if term not in of_measures | _PLAIN and not term[0].isdigit() and term not in name}
-
-
-def _asks_for_others(question: str, measures: Sequence[Measure]) -> bool:
-    """Whether it is "other" revenue or liabilities that are asked for."""
-    behind = [tuple(terms(match[1])) for match in _OTHERS.finditer(question)]
-    return any(words[: len(phrase)] == phrase for words in behind for measure in measures for phrase in (*measure.asked, *measure.printed))
 
 
 def _years(asked: Understanding, sources: Mapping[str, Hit]) -> tuple[int, ...]:
@@ -203,7 +196,8 @@ def _stated(measures: Sequence[Measure], years: Sequence[int], question: str, ta
     of_first = [cell for cell in cells if (cell.key, cell.row) == (cells[0].key, cells[0].row)]
     sentence = in_a_sentence(cells[0].label, [(stated_value(cell), cell.head) for cell in of_first], task.whose)
     if sentence and not _GROWTH.search(question):
-        verdict = "" if len(years) > 1 or is_other(cells[0].label, question) else by_bound(question, amount(cells[0]))
+        doubted = len(years) > 1 or not task.settles or is_other(cells[0].label, question)
+        verdict = "" if doubted else by_bound(question, amount(cells[0]))
         yield f"{verdict} {sentence} [{cells[0].key}]".strip()
     yield from said(cells)
 
@@ -218,7 +212,7 @@ def _growth(measure: Measure, years: Sequence[int], question: str, task: Task) -
     change = after.value - before.value
     direction = "rose" if change > 0 else "fell" if change < 0 else "did not change"
     name = owned(task.whose, after.label)
-    verdict = "" if is_other(after.label, question) else by_move(question, (first, amount(before)), (last, amount(after)))
+    verdict = "" if not task.settles or is_other(after.label, question) else by_move(question, (first, amount(before)), (last, amount(after)))
     text = (
         f"{verdict} {name} {direction} from {before.text} ({year_text(before, first)}) to {after.text} ({year_text(after, last)}){unit_text(after)}: "
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.cells import ASKS_OTHER, OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
 from chatbot.answer.tables.wording import (
     amount,
     decimals_of,
@@ -21,7 +21,7 @@ from chatbot.answer.tables.wording import (
     stated_value,
     unit_text,
 )
-from chatbot.answer.verdict import asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, is_other
+from chatbot.answer.verdict import AGAINST_PLAN, asks_move, asks_yes_or_no, bound_of, by_bound, by_move, by_plan, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import find_figures
@@ -55,12 +55,6 @@ _GROWTH = re.compile(
 _CHANGE = re.compile(
     rf"\b{_MOVE}\b|\bhow much (?:more|less|higher|lower|did .{{1,60}}(?:rise|fall|grow|increase|decrease|change))\b"
     r"|\b(?:did|has|have) .{1,60}\b(?:rise|risen|fall|fallen|grow|grown|increased?|decreased?|changed?)\b.{0,60}\bhow much\b",
-    re.IGNORECASE,
-)
-# "By how much did it overshoot its budget?"
-_AGAINST_PLAN = re.compile(
-    r"\b(?:over|above|exceed\w*|overshoot\w*|overshot|overspen\w+|overr[ua]n|below|under(?:sp\w+|shoot\w*|shot)?|miss(?:ed)?|short of|against|versus|vs\.?"
-    r"|compared? (?:with|to))\s+(?:\S+\s+){0,4}?(?:budget|plan|target)\b",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|far)\b|\bby what\b|\bdifference\b", re.IGNORECASE)
@@ -100,8 +94,6 @@ _OF_TOTAL = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(r"\b(?:not|other than|except|excluding|without)\b", re.IGNORECASE)
-# "Other liabilities" are another row than liabilities.
-_OTHER = re.compile(r"\bother (?!compan|countr|document|year|than\b)", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bdifference between (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
 _SUM_OF = re.compile(r"\b(?:sum|total) of (?P<one>.{2,100}?) and (?P<other>.{2,100})", re.IGNORECASE)
 # Words that say what is to be done, or go with any figure.
@@ -136,8 +128,8 @@ def asked_operation(question: str) -> Operation | None:
     text = without_periods(question)
     if _NOT.search(text) or (_MEAN.search(text) and (_CHANGE.search(text) or _GROWTH.search(text))):
         return None
-    if (_HOW_MUCH.search(text) or asks_yes_or_no(question)) and _AGAINST_PLAN.search(text):
-        return Operation("plan", (_AGAINST_PLAN.sub(" ", text),))
+    if (_HOW_MUCH.search(text) or asks_yes_or_no(question)) and AGAINST_PLAN.search(text):
+        return Operation("plan", (AGAINST_PLAN.sub(" ", text),))
     if asks_yes_or_no(question) and (bound_of(text) or asks_move(question)):
         return _decided(text, moves=asks_move(question))
     for kind, pattern in () if _CHANGE.search(text) else (*_OF_TWO, ("part", _OF_TOTAL)):
@@ -196,7 +188,7 @@ def decided_by(key: str, hit: Hit, table: Table, row: Row, asked: Understanding)
     if (
         not topic <= there | frozenset(terms(" ".join(table.heads)))
         or not topic & there
-        or bool(OTHER.match(row.label)) != bool(_OTHER.search(asked.subject))
+        or bool(OTHER.match(row.label)) != bool(ASKS_OTHER.search(asked.subject))
     ):
         return ""
     found = _Found(key, hit, table, row, columns_by_year(table, content_terms(asked.subject)))
@@ -319,7 +311,7 @@ def _row(topic: str, sources: Mapping[str, Hit], named: frozenset[str], *, withi
     """The row that a topic's words name best; None where none does, or another with other figures does as well. within: words of its table."""
     words = frozenset(content_terms(without_periods(topic)))
     asked = _topic(topic) - named or _topic(topic)
-    others = bool(_OTHER.search(topic))
+    others = bool(ASKS_OTHER.search(topic))
     scored: list[tuple[float, _Found]] = []
     for key, hit in sources.items():
         labels = frozenset(terms(" ".join(f"{row.section} {row.label}" for table in hit.tables for row in table.rows)))

@@ -42,13 +42,14 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is worked out from which pages. words: of the question. whose: as in Understanding. others: "other" revenue is asked for. labels:
-    gets those of the rows that were used."""
+    """What is worked out from which pages. words: of the question. whose: as in Understanding. others: "other" revenue is asked for. settles: a figure of the
+    measure may answer by yes or no. labels: gets those of the rows that were used."""
 
     sources: Mapping[str, Hit]
     words: frozenset[str]
     whose: str = ""
     others: bool = False
+    settles: bool = True
     labels: list[str] = field(default_factory=list)
 
     def cell(self, measure: Measure, year: int | None) -> Cell:
