@@ -19,7 +19,7 @@ from ingestion.margins import running_lines, running_spans
 from ingestion.page_kinds import page_kinds
 from ingestion.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
-from ingestion.tables import continue_tables
+from ingestion.tables.detection import continue_tables
 from ingestion.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.unseen import label_line, title_line
 

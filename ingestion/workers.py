@@ -70,7 +70,7 @@ def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     from ingestion.layout import lines_of
-    from ingestion.tables import find_tables
+    from ingestion.tables.detection import find_tables
 
     number = request["page"]
     text, method, words = file.words(number)

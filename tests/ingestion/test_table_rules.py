@@ -14,7 +14,7 @@ from ingestion.pdf import PdfFile
 from ingestion.records import Page, Rect, Table, Word
 from ingestion.table_rules import Rules, drawn_rules
 from ingestion.table_words import is_value
-from ingestion.tables import continue_tables, find_tables
+from ingestion.tables.detection import continue_tables, find_tables
 
 WIDTH, HEIGHT, SIZE, LINE = 595, 842, 9, 12
 XS = (70, 110, 300, 390, 480)
