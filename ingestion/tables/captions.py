@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
 from ingestion.language.scales import LETTER_SCALE, SCALE_WORD, SHORT_SCALE, WHOLE_SCALE
 from ingestion.language.sentences import sentences
-from ingestion.table_lines import VisualLine
 from ingestion.tables.columns import row_values
+from ingestion.tables.lines import VisualLine
 
 __all__ = ["CAPTION", "NOTE", "bracketed_units", "caption_of", "is_bare_unit", "is_unit"]
 
