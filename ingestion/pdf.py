@@ -16,7 +16,7 @@ import pypdfium2.raw as raw
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.pictures import finest, picture_places
 from ingestion.records import DocumentInfo, Line, Rect, Word
-from ingestion.table_rules import Rules, drawn_rules
+from ingestion.tables.ruling_lines import Rules, drawn_rules
 from ingestion.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ingestion.records import Word
-from ingestion.table_rules import Rules
+from ingestion.tables.ruling_lines import Rules
 
 __all__ = ["Grid", "Inside", "grids_of"]
 

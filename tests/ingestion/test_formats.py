@@ -10,7 +10,7 @@ from ingestion.document import read_document
 from ingestion.errors import DocumentError
 from ingestion.formats import Format, format_of, is_document, is_named_like_a_document, open_document
 from ingestion.records import Word
-from ingestion.table_rules import Rules
+from ingestion.tables.ruling_lines import Rules
 from ingestion.wire import page_from
 from ingestion.workers import answer
 from tests.pdfs import make_pdf

@@ -12,9 +12,9 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.layout import lines_of
 from ingestion.pdf import PdfFile
 from ingestion.records import Page, Rect, Table, Word
-from ingestion.table_rules import Rules, drawn_rules
 from ingestion.table_words import is_value
 from ingestion.tables.detection import continue_tables, find_tables
+from ingestion.tables.ruling_lines import Rules, drawn_rules
 
 WIDTH, HEIGHT, SIZE, LINE = 595, 842, 9, 12
 XS = (70, 110, 300, 390, 480)
@@ -294,5 +294,5 @@ def test_a_page_of_drawings_costs_no_more_than_its_points_allowed(tmp_path: Path
     with pdfium.PdfDocument(str(tmp_path / "map.pdf")) as document:
         page = document[0]
         assert len(drawn_rules(page, place).across) == 1
-        monkeypatch.setattr("ingestion.table_rules.MOST_POINTS_OF_PAGE", 1_000)
+        monkeypatch.setattr("ingestion.tables.ruling_lines.MOST_POINTS_OF_PAGE", 1_000)
         assert drawn_rules(page, place) == Rules()
