@@ -10,8 +10,8 @@ from itertools import pairwise
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.scales import WHOLE_SCALE
 from ingestion.records import Across, Word
-from ingestion.table_words import is_period
 from ingestion.tables.lines import Piece, VisualLine, text_piece
+from ingestion.tables.word_kinds import is_period
 
 __all__ = ["HEAD_LABEL", "Column", "columns_of", "head_row", "label_of", "parted", "row_values"]
 

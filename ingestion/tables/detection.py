@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ingestion.records import Page, Rect, Row, Table, Word, around
-from ingestion.table_words import is_period, is_value, words_kind
 from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_unit
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.grids import grids_of
@@ -17,6 +16,7 @@ from ingestion.tables.regions import Block, blocks_of, first_line, label_sides, 
 from ingestion.tables.row_labels import rows_of
 from ingestion.tables.ruled import Ruled, ruled_tables
 from ingestion.tables.ruling_lines import Rules, no_rules
+from ingestion.tables.word_kinds import is_period, is_value, words_kind
 
 __all__ = ["continue_tables", "find_tables"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ingestion.language.months import MONTH_NAME
 from ingestion.records import Across, Down
-from ingestion.table_words import is_period
 from ingestion.tables.captions import CAPTION, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, head_row, parted, row_values
 from ingestion.tables.lines import INK, Piece, VisualLine
+from ingestion.tables.word_kinds import is_period
 
 __all__ = ["Head", "head_of"]
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 
 from ingestion.records import Across, Down, Word
-from ingestion.table_words import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, is_period, is_value, printed, words_kind
+from ingestion.tables.word_kinds import BROKEN, DIGITS, GROUP, LONGEST_FIGURE, MARK, OPEN_GROUP, SIGNS, is_period, is_value, printed, words_kind
 
 __all__ = ["INK", "Piece", "VisualLine", "text_piece", "visual_lines"]
 

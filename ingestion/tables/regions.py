@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingestion.table_words import is_period
 from ingestion.tables.captions import CAPTION, NOTE, is_unit
 from ingestion.tables.columns import HEAD_LABEL, Column, columns_of, head_row, label_of, row_values
 from ingestion.tables.lines import Piece, VisualLine
+from ingestion.tables.word_kinds import is_period
 
 __all__ = ["Block", "blocks_of", "first_line", "label_sides", "without_page_number"]
 

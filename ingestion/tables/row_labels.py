@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ingestion.records import Across, Cell, Down, Row, Word
-from ingestion.table_words import is_period, printed, span_of, words_kind
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.lines import Piece, VisualLine
+from ingestion.tables.word_kinds import is_period, printed, span_of, words_kind
 
 __all__ = ["rows_of"]
 

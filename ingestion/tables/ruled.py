@@ -9,9 +9,9 @@ from itertools import groupby
 
 from ingestion.language.items import ITEM_LABEL
 from ingestion.records import Cell, Rect, Row, Word
-from ingestion.table_words import is_period, is_value, printed, span_of, words_kind
 from ingestion.tables.captions import is_unit
 from ingestion.tables.grids import Grid, Inside
+from ingestion.tables.word_kinds import is_period, is_value, printed, span_of, words_kind
 
 __all__ = ["Ruled", "ruled_tables"]
 

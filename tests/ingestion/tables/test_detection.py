@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ingestion.layout import lines_of
 from ingestion.pdf import PdfFile
 from ingestion.records import Page, Rect, Row, Table, Word
-from ingestion.table_words import is_period, words_kind
 from ingestion.tables.captions import is_unit
 from ingestion.tables.detection import MOST_WORDS, continue_tables, find_tables
+from ingestion.tables.word_kinds import is_period, words_kind
 from tests.pdfs import Placed, draw, grid
 
 

@@ -12,9 +12,9 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.layout import lines_of
 from ingestion.pdf import PdfFile
 from ingestion.records import Page, Rect, Table, Word
-from ingestion.table_words import is_value
 from ingestion.tables.detection import continue_tables, find_tables
 from ingestion.tables.ruling_lines import Rules, drawn_rules
+from ingestion.tables.word_kinds import is_value
 
 WIDTH, HEIGHT, SIZE, LINE = 595, 842, 9, 12
 XS = (70, 110, 300, 390, 480)
