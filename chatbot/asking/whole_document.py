@@ -19,7 +19,7 @@ from chatbot.search.sections import Section, part_of, sections
 from chatbot.store.library import Library
 from ingestion.instructions import find_instructions
 from ingestion.language.numbers import find_figures
-from ingestion.page_kinds import CONTENTS, PRIMARY_STATEMENTS
+from ingestion.pages.kinds import CONTENTS, PRIMARY_STATEMENTS
 
 __all__ = ["WHICH", "WholeDocument"]
 

@@ -29,7 +29,7 @@ from ingestion.language.measures import Measure
 from ingestion.language.opposites import SUPERLATIVES
 from ingestion.language.terms import terms
 from ingestion.language.vocabulary import either
-from ingestion.page_kinds import PRIMARY_STATEMENTS
+from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
+from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
 
 __all__ = ["outline"]
 

@@ -22,7 +22,7 @@ from chatbot.store.library import Library
 from chatbot.store.likeness import as_minilms
 from ingestion.language.measures import related_words
 from ingestion.language.terms import content_terms
-from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS, PRIMARY_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
+from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS, PRIMARY_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE
 from ingestion.records import DocumentFacts
 
 __all__ = ["MODES", "MOST_HITS", "Query", "Retriever"]

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms
-from ingestion.page_kinds import CONTENTS, INDEX_OF_STATEMENTS
+from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS
 
 __all__ = ["Section", "part_of", "sections"]
 

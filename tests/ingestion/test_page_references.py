@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from ingestion.page_kinds import RISK_FACTORS_OR_BOILERPLATE, page_kinds
 from ingestion.page_look import look_at
 from ingestion.page_references import is_reference_list
+from ingestion.pages.kinds import RISK_FACTORS_OR_BOILERPLATE, page_kinds
 from ingestion.records import Page
 
 DATED = """

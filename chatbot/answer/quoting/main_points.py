@@ -17,7 +17,7 @@ from ingestion.language.measures import find_measures
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import terms
-from ingestion.page_kinds import PRIMARY_STATEMENTS
+from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 __all__ = ["key_figures", "main_points"]
 

@@ -14,7 +14,7 @@ from ingestion.language.numbers import find_figures, for_row, mark_of_table, pas
 from ingestion.language.opposites import PLANNED
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
-from ingestion.page_kinds import PRIMARY_STATEMENTS
+from ingestion.pages.kinds import PRIMARY_STATEMENTS
 from ingestion.records import Row, Table
 
 __all__ = [

@@ -14,7 +14,7 @@ from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
 from ingestion.language.numbers import find_figures
 from ingestion.language.terms import terms
-from ingestion.page_kinds import PRIMARY_STATEMENTS
+from ingestion.pages.kinds import PRIMARY_STATEMENTS
 
 __all__ = ["MissingError", "Task", "printed_as_such", "work_out"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatbot.search.sections import Section, part_of, sections
-from ingestion.page_kinds import CONTENTS
+from ingestion.pages.kinds import CONTENTS
 
 PROSE = "The government keeps to its rules, and reports on them every year to the house.\nIt does so in spring, and again in autumn of every year."
 CONTENTS_PAGE = "Contents\n1. Introduction ..... 2\n2. Fiscal rules ..... 3\n2.1 The debt anchor ..... 3\n3. Fiscal risks 4\nAnnex A Tables ..... 5"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import page_kinds as kinds
-from ingestion.page_kinds import KINDS, PRIMARY_STATEMENTS, page_kinds
 from ingestion.page_look import look_at
+from ingestion.pages import kinds as kinds
+from ingestion.pages.kinds import KINDS, PRIMARY_STATEMENTS, page_kinds
 from ingestion.records import Page, Rect, Table
 
 
