@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion import page_budget_language as words
 from ingestion.page_look import Look, count_found
+from ingestion.pages import budget_terms as words
 
 __all__ = ["SUBJECTS"]
 
