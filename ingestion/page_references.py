@@ -6,7 +6,7 @@ import re
 
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.periods import YEAR
-from ingestion.page_look import Look
+from ingestion.pages.features import Look
 
 __all__ = ["is_reference_list"]
 

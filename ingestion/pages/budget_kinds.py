@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion.page_look import Look, count_found
 from ingestion.pages import budget_terms as words
+from ingestion.pages.features import Look, count_found
 
 __all__ = ["SUBJECTS"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ingestion.page_look import Look, count_found, fold, has_page_number
+from ingestion.pages.features import Look, count_found, fold, has_page_number
 from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, Statement
 
 __all__ = ["named_statements", "statements"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.page_look import look_at
 from ingestion.pages import kinds as kinds
+from ingestion.pages.features import look_at
 from ingestion.pages.kinds import KINDS, PRIMARY_STATEMENTS, page_kinds
 from ingestion.records import Page, Rect, Table
 
