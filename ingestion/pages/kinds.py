@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ingestion.page_references import is_reference_list
+from ingestion.pages.bibliographies import is_reference_list
 from ingestion.pages.budget_kinds import SUBJECTS
 from ingestion.pages.features import Look, has_page_number, look_at
 from ingestion.pages.statement_kinds import named_statements, statements

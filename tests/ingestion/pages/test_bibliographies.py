@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ingestion.page_references import is_reference_list
+from ingestion.pages.bibliographies import is_reference_list
 from ingestion.pages.features import look_at
 from ingestion.pages.kinds import RISK_FACTORS_OR_BOILERPLATE, page_kinds
 from ingestion.records import Page
