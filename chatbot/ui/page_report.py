@@ -10,7 +10,7 @@ from statistics import mean
 
 from chatbot.records import PageRef
 from chatbot.ui.text import page_text, plain_html, table_html
-from ingestion.labels import roman_value
+from ingestion.pages.page_labels import roman_value
 from ingestion.records import PageReport
 
 __all__ = ["facts_html", "kind_of", "number_runs", "pages_html", "ranges", "strip_html"]

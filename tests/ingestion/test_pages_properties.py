@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.chunks import CHUNK_OVERLAP, CHUNK_SIZE, chunk_pages, split_page
-from ingestion.labels import page_labels, roman_value
+from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Page
 from ingestion.unseen import label_line, one_line, title_line, visible
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.document import read_document
-from ingestion.labels import page_labels, roman_value
+from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Line, Page, Rect
 
 BODY = "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a third line.\n"
