@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ingestion.language.sentences import is_finished, sentences
-from ingestion.margins import line_shape, running_lines
+from ingestion.pages.margins import line_shape, running_lines
 from ingestion.records import Chunk, Page
 from ingestion.unseen import one_line
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.facts import document_facts
 from ingestion.instructions import find_instructions
-from ingestion.margins import running_lines, running_spans
 from ingestion.pages.kinds import page_kinds
+from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
 from ingestion.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row

@@ -12,7 +12,7 @@ from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.months import MONTH_NAME, MONTH_WORDS
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.vocabulary import either
-from ingestion.margins import EDGES, MARKS, EdgeRow, edge_rows, line_shape, usual_height
+from ingestion.pages.margins import EDGES, MARKS, EdgeRow, edge_rows, line_shape, usual_height
 from ingestion.records import Page, Rect
 
 __all__ = ["page_labels", "roman_value"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingestion.margins import edge_rows, running_lines, running_spans, usual_height
+from ingestion.pages.margins import edge_rows, running_lines, running_spans, usual_height
 from ingestion.records import Line, Page, Rect, Table
 
 WORDS = ["reserve", "levy", "grant", "fund", "bond", "duty"]
