@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
-from ingestion.facts import document_facts
 from ingestion.instructions import find_instructions
+from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels

@@ -21,8 +21,8 @@ from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
-from ingestion.facts import period_in
 from ingestion.language.periods import find_periods
+from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts
 
 __all__ = ["example", "suggested_years", "summary_text"]

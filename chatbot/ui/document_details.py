@@ -14,7 +14,7 @@ from chatbot.ui.lists import page_of
 from chatbot.ui.page_report import facts_html, pages_html, strip_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html
-from ingestion.facts import STATUSES, as_period
+from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["draw_details", "said_of"]

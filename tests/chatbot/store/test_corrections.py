@@ -14,7 +14,7 @@ from chatbot.settings import Settings
 from chatbot.store.catalog import SCHEMA_VERSION, Catalog
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
-from ingestion.facts import as_period
+from ingestion.pages.document_facts import as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.facts import document_facts, period_in, status_in
+from ingestion.pages.document_facts import document_facts, period_in, status_in
 from ingestion.records import DocumentFacts, Page
 from tests.pdfs import make_pdf
 
