@@ -40,9 +40,9 @@ from chatbot.store.jobs import add_files
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from chatbot.tokens import encodable
+from ingestion.pages.highlights import locate_quote
 from ingestion.readers import Readers
 from ingestion.records import PageReport, Rect
-from ingestion.render import locate_quote
 
 if TYPE_CHECKING:
     from pathlib import Path

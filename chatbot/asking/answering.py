@@ -36,7 +36,7 @@ from chatbot.store.likeness import EMBEDDED, as_minilms
 from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import content_terms, terms
-from ingestion.render import confidence_of
+from ingestion.pages.highlights import confidence_of
 
 if TYPE_CHECKING:
     import numpy as np

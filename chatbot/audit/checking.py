@@ -16,8 +16,8 @@ from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Stat
 from ingestion.chunks import chunk_pages
 from ingestion.document import Reading
 from ingestion.language.numbers import find_figures
+from ingestion.pages.highlights import confidence_of
 from ingestion.records import Word
-from ingestion.render import confidence_of
 
 __all__ = ["Checked", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ingestion.pages.highlights import locate_quote
 from ingestion.reader import Reader
 from ingestion.records import Word
-from ingestion.render import locate_quote
 
 __all__ = ["Drawn", "Marks", "Read", "draw", "looks_alike", "places"]
 

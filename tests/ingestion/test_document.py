@@ -13,8 +13,8 @@ import pytest
 from ingestion import reader as reader_module
 from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
+from ingestion.pages.highlights import locate_quote
 from ingestion.reader import Reader, _child_environment
-from ingestion.render import locate_quote
 from tests.pdfs import lock_pdf, make_pdf, make_scan
 
 PAGES = [

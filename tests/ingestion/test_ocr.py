@@ -11,10 +11,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.document import read_document
 from ingestion.ocr import read_image
+from ingestion.pages.highlights import locate_quote
 from ingestion.passes import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.pdf import PdfFile
 from ingestion.records import Rect, Word
-from ingestion.render import locate_quote
 from ingestion.scans import prepare, skew_of
 
 LINES = [f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ingestion.pages.highlights import confidence_of, locate_quote
 from ingestion.records import Rect, Word
-from ingestion.render import confidence_of, locate_quote
 
 BOX = Rect(0.0, 0.0, 0.1, 0.1)
 WORDS = [Word("Arrears", BOX, 90.0, 0, 7), Word("of", BOX, 60.0, 8, 10), Word("4l2", BOX, 31.0, 11, 14), Word("million", BOX, 95.0, 15, 22)]
