@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.tables import markdown_table  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
-from ingestion.ocr import find_tesseract  # noqa: E402
+from ingestion.ocr.recognition import find_tesseract  # noqa: E402
 from ingestion.pdf import PdfFile  # noqa: E402
 
 PLAIN_DPI = 300

@@ -82,7 +82,7 @@ def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
     from ingestion.layout import lines_of
-    from ingestion.ocr import read_image, tables_of
+    from ingestion.ocr.recognition import read_image, tables_of
 
     number = request["page"]
     reading = read_image(file.image(number, file.reading_dpi(number))) if file.may_show_text(number) else None
@@ -94,7 +94,7 @@ def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_pictures(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.ocr import read_pictures
+    from ingestion.ocr.recognition import read_pictures
 
     page = page_from(request["read"])
     pictures = [Rect(*box) for box in request["boxes"]]

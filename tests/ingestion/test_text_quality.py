@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.ocr import read_image
+from ingestion.ocr.recognition import read_image
 from ingestion.pdf import PdfFile
 from ingestion.records import Page, Rect, Word
 from ingestion.text_quality import (
