@@ -10,9 +10,9 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.document import read_document
+from ingestion.ocr.ocr_merge import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.ocr.recognition import read_image
 from ingestion.pages.highlights import locate_quote
-from ingestion.passes import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.pdf import PdfFile
 from ingestion.records import Rect, Word
 from ingestion.scans import prepare, skew_of
