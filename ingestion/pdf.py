@@ -149,7 +149,7 @@ class PdfFile:
 
     def _with_text(self, number: int, places: Sequence[Rect]) -> Iterator[Rect]:
         """Those of these places that look like text which the text layer lacks."""
-        from ingestion.scans import LOOK_DPI, looks_like_text
+        from ingestion.ocr.image_preprocessing import LOOK_DPI, looks_like_text
 
         written = [word.box for word in self._pdfium_words(number)[1]]
         shown = self.image(number, LOOK_DPI)

@@ -10,12 +10,12 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from ingestion.document import read_document
+from ingestion.ocr.image_preprocessing import prepare, skew_of
 from ingestion.ocr.ocr_merge import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.ocr.recognition import read_image
 from ingestion.pages.highlights import locate_quote
 from ingestion.pdf import PdfFile
 from ingestion.records import Rect, Word
-from ingestion.scans import prepare, skew_of
 
 LINES = [f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)]
 PROSE = [
