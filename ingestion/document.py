@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
 from ingestion.instructions import find_instructions
+from ingestion.ocr.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import running_lines, running_spans
@@ -20,7 +21,6 @@ from ingestion.pages.page_labels import page_labels
 from ingestion.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables.detection import continue_tables
-from ingestion.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.unseen import label_line, title_line
 
 __all__ = ["IMAGES", "TABLES", "Circumstances", "Reading", "read_document", "read_text"]

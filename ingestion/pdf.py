@@ -14,10 +14,10 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
+from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 from ingestion.pictures import finest, picture_places
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
-from ingestion.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ingestion.ocr.text_quality import is_contents
 from ingestion.pages.bibliographies import is_reference_list
 from ingestion.pages.budget_kinds import SUBJECTS
 from ingestion.pages.features import Look, has_page_number, look_at
 from ingestion.pages.statement_kinds import named_statements, statements
 from ingestion.pages.statement_terms import STATEMENTS
 from ingestion.records import Page
-from ingestion.text_quality import is_contents
 
 __all__ = ["CONTENTS", "INDEX_OF_STATEMENTS", "KINDS", "PRIMARY_STATEMENTS", "RISK_FACTORS_OR_BOILERPLATE", "page_kinds"]
 

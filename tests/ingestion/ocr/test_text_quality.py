@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.ocr.recognition import read_image
-from ingestion.pdf import PdfFile
-from ingestion.records import Page, Rect, Word
-from ingestion.text_quality import (
+from ingestion.ocr.text_quality import (
     LIGATURES,
     better_reading,
     is_contents,
@@ -23,6 +21,8 @@ from ingestion.text_quality import (
     normalised_words,
     vocabulary,
 )
+from ingestion.pdf import PdfFile
+from ingestion.records import Page, Rect, Word
 from tests.ingestion.test_plausibility import CLEAN, GARBLED, KINDS, PROSE
 from tests.pdfs import make_scan
 
