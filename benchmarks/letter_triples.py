@@ -1,4 +1,4 @@
-"""Prints the table of letter triples in ingestion/plausibility.py, counted in a folder of texts; knows no language itself.
+"""Prints the table of letter triples in ingestion/ocr/plausibility.py, counted in a folder of texts; knows no language itself.
 
 python -m benchmarks.letter_triples FOLDER    (FOLDER/en.txt, FOLDER/fr.txt ...: 0.1 to 0.6 million characters each)
 """
@@ -12,7 +12,7 @@ import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from ingestion.plausibility import LETTERS, fold, letter_runs
+from ingestion.ocr.plausibility import LETTERS, fold, letter_runs
 
 # Half the triples of a language come from its hundred commonest words: a word counts as the root of its frequency.
 COMMONEST = 0.5

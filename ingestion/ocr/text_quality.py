@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 
-from ingestion.plausibility import judge
+from ingestion.ocr.plausibility import judge
 from ingestion.records import Page
 
 __all__ = [

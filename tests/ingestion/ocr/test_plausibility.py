@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.plausibility import _table, fold, judge, letter_runs
+from ingestion.ocr.plausibility import _table, fold, judge, letter_runs
 
 PROSE = """The Ministry of Finance publishes this report twice a year. It describes how public revenue and expenditure developed, and
 what the Government intends to do about the deficit. Revenue from income tax rose by 4.2 per cent, while customs duties fell
