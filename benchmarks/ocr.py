@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.tables import markdown_table  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.ocr.recognition import find_tesseract  # noqa: E402
-from ingestion.pdf import PdfFile  # noqa: E402
+from ingestion.reading.pdf import PdfFile  # noqa: E402
 
 PLAIN_DPI = 300
 # Pages of the scan that is read by one process and by two.

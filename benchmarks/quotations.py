@@ -34,7 +34,7 @@ from chatbot.answer.citing.keys import KEYS_IN_BRACKETS  # noqa: E402
 from chatbot.errors import ProjectError  # noqa: E402
 from chatbot.records import Answer, Citation  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
-from ingestion.pdf import PdfFile  # noqa: E402
+from ingestion.reading.pdf import PdfFile  # noqa: E402
 
 # Questions of TAT-QA; letters beside a disagreement that are printed; dots an inch of the pages whose marks are looked at.
 SAMPLE, CONTEXT, DPI = 500, 90, 20

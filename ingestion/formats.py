@@ -29,7 +29,7 @@ class Format:
 
 
 # The first one also gets what nobody knows, for it says best what is wrong with a damaged file.
-FORMATS = (Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.pdf:PdfFile"),)
+FORMATS = (Format("PDF", (".pdf",), (b"%pdf",), "application/pdf", "ingestion.reading.pdf:PdfFile"),)
 SUFFIXES = tuple(suffix for known in FORMATS for suffix in known.suffixes)
 
 

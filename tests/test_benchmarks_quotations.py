@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.quotation_judging import Sheet, Shown, plain, shown_parts
 from benchmarks.tatqa_pages import load_tatqa
-from ingestion.pdf import PdfFile
+from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect
 from tests.pdfs import make_pdf
 

@@ -14,7 +14,7 @@ from ingestion.ocr.image_preprocessing import prepare, skew_of
 from ingestion.ocr.ocr_merge import OcrLine, add_pass, mean_confidence, without_noise
 from ingestion.ocr.recognition import read_image
 from ingestion.pages.highlights import locate_quote
-from ingestion.pdf import PdfFile
+from ingestion.reading.pdf import PdfFile
 from ingestion.records import Rect, Word
 
 LINES = [f"Line {number} of the annex shows {number * 37} million crowns of arrears" for number in range(1, 16)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.layout import lines_of
-from ingestion.pdf import PdfFile
+from ingestion.reading.pdf import PdfFile
 from ingestion.records import Page, Rect, Row, Table, Word
 from ingestion.tables.captions import is_unit
 from ingestion.tables.detection import MOST_WORDS, continue_tables, find_tables
