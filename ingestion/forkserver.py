@@ -25,7 +25,7 @@ __all__ = ["Forked", "serve"]
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a reader imports beside what reads text: brought in one after another, while nobody asks.
-LATER = ("ingestion.reading.pdf", "ingestion.layout", "ingestion.tables.detection", "ingestion.ocr.recognition")
+LATER = ("ingestion.reading.pdf", "ingestion.reading.layout", "ingestion.tables.detection", "ingestion.ocr.recognition")
 # Of an environment and some words.
 LARGEST_REQUEST = 2**16
 _NUMBER = struct.Struct(">q")

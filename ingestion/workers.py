@@ -69,7 +69,7 @@ def _answer_text(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.layout import lines_of
+    from ingestion.reading.layout import lines_of
     from ingestion.tables.detection import find_tables
 
     number = request["page"]
@@ -81,8 +81,8 @@ def _answer_page(file: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer_ocr(file: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from ingestion.layout import lines_of
     from ingestion.ocr.recognition import read_image, tables_of
+    from ingestion.reading.layout import lines_of
 
     number = request["page"]
     reading = read_image(file.image(number, file.reading_dpi(number))) if file.may_show_text(number) else None

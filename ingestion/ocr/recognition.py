@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingestion.errors import DocumentError
-from ingestion.layout import lines_of
 from ingestion.ocr.image_preprocessing import blank_out, crop, has_middling_ground, lay, lies_sideways, prepare, text_area, turn, turn_back
 from ingestion.ocr.ocr_merge import OcrLine, add_pass, lay_out, letters, mean_confidence, without_noise, words_of
+from ingestion.reading.layout import lines_of
 from ingestion.records import Page, Rect, Table, Word
 from ingestion.tables.detection import find_tables
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.layout import lines_of
+from ingestion.reading.layout import lines_of
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Page, Rect, Row, Table, Word
 from ingestion.tables.captions import is_unit

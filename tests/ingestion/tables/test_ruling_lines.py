@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
-from ingestion.layout import lines_of
+from ingestion.reading.layout import lines_of
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Page, Rect, Table, Word
 from ingestion.tables.detection import continue_tables, find_tables
