@@ -15,7 +15,7 @@ import pypdfium2.raw as raw
 
 from ingestion.errors import DocumentError, EncryptedError
 from ingestion.ocr.text_quality import is_unreadable, normalise, normalised_lines, normalised_words
-from ingestion.pictures import finest, picture_places
+from ingestion.reading.image_areas import finest, picture_places
 from ingestion.records import DocumentInfo, Line, Rect, Word
 from ingestion.tables.ruling_lines import Rules, drawn_rules
 
