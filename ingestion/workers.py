@@ -18,8 +18,8 @@ from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError
 from ingestion.forkserver import serve
-from ingestion.formats import open_document
 from ingestion.ocr.text_quality import needs_reading_again
+from ingestion.reading.formats import open_document
 from ingestion.records import Page, Rect
 from ingestion.wire import AWAITED, box_to, page_from, page_to, write_message
 

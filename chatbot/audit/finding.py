@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.store.copies import Copies
-from ingestion.formats import is_document
+from ingestion.reading.formats import is_document
 
 __all__ = ["Found", "find_documents", "is_digest"]
 

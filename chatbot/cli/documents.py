@@ -128,7 +128,7 @@ def _uploads(options: argparse.Namespace) -> list[Upload]:
 
 def _walk(path: Path) -> list[Path]:
     """A file as it is; a folder's PDFs in name order. A folder without any stays as it is, to be reported like a file that cannot be read."""
-    from ingestion.formats import is_named_like_a_document
+    from ingestion.reading.formats import is_named_like_a_document
 
     inside = sorted(found for found in path.rglob("*") if is_named_like_a_document(found) and found.is_file()) if path.is_dir() else []
     return inside or [path]

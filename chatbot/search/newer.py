@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from chatbot.records import Hit
-from ingestion.formats import is_named_like_a_document
 from ingestion.language.months import MONTH, MONTH_WORDS, month_number
 from ingestion.language.periods import FISCAL, YEAR
 from ingestion.pages.document_facts import period_in, status_in
+from ingestion.reading.formats import is_named_like_a_document
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["NEWER_BONUS", "Listed", "asks_for_older", "is_older", "newer_bonus", "newer_notice", "newer_of", "series_of", "superseded"]

@@ -14,7 +14,7 @@ from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
 from chatbot.store.copies import is_copy
 from chatbot.store.names import free_name, known_as
-from ingestion.formats import is_named_like_a_document
+from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["BROKEN_OFF", "Lying", "lying", "note_copies_of", "unread"]
 

@@ -32,7 +32,7 @@ from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
-from ingestion.formats import SUFFIXES
+from ingestion.reading.formats import SUFFIXES
 
 # Seconds after which a waiting page looks whether it was stopped.
 TICK = 0.2

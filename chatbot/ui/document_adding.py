@@ -15,7 +15,7 @@ from chatbot.ui import document_session, uploads
 from chatbot.ui.dropped import Dropped, Planned, plan
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, quiet_html, short, spoken
-from ingestion.formats import SUFFIXES
+from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["draw_adding"]
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from chatbot.errors import ProjectError
 from chatbot.store.names import display_name, free_name
-from ingestion.formats import is_named_like_a_document
+from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["Dropped", "Planned", "plan"]
 

@@ -17,7 +17,7 @@ from chatbot.errors import ProjectError
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
 from chatbot.ui.shared import House, opening
-from ingestion.formats import format_of
+from ingestion.reading.formats import format_of
 
 __all__ = ["ROUTES", "image_address", "original_address", "stop_address"]
 

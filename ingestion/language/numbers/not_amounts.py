@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ingestion.formats import SUFFIXES
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.items import NUMBERED_ITEM
 from ingestion.language.months import MONTH
@@ -12,6 +11,7 @@ from ingestion.language.periods import YEAR, find_periods
 from ingestion.language.sentences import PLACES
 from ingestion.language.units import UNIT_AHEAD
 from ingestion.language.vocabulary import either
+from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["masked"]
 
