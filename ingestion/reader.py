@@ -24,8 +24,8 @@ from typing import Any
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
 from ingestion.forkserver import Forked
+from ingestion.reading.wire import AWAITED, page_from, page_to, write_message
 from ingestion.records import DocumentInfo, Page, Rect
-from ingestion.wire import AWAITED, page_from, page_to, write_message
 
 __all__ = ["LOOK_SECONDS", "Reader"]
 

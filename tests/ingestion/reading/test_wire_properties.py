@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to, write_message
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
-from ingestion.wire import page_from, page_to, tables_from, tables_to, words_from, words_to, write_message
 
 TEXTS = st.text(max_size=20)
 # What names something in a table is on one line of characters that are seen.
