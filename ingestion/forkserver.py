@@ -77,7 +77,7 @@ class _Server:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "ingestion.workers"],
+                [sys.executable, "-m", "ingestion.reading.worker"],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ import pytest
 from ingestion import forkserver
 from ingestion.errors import ReaderDiedError
 from ingestion.reader import Reader
-from ingestion.workers import MEMORY_LIMIT, NICENESS
+from ingestion.reading.worker import MEMORY_LIMIT, NICENESS
 from tests.pdfs import make_pdf
 
 

@@ -10,9 +10,9 @@ from ingestion.errors import DocumentError
 from ingestion.reading import formats
 from ingestion.reading.formats import Format, format_of, is_document, is_named_like_a_document, open_document
 from ingestion.reading.wire import page_from
+from ingestion.reading.worker import answer
 from ingestion.records import Word
 from ingestion.tables.ruling_lines import Rules
-from ingestion.workers import answer
 from tests.pdfs import make_pdf
 
 
