@@ -26,7 +26,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library
 from chatbot.store.vectors import ChromaIndex
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 from ingestion.records import Page, Rect
 
 __all__ = ["NEVER", "STEPS", "Moment", "run_commands"]

@@ -18,7 +18,7 @@ from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
-from ingestion.reader import LOOK_SECONDS, Reader
+from ingestion.reading.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables.detection import continue_tables
 from ingestion.unseen import label_line, title_line

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 
 __all__ = ["Readers"]
 

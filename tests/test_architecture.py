@@ -64,7 +64,7 @@ HEAVY = (
 )
 
 # The starter of the reading processes hands a few harmless variables on; nothing else but the settings reads any.
-MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reader.py"}
+MAY_READ_ENVIRONMENT = {"chatbot/settings.py", "ingestion/reading/reader.py"}
 
 # Written in pieces, so that this file does not say what it forbids.
 HOSTS = [a + b for a, b in (("py", "pi.org"), ("python", "hosted.org"), ("npm", "js.org"), ("deb.", "debian.org"), ("proxy.", "golang.org"))]

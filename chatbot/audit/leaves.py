@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ingestion.pages.highlights import locate_quote
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 from ingestion.records import Word
 
 __all__ = ["Drawn", "Marks", "Read", "draw", "looks_alike", "places"]

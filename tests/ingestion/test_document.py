@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import reader as reader_module
 from ingestion.document import Circumstances, read_document
 from ingestion.errors import CancelledError, DocumentError, EncryptedError
 from ingestion.pages.highlights import locate_quote
-from ingestion.reader import Reader, _child_environment
+from ingestion.reading import reader as reader_module
+from ingestion.reading.reader import Reader, _child_environment
 from tests.pdfs import lock_pdf, make_pdf, make_scan
 
 PAGES = [

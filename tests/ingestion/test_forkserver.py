@@ -13,7 +13,7 @@ import pytest
 
 from ingestion import forkserver
 from ingestion.errors import ReaderDiedError
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 from ingestion.reading.worker import MEMORY_LIMIT, NICENESS
 from tests.pdfs import make_pdf
 

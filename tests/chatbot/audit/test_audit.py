@@ -54,7 +54,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from ingestion.document import read_document
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf, make_scan
 

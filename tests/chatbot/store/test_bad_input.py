@@ -36,7 +36,7 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock
 from chatbot.store.names import LONGEST_NAME
 from chatbot.store.vectors import ChromaIndex
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 from tests.disks import fill, small_disk
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

@@ -20,7 +20,7 @@ from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion.document import IMAGES, TABLES, Circumstances, read_document, read_text
 from ingestion.errors import ReaderDiedError
-from ingestion.reader import Reader
+from ingestion.reading.reader import Reader
 from tests.fakes import HashEmbedder
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.stores import add_now, read_now

@@ -29,7 +29,7 @@ from ingestion.records import DocumentInfo, Page, Rect
 
 __all__ = ["LOOK_SECONDS", "Reader"]
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
 OPEN_SECONDS = 20.0
 PAGE_SECONDS = 10.0
