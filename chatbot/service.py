@@ -41,7 +41,7 @@ from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from chatbot.tokens import encodable
 from ingestion.pages.highlights import locate_quote
-from ingestion.readers import Readers
+from ingestion.reading.reader_pool import Readers
 from ingestion.records import PageReport, Rect
 
 if TYPE_CHECKING:

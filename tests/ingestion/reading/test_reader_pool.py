@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import DocumentError
-from ingestion.readers import MOST_WAITING, Readers
+from ingestion.reading.reader_pool import MOST_WAITING, Readers
 from tests.pdfs import make_pdf
 
 
