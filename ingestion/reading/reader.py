@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.errors import CancelledError, DocumentError, EncryptedError, ReaderDiedError
-from ingestion.forkserver import Forked
+from ingestion.reading.forkserver import Forked
 from ingestion.reading.wire import AWAITED, page_from, page_to, write_message
 from ingestion.records import DocumentInfo, Page, Rect
 

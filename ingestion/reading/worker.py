@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ingestion.errors import DocumentError
-from ingestion.forkserver import serve
 from ingestion.ocr.text_quality import needs_reading_again
+from ingestion.reading.forkserver import serve
 from ingestion.reading.formats import open_document
 from ingestion.reading.wire import AWAITED, box_to, page_from, page_to, write_message
 from ingestion.records import Page, Rect

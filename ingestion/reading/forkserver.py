@@ -23,7 +23,7 @@ from typing import Any
 
 __all__ = ["Forked", "serve"]
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # What a reader imports beside what reads text: brought in one after another, while nobody asks.
 LATER = ("ingestion.reading.pdf", "ingestion.reading.layout", "ingestion.tables.detection", "ingestion.ocr.recognition")
 # Of an environment and some words.

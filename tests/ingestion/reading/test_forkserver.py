@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import forkserver
 from ingestion.errors import ReaderDiedError
+from ingestion.reading import forkserver
 from ingestion.reading.reader import Reader
 from ingestion.reading.worker import MEMORY_LIMIT, NICENESS
 from tests.pdfs import make_pdf
