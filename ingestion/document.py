@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
-from ingestion.instructions import find_instructions
 from ingestion.ocr.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
 from ingestion.pages.margins import running_lines, running_spans
 from ingestion.pages.page_labels import page_labels
+from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables.detection import continue_tables

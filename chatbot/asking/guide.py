@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.records import DocumentRow, Exchange
-from ingestion.instructions import find_instructions
+from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["about_conversation", "about_documents", "small_talk"]
 

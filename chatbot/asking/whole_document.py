@@ -17,9 +17,9 @@ from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
 from chatbot.search.sections import Section, part_of, sections
 from chatbot.store.library import Library
-from ingestion.instructions import find_instructions
 from ingestion.language.numbers import find_figures
 from ingestion.pages.kinds import CONTENTS, PRIMARY_STATEMENTS
+from ingestion.prompt_injection.injections import find_instructions
 
 __all__ = ["WHICH", "WholeDocument"]
 

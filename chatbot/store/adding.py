@@ -19,7 +19,7 @@ from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages
 from ingestion.document import IMAGES, TABLES, Circumstances, Reading, read_document, read_text
-from ingestion.instructions import find_instructions
+from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NO_FACTS, Chunk, Page
 
 __all__ = ["NOT_COMPLETE", "NO_VECTORS", "AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from chatbot.evidence.words import MIN_QUOTE_WORDS, Words, comparable_words, longest_run, span_of
 from chatbot.records import Hit
-from ingestion.instructions import find_instructions
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentences
+from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NAMED, Table
 
 __all__ = ["instructs_by_name", "printed_row", "repeats_order"]

@@ -1,0 +1,1 @@
+"""Text that gives orders to a machine, however it is hidden."""
