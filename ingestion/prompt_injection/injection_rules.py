@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ingestion.disguises import fold
+from ingestion.prompt_injection.obfuscation import fold
 
 __all__ = ["Rule", "goes_on", "rules", "squeezed"]
 

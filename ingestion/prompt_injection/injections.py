@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ingestion.disguises import Seen, closed_up, decoded, fold, seen, turned
 from ingestion.language.sentences import sentence_around
 from ingestion.prompt_injection.injection_rules import goes_on, rules, squeezed
+from ingestion.prompt_injection.obfuscation import Seen, closed_up, decoded, fold, seen, turned
 
 __all__ = ["find_instructions"]
 
