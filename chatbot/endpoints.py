@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from chatbot.errors import ModelError
 from chatbot.patience import Patience, explain_limit, patient
 from chatbot.settings import Settings
-from ingestion.unseen import one_line
+from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ingestion.invisible_characters import label_line
 from ingestion.language.periods import Period, find_periods
 from ingestion.records import NO_FACTS, DocumentFacts, Table
-from ingestion.unseen import label_line
 
 if TYPE_CHECKING:
     import numpy as np

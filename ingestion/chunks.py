@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.pages.margins import line_shape, running_lines
 from ingestion.records import Chunk, Page
-from ingestion.unseen import one_line
 
 if TYPE_CHECKING:
     from langchain_text_splitters import RecursiveCharacterTextSplitter

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ingestion.errors import CancelledError, DocumentError, ReaderDiedError
+from ingestion.invisible_characters import label_line, title_line
 from ingestion.ocr.text_quality import better_reading, join_line_breaks, vocabulary
 from ingestion.pages.document_facts import document_facts
 from ingestion.pages.kinds import page_kinds
@@ -21,7 +22,6 @@ from ingestion.prompt_injection.injections import find_instructions
 from ingestion.reading.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables.detection import continue_tables
-from ingestion.unseen import label_line, title_line
 
 __all__ = ["IMAGES", "TABLES", "Circumstances", "Reading", "read_document", "read_text"]
 

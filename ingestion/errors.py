@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 __all__ = ["CancelledError", "DocumentError", "EncryptedError", "ProjectError", "ReaderDiedError"]
 

@@ -11,8 +11,8 @@ from chatbot.answer.citing.written import inert
 from chatbot.answer.source_text import source_text
 from chatbot.records import Exchange, Hit, Note, Prompt
 from chatbot.tokens import count_tokens, cut_to_tokens
+from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import sentence_spans, sentences
-from ingestion.unseen import one_line
 
 __all__ = ["NOT_THERE", "RULES", "Request", "build_prompt", "size_of", "without_rules", "worked_out_of"]
 

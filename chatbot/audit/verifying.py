@@ -21,9 +21,9 @@ from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.holdings import mark_of
 from ingestion.document import Circumstances, Reading, read_document
+from ingestion.invisible_characters import label_line
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
-from ingestion.unseen import label_line
 
 __all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "Evidence", "Finding", "verify"]
 

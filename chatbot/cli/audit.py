@@ -15,7 +15,7 @@ from chatbot.errors import UsageError
 from chatbot.settings import Settings
 from chatbot.store.private import give_to_the_user
 from chatbot.tokens import encodable
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.records import Answer

@@ -15,7 +15,7 @@ from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, i
 from chatbot.cli.output import complain
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import load_settings
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 __all__ = ["MODES", "STRATEGIES", "main"]
 

@@ -12,7 +12,7 @@ from chatbot.cli.exits import DONE
 from chatbot.cli.output import emit
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import Settings
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.memory.conversations.store import ConversationRow, Conversations

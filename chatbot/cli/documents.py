@@ -18,7 +18,7 @@ from chatbot.cli.output import emit, progress_bars
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings
 from chatbot.store.names import known_as, listed
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.records import DocumentRow

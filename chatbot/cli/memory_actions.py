@@ -14,7 +14,7 @@ from chatbot.cli.conversations import OWNER
 from chatbot.cli.exits import DONE, FAILED
 from chatbot.cli.output import emit, note
 from chatbot.records import Notice
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.memory.import_files import ImportedLines

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.answer.citing.keys import escape_keys
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
-from ingestion.unseen import one_line, visible
+from ingestion.invisible_characters import one_line, visible
 
 if TYPE_CHECKING:
     from chatbot.records import Answer, Hit, Notice

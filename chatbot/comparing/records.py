@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from chatbot.errors import QuestionError
 from chatbot.records import Citation
+from ingestion.invisible_characters import label_line
 from ingestion.language.periods import FISCAL, YEAR, find_periods
-from ingestion.unseen import label_line
 
 __all__ = [
     "MOST_ENTRIES",

@@ -10,7 +10,7 @@ from typing import Any
 
 from chatbot.comparing.changes import Change, unit_text
 from chatbot.comparing.records import Entry, Place
-from ingestion.unseen import one_line
+from ingestion.invisible_characters import one_line
 
 __all__ = ["csv_bytes", "entry_line", "entry_text"]
 

@@ -13,7 +13,7 @@ from chatbot.models import LLM, make_model
 from chatbot.records import Hit, Notice
 from chatbot.settings import Settings
 from chatbot.tokens import count_tokens, cut_to_tokens
-from ingestion.unseen import one_line
+from ingestion.invisible_characters import one_line
 
 __all__ = ["MOST_PAGES", "MOST_SECONDS", "Reranked", "build_messages", "keys_for", "make_reranking_model", "new_order", "rerank"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from chatbot.store.database import Database
 from ingestion.document import Reading
+from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 from ingestion.records import Chunk, Page, PageReport, Table, Word
-from ingestion.unseen import label_line
 
 __all__ = ["CONTENTS_SCHEMA", "FORGET_DRAFTS", "INCOMPLETE_SCHEMA", "KEY_SCHEMA", "Contents", "Refilled", "StoredChunk", "StoredPage", "chunk_key"]
 

@@ -31,10 +31,10 @@ from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
 from ingestion.document import TABLES
+from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NAMED, NO_FACTS, Chunk, DocumentFacts
-from ingestion.unseen import visible
 
 __all__ = ["UNDO_DAYS", "AddResult", "Library", "Upload"]
 

@@ -11,8 +11,8 @@ from chatbot.answer.citing.keys import KEYS_IN_BRACKETS
 from chatbot.answer.formatted import formatted_html
 from chatbot.records import FINE, MODEL_TEXT, VERDICTS, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
+from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.unseen import visible
 
 __all__ = ["FIGURES", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 

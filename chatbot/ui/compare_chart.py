@@ -11,8 +11,8 @@ import streamlit as st
 from chatbot.comparing import Comparison, Entry, Place, series
 from chatbot.records import FINE
 from chatbot.ui.text import quiet_html, short
+from ingestion.invisible_characters import visible
 from ingestion.language.periods import find_periods
-from ingestion.unseen import visible
 
 __all__ = ["chart_spec", "draw_chart"]
 

@@ -17,7 +17,7 @@ from chatbot.ui.routes import image_address, original_address
 from chatbot.ui.scroll import scroll_to_mark
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_markdown, short
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 __all__ = ["show_open_page"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings, load_settings
 from chatbot.ui.exposure import is_open_to_others, warn_if_open
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot

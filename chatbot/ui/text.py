@@ -12,7 +12,7 @@ from chatbot.memory.cases.records import Case
 from chatbot.memory.signals.records import Row
 from chatbot.memory.situations.rows import Situation
 from chatbot.records import PageRef
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 __all__ = [
     "VERDICTS",

@@ -9,8 +9,8 @@ from dataclasses import astuple, fields
 from functools import partial
 from typing import IO, Any
 
+from ingestion.invisible_characters import one_line
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
-from ingestion.unseen import one_line
 
 __all__ = ["AWAITED", "box_to", "page_from", "page_to", "tables_from", "tables_to", "words_from", "words_to", "write_message"]
 

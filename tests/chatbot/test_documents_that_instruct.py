@@ -23,7 +23,7 @@ from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui.answers import order_remarks
 from chatbot.ui.page_report import facts_html, pages_html
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf
 

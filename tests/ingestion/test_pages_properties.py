@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.chunks import CHUNK_OVERLAP, CHUNK_SIZE, chunk_pages, split_page
+from ingestion.invisible_characters import label_line, one_line, title_line, visible
 from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Page
-from ingestion.unseen import label_line, one_line, title_line, visible
 
 WORDS = st.lists(
     st.sampled_from(["deficit ", "ceiling, ", "output. ", "Debt; ", "\n", "\n\n", "x" * 300, "an" * 40 + " "]), min_size=60, max_size=150

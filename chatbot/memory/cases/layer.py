@@ -9,8 +9,8 @@ from chatbot.memory.cases.recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, 
 from chatbot.memory.cases.store import Cases, Documents, Wanted
 from chatbot.memory.layers import Opening
 from chatbot.records import Note, Notice, Recall
+from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
-from ingestion.unseen import one_line
 
 __all__ = ["CaseLayer", "open_layer"]
 

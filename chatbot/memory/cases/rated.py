@@ -11,7 +11,7 @@ from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import page_named
 from chatbot.records import Hit, Notice, Prompt
-from ingestion.unseen import one_line
+from ingestion.invisible_characters import one_line
 
 __all__ = ["REMEMBERED", "Rated"]
 

@@ -17,8 +17,8 @@ from chatbot.records import Note, Recall
 from chatbot.store.embedders import Embedder
 from chatbot.store.likeness import as_minilms
 from chatbot.store.vectors import Vectors
+from ingestion.invisible_characters import one_line
 from ingestion.language.terms import content_terms, terms
-from ingestion.unseen import one_line
 
 __all__ = ["HistoryLayer", "Remembered", "likeness_of", "rank_exchanges"]
 

@@ -17,7 +17,7 @@ from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.signals.records import Imported, SignalsError
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.records import Notice
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot

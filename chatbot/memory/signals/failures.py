@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from chatbot.memory.signals.records import SignalsError
-from ingestion.unseen import one_line
+from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
     import psycopg

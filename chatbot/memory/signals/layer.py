@@ -14,7 +14,7 @@ from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.templates import Template, load_templates, match_templates
 from chatbot.records import Note, Notice, Recall
 from chatbot.settings import Settings
-from ingestion.unseen import one_line
+from ingestion.invisible_characters import one_line
 
 __all__ = ["NOT_ADVICE", "SignalLayer", "open_layer", "options_in"]
 

@@ -18,8 +18,8 @@ from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
 from chatbot.tokens import encodable
+from ingestion.invisible_characters import one_line
 from ingestion.language.periods import YEAR
-from ingestion.unseen import one_line
 
 __all__ = ["LONGEST_TEXT", "News", "news_hash", "one_news", "read_news", "time_told"]
 

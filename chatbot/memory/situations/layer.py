@@ -12,8 +12,8 @@ from chatbot.memory.situations.store import Remembered, Situations
 from chatbot.records import Note, Recall
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
 from chatbot.store.likeness import EMBEDDED, by_embedder
+from ingestion.invisible_characters import one_line
 from ingestion.language.terms import content_terms, terms
-from ingestion.unseen import one_line
 
 __all__ = ["SituationLayer", "names", "open_layer"]
 

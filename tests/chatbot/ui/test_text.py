@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from chatbot.records import PageRef
 from chatbot.ui.text import page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html
-from ingestion.unseen import visible
+from ingestion.invisible_characters import visible
 
 HOSTILE = [
     "![x](http://127.0.0.1:9/a.png)",
