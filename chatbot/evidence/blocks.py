@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingestion.language.currencies import CURRENCY, CURRENCY_NAME, DRAWN_SIGNS
-from ingestion.language.items import DRAWN_AS, LINE_ITEM
+from ingestion.language.list_items import DRAWN_AS, LINE_ITEM
 from ingestion.language.periods import FISCAL, YEAR
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.sentences import sentences

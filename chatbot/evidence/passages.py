@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from chatbot.evidence.blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
-from ingestion.language.items import LINE_ITEM
+from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.records import Row, Table
 

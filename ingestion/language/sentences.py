@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from ingestion.language.currencies import DRAWN_SIGNS, LETTER_SIGNS
-from ingestion.language.items import ITEM, ITEM_NUMBER
+from ingestion.language.list_items import ITEM, ITEM_NUMBER
 from ingestion.language.months import SHORT_MONTHS
 from ingestion.language.scales import LETTER_SCALES, SHORT_SCALES
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from ingestion.language.items import ITEM_LABEL
+from ingestion.language.list_items import ITEM_LABEL
 from ingestion.records import Cell, Rect, Row, Word
 from ingestion.tables.captions import is_unit
 from ingestion.tables.grids import Grid, Inside

@@ -26,7 +26,7 @@ from chatbot.evidence.words import (
     telling_words,
 )
 from chatbot.records import FINE, REWORDED, Citation, Hit, NumberCheck, Prompt
-from ingestion.language.items import SAFE_ITEM
+from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.sentences import sentence_spans
 

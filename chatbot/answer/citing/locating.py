@@ -21,7 +21,7 @@ from chatbot.evidence.words import (
     spans_of,
     telling_words,
 )
-from ingestion.language.items import ITEM_START
+from ingestion.language.list_items import ITEM_START
 from ingestion.language.numbers import Figure
 
 __all__ = ["copied_passage", "locate", "quoted_passage", "row_behind_head", "unquoted_passage"]

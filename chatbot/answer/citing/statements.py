@@ -16,7 +16,7 @@ from chatbot.evidence.page import page_of
 from chatbot.evidence.sentences import NEAR, stems_of
 from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words
 from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
-from ingestion.language.items import SAFE_ITEM
+from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
 from ingestion.language.opposites import OPPOSITES
 from ingestion.language.periods import YEAR

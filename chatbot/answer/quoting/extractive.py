@@ -18,7 +18,7 @@ from chatbot.evidence.mentions import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.records import Prompt, Understanding
-from ingestion.language.items import LINE_ITEM
+from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import mark_beside, mark_of_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ingestion.language.currencies import DRAWN_SIGNS
-from ingestion.language.items import NUMBERED_ITEM
+from ingestion.language.list_items import NUMBERED_ITEM
 from ingestion.language.months import MONTH
 from ingestion.language.periods import YEAR, find_periods
 from ingestion.language.sentences import PLACES
