@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.languages import TRANSLATIONS, Translation, beside_each_other, load_translations, translated
 from benchmarks.questions import Question, QuestionSet
-from ingestion.language.foreign import is_foreign
+from ingestion.language.language_detection import is_foreign
 
 
 def test_each_language_has_ten_questions_and_none_stands_twice() -> None:

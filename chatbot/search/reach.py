@@ -15,7 +15,7 @@ from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.embedders import SentenceVectors
 from chatbot.store.library import Library
 from chatbot.store.likeness import MULTILINGUAL, as_minilms
-from ingestion.language.foreign import is_foreign
+from ingestion.language.language_detection import is_foreign
 from ingestion.language.terms import terms
 from ingestion.records import DocumentFacts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.language.foreign import is_foreign
+from ingestion.language.language_detection import is_foreign
 
 
 @pytest.mark.parametrize(
