@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.questions import Question, QuestionSet
 from chatbot.asking.question import Ask
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings

@@ -25,7 +25,7 @@ from benchmarks.asking import opened  # noqa: E402
 from benchmarks.questions import STORE, load_questions  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.asking.question import Ask  # noqa: E402
-from chatbot.models import Reply  # noqa: E402
+from chatbot.models.chat import Reply  # noqa: E402
 from chatbot.records import Answer, Exchange  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.tokens import count_tokens  # noqa: E402

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chatbot.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
 from chatbot.errors import ModelError
-from chatbot.models import SpentError, named_model
+from chatbot.models.chat import SpentError, named_model
 from chatbot.settings import Settings
 
 __all__ = ["Trial", "try_model"]

@@ -47,7 +47,7 @@ from ingestion.records import PageReport, Rect
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from chatbot.models import LLM
+    from chatbot.models.chat import LLM
 
 __all__ = ["Chatbot"]
 

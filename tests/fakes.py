@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.models import Reply
+from chatbot.models.chat import Reply
 from chatbot.store.embedders import split_text
 
 __all__ = ["HashEmbedder", "ScriptedModel"]

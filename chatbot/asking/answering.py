@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from chatbot.models import LLM, Reply
+    from chatbot.models.chat import LLM, Reply
 
 __all__ = ["HAD_SAID", "NOTHING_FOUND", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
 

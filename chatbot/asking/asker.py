@@ -18,7 +18,7 @@ from chatbot.asking.several import Several
 from chatbot.asking.talking import EXPLAIN, IN_OTHER_WORDS, Talking
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.coming import yet_to_come
 from chatbot.search.finding import Finder

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chatbot.asking.model_limits import ModelLimits
 from chatbot.memory.own_settings import OwnModel, OwnSettings
-from chatbot.models import LLM, make_model
+from chatbot.models.chat import LLM, make_model
 from chatbot.search.reranking import make_reranking_model
 from chatbot.search.rewriting import make_rewriting_model
 from chatbot.settings import Settings

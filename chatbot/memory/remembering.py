@@ -18,7 +18,7 @@ from chatbot.memory.conversations.history import CALLED, HistoryLayer
 from chatbot.memory.conversations.store import ConversationRow, Conversations, Said
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
 from chatbot.memory.layers import MemoryLayer, label_of
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog

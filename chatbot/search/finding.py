@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from chatbot.models import LLM
+    from chatbot.models.chat import LLM
 
 __all__ = ["Find", "Finder", "asks_of_all", "of_one"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
-from chatbot.models import LLM, make_model
+from chatbot.models.chat import LLM, make_model
 from chatbot.records import Hit, Notice
 from chatbot.settings import Settings
 from chatbot.tokens import count_tokens, cut_to_tokens

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chatbot.errors import ModelError
-from chatbot.models import LLM, make_model
+from chatbot.models.chat import LLM, make_model
 from chatbot.records import Exchange, Notice
 from chatbot.search.rewrite import is_follow_up, standalone_query
 from chatbot.settings import Settings

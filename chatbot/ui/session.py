@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.store import PRIVATE, ConversationRow
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to
 from chatbot.ui.exposure import signs_in

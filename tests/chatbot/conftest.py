@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from tests.stores import RULES, Make, Stores, hashing

@@ -11,7 +11,7 @@ import pytest
 
 from chatbot.errors import ModelError
 from chatbot.model_trial import Trial, _offered, try_model
-from chatbot.models import OpenAIModel
+from chatbot.models.chat import OpenAIModel
 from chatbot.settings import Settings
 from tests.provider import Behaviour, Drip, Mute, Page, Provider, Refuse, Say
 

@@ -12,7 +12,7 @@ import pytest
 from chatbot import endpoints
 from chatbot.endpoints import check_endpoint
 from chatbot.errors import ModelError, ProjectError, SettingsError
-from chatbot.models import OpenAIModel
+from chatbot.models.chat import OpenAIModel
 from chatbot.preferences import BY_NAME, PREFERENCES, applied, check_key, check_model, check_value, in_own_words, server_value
 from chatbot.settings import Settings, load_settings
 from tests.provider import Provider, Refuse

@@ -13,7 +13,7 @@ from chatbot.tokens import count_tokens
 from ingestion.language.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from chatbot.models import LLM
+    from chatbot.models.chat import LLM
 
 __all__ = ["BLOCK", "SummaryLayer", "cited_facts", "summarise"]
 

@@ -18,7 +18,7 @@ from chatbot.errors import ModelError
 from chatbot.memory.signals.records import ACTIONS, NewsItem, Reading, checked
 from chatbot.memory.signals.scripts import assets_in
 from chatbot.memory.signals.templates import Template, match_templates
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["CAP", "RULES", "SCHEMA", "read_by_model", "read_by_rules"]

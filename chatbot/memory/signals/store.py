@@ -34,7 +34,7 @@ from chatbot.memory.signals.tables import (
     use_embedder,
 )
 from chatbot.memory.signals.templates import load_templates
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.store.embedders import Embedder
 from chatbot.store.vectors import Vectors
 

@@ -48,7 +48,7 @@ from chatbot.audit.record import (
 )
 from chatbot.audit.verifying import CONFIRMED, DIFFERS, UNKNOWN, Evidence, Finding, verify
 from chatbot.errors import DocumentError, ModelError, NotFoundError
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.records import Answer, Hit, Prompt
 from chatbot.service import Chatbot
 from chatbot.settings import Settings

@@ -12,7 +12,7 @@ from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.own_settings import MOST_KEYS, OwnSettings
 from chatbot.memory.signals.records import Options
 from chatbot.memory.signals.store import Signals
-from chatbot.models import LLM
+from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
