@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chatbot.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
 from chatbot.errors import ModelError
 from chatbot.models.chat import SpentError, named_model
+from chatbot.models.endpoints import EndpointError, clean_text, endpoint_failures, endpoint_host, open_client
 from chatbot.settings import Settings
 
 __all__ = ["Trial", "try_model"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
-from chatbot.endpoints import check_endpoint, endpoint_url
 from chatbot.errors import ModelError, SettingsError
+from chatbot.models.endpoints import check_endpoint, endpoint_url
 from chatbot.settings import MOST_PAGES, Settings
 
 __all__ = [

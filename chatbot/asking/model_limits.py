@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from chatbot.endpoints import endpoint_failures, endpoint_url, open_client
 from chatbot.errors import ModelError
+from chatbot.models.endpoints import endpoint_failures, endpoint_url, open_client
 from chatbot.settings import LEAST_CONTEXT, Settings
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Protocol
 
-from chatbot.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
 from chatbot.errors import ModelError
+from chatbot.models.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
 from chatbot.patience import Patience
 from chatbot.settings import Settings
 from chatbot.tokens import encodable

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
 from chatbot.errors import ModelError, ProjectError, UsageError
+from chatbot.models.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
 from chatbot.settings import MULTILINGUAL, Settings, load_settings
 from chatbot.store.encoder import DIMENSION, Encoder, EncoderSpec, graph_path
 from chatbot.store.minilm import MINILM

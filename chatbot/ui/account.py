@@ -7,9 +7,9 @@ from itertools import groupby
 
 import streamlit as st
 
-from chatbot.endpoints import endpoint_host
 from chatbot.errors import StoreError
 from chatbot.memory.layers import label_of
+from chatbot.models.endpoints import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import panel, session

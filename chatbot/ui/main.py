@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from chatbot.endpoints import endpoint_host
+from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, panel, session, uploads
 from chatbot.ui.exposure import OPEN_WARNING, lacks_sign_in

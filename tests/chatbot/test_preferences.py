@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from chatbot import endpoints
-from chatbot.endpoints import check_endpoint
 from chatbot.errors import ModelError, ProjectError, SettingsError
+from chatbot.models import endpoints
 from chatbot.models.chat import OpenAIModel
+from chatbot.models.endpoints import check_endpoint
 from chatbot.preferences import BY_NAME, PREFERENCES, applied, check_key, check_model, check_value, in_own_words, server_value
 from chatbot.settings import Settings, load_settings
 from tests.provider import Provider, Refuse

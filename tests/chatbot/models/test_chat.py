@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from chatbot import endpoints
-from chatbot.endpoints import check_endpoint, clean_text, endpoint_host
 from chatbot.errors import ModelError
+from chatbot.models import endpoints
 from chatbot.models.chat import LLM, OpenAIModel, Reply, SpentError, make_model
+from chatbot.models.endpoints import check_endpoint, clean_text, endpoint_host
 from chatbot.settings import Settings
 from tests.fakes import ScriptedModel
 from tests.provider import Body, Drip, Ending, Mute, Page, Provider, Refuse, Say

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.endpoints import endpoint_failures
 from chatbot.models.chat import LLM
+from chatbot.models.endpoints import endpoint_failures
 from chatbot.records import Hit
 from chatbot.search import reranking
 from chatbot.search.reranking import MOST_PAGES, Reranked, build_messages, keys_for, make_reranking_model, new_order, rerank
