@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from chatbot.errors import ModelError
 from chatbot.models.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
-from chatbot.patience import Patience
+from chatbot.models.timeouts import Patience
 from chatbot.settings import Settings
 from chatbot.tokens import encodable
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from chatbot.errors import ModelError
-from chatbot.patience import Patience, explain_limit, patient
+from chatbot.models.timeouts import Patience, explain_limit, patient
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line
 
