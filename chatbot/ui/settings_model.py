@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.model_trial import Trial, try_model
 from chatbot.models.endpoints import endpoint_host
+from chatbot.models.model_trial import Trial, try_model
 from chatbot.preferences import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 from chatbot.settings import Settings
 from chatbot.ui import session
