@@ -26,9 +26,9 @@ from benchmarks.questions import STORE, load_questions  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.asking.question import Ask  # noqa: E402
 from chatbot.models.chat import Reply  # noqa: E402
+from chatbot.models.tokens import count_tokens  # noqa: E402
 from chatbot.records import Answer, Exchange  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
-from chatbot.tokens import count_tokens  # noqa: E402
 
 __all__ = ["Reached", "Silent", "reached", "sides_of"]
 

@@ -31,6 +31,7 @@ from chatbot.memory.remembering import Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
 from chatbot.memory.situations.layer import SituationLayer
+from chatbot.models.tokens import encodable
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
 from chatbot.search.finding import Find, Finder
 from chatbot.search.rewrite import standalone_query
@@ -39,7 +40,6 @@ from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.jobs import add_files
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
-from chatbot.tokens import encodable
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading.reader_pool import Readers
 from ingestion.records import PageReport, Rect

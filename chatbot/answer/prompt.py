@@ -9,8 +9,8 @@ from functools import cache
 
 from chatbot.answer.citing.written import inert
 from chatbot.answer.source_text import source_text
+from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Exchange, Hit, Note, Prompt
-from chatbot.tokens import count_tokens, cut_to_tokens
 from ingestion.invisible_characters import one_line
 from ingestion.language.sentences import sentence_spans, sentences
 

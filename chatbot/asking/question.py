@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chatbot.errors import QuestionError
+from chatbot.models.tokens import encodable
 from chatbot.records import Exchange
-from chatbot.tokens import encodable
 
 __all__ = ["LONGEST_QUESTION", "Ask", "checked"]
 

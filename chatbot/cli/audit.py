@@ -12,9 +12,9 @@ from chatbot.cli.documents import read_passwords
 from chatbot.cli.exits import DONE, FAILED, USAGE
 from chatbot.cli.output import emit
 from chatbot.errors import UsageError
+from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
 from chatbot.store.private import give_to_the_user
-from chatbot.tokens import encodable
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:

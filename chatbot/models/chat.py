@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from chatbot.errors import ModelError
 from chatbot.models.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
 from chatbot.models.timeouts import Patience
+from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
-from chatbot.tokens import encodable
 
 if TYPE_CHECKING:
     from openai import OpenAI, Stream

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from chatbot.errors import ModelError
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Event, Hit, Notice, Stage, Understanding
 from chatbot.search.coming import without_vectors, yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
@@ -24,7 +25,6 @@ from chatbot.search.retrieval import Query, Retriever
 from chatbot.search.routing import document_parts, named_share, years_of
 from chatbot.search.spelling import spelled
 from chatbot.store.library import Library
-from chatbot.tokens import count_tokens
 from ingestion.language.measures import Measure
 from ingestion.language.opposites import SUPERLATIVES
 from ingestion.language.terms import terms

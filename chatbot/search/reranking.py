@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from chatbot.errors import ModelError
 from chatbot.models.chat import LLM, make_model
+from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Hit, Notice
 from chatbot.settings import Settings
-from chatbot.tokens import count_tokens, cut_to_tokens
 from ingestion.invisible_characters import one_line
 
 __all__ = ["MOST_PAGES", "MOST_SECONDS", "Reranked", "build_messages", "keys_for", "make_reranking_model", "new_order", "rerank"]

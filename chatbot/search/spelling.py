@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from chatbot.tokens import count_tokens
+from chatbot.models.tokens import count_tokens
 from ingestion.language.terms import STOP_WORDS, terms
 
 __all__ = ["spelled"]

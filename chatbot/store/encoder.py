@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
-from chatbot.tokens import encodable
+from chatbot.models.tokens import encodable
 
 if TYPE_CHECKING:
     from onnx import NodeProto

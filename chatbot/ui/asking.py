@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
 from chatbot.memory.conversations.store import Said
+from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.tokens import encodable
 
 __all__ = ["Asked", "Asking", "Given", "Ready"]
 

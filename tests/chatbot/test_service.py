@@ -14,13 +14,13 @@ from chatbot.asking.answering import NO_AVERAGE
 from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.models.chat import OpenAIModel
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
 from chatbot.search.finding import Find
 from chatbot.search.fusion import STRATEGIES
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
-from chatbot.tokens import count_tokens
 from tests.fakes import HashEmbedder, ScriptedModel
 from tests.pdfs import make_pdf, make_scan
 from tests.provider import Mute, Provider, Refuse, Say

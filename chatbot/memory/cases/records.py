@@ -13,7 +13,7 @@ from typing import Any
 
 from chatbot.errors import UsageError
 from chatbot.memory.import_files import NO_JSON
-from chatbot.tokens import encodable
+from chatbot.models.tokens import encodable
 
 __all__ = [
     "GONE",

@@ -13,8 +13,8 @@ from typing import Any
 from chatbot.errors import ModelError, QuestionError, UsageError
 from chatbot.memory.compression.compress import Compressed, Conversation, Message, Options, Question
 from chatbot.memory.compression.messages import texts_to_embed
+from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
-from chatbot.tokens import encodable
 
 __all__ = ["Asked", "compress_file", "result_line", "result_text"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from chatbot.tokens import count_tokens
+from chatbot.models.tokens import count_tokens
 from ingestion.language.sentences import sentence_spans
 
 __all__ = ["Message", "Messages", "Spans", "pieces", "texts_to_embed"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chatbot.memory.conversations.store import Said
 from chatbot.memory.database import keep_latest
-from chatbot.tokens import count_tokens
+from chatbot.models.tokens import count_tokens
 
 __all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats", "Sessions"]
 

@@ -12,10 +12,10 @@ from chatbot.memory.compression.compress import Compressed, compress
 from chatbot.memory.compression.messages import Message
 from chatbot.memory.conversations.history import rank_exchanges
 from chatbot.memory.conversations.store import Said
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings
 from chatbot.store.vectors import Vectors
-from chatbot.tokens import count_tokens
 
 __all__ = ["Long", "Shortened", "fit_exchanges", "shorten"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from chatbot.memory.conversations.answer_records import CITED
 from chatbot.memory.conversations.history import likeness_of
 from chatbot.memory.conversations.store import Conversations, Said, Summary
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Note, Recall
-from chatbot.tokens import count_tokens
 from ingestion.language.sentences import sentence_spans
 
 if TYPE_CHECKING:

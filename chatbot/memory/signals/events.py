@@ -14,8 +14,8 @@ from chatbot.memory.signals.database import Connection
 from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.scripts import keywords_of
 from chatbot.memory.signals.sources import news_hash
+from chatbot.models.tokens import encodable
 from chatbot.store.vectors import Vectors
-from chatbot.tokens import encodable
 
 __all__ = [
     "Search",

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from chatbot.errors import QuestionError, UsageError
 from chatbot.memory.import_files import read_whole
 from chatbot.memory.signals.records import NewsItem
-from chatbot.tokens import encodable
+from chatbot.models.tokens import encodable
 from ingestion.invisible_characters import one_line
 from ingestion.language.periods import YEAR
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from chatbot.answer.citing.written import read_citations
 from chatbot.answer.prompt import EXAMPLE, FORM, RULES, Request, build_prompt, without_rules
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Exchange, Hit, Note
-from chatbot.tokens import count_tokens
 from ingestion.records import Cell, Rect, Row, Table
 
 HIT = Hit("Rules.pdf", 1, 7, "3", "printed", "text", None, "1:0", "The ceiling is 3.0 per cent.", "Head\nThe ceiling is 3.0 per cent.\nMore.")

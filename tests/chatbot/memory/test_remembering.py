@@ -15,9 +15,9 @@ from chatbot.memory import database
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.remembering import Remembering
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.service import Chatbot
-from chatbot.tokens import count_tokens
 from tests.fakes import ScriptedModel
 from tests.stores import Make
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from chatbot.models.chat import LLM
 from chatbot.models.endpoints import endpoint_failures
+from chatbot.models.tokens import count_tokens
 from chatbot.records import Hit
 from chatbot.search import reranking
 from chatbot.search.reranking import MOST_PAGES, Reranked, build_messages, keys_for, make_reranking_model, new_order, rerank
 from chatbot.settings import Settings, load_settings
-from chatbot.tokens import count_tokens
 from tests.fakes import ScriptedModel
 from tests.provider import Body, Mute, Page, Provider, Refuse, Say
 

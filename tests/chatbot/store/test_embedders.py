@@ -23,12 +23,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatbot.errors import ModelError
+from chatbot.models.tokens import count_tokens
 from chatbot.settings import Settings
 from chatbot.store.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
 from chatbot.store.encoder import graph_path, model_folder
 from chatbot.store.minilm import MINILM
 from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
-from chatbot.tokens import count_tokens
 from tests.embedding_server import EmbeddingServer, Fault, Rows
 from tests.fakes import HashEmbedder
 from tests.float_encoder import FloatModel

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chatbot.memory.compression.compress import BEST_RHO, Compressed, Conversation, Message, Options, Question, compress
 from chatbot.memory.compression.messages import Messages, pieces, texts_to_embed
-from chatbot.tokens import count_tokens
+from chatbot.models.tokens import count_tokens
 
 FIGURE = "The programme will cost $4.5 million on page 8 of the plan."
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot import tokens
-from chatbot.tokens import count_tokens, cut_to_tokens, encodable
+from chatbot.models import tokens
+from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 
 CL100K, O200K = "gpt-4", "gpt-4o"
 
@@ -110,7 +110,7 @@ def test_a_megabyte_is_fast() -> None:
 
 def test_tables_are_read_without_the_package_and_only_when_needed() -> None:
     script = (
-        "import sys; from chatbot.tokens import count_tokens; import chatbot.tokens\n"
+        "import sys; from chatbot.models.tokens import count_tokens; import chatbot.models.tokens\n"
         "assert 'bpe_openai' not in sys.modules; print(count_tokens('hello world'), 'bpe_openai' in sys.modules)\n"
         "from bpe_openai import _bindings; print(_bindings.tokenizer_for_encoding('o200k_base').count('hello world'))"
     )
