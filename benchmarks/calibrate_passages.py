@@ -29,8 +29,8 @@ from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.quoting.extractive import embedded  # noqa: E402
 from chatbot.answer.quoting.relevance import WEIGHTS, Found, Question, signs_of  # noqa: E402
 from chatbot.evidence.page import page_of  # noqa: E402
+from chatbot.models.embedders import SentenceVectors  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
-from chatbot.store.embedders import SentenceVectors  # noqa: E402
 
 Floats = NDArray[np.float64]
 # Pull of the weights towards 0, in deviations of the signs, over all questions together.

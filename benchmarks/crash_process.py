@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 import ingestion.document
 from chatbot import service
 from chatbot.cli import main
+from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import Settings
 from chatbot.store import rebuilding
 from chatbot.store.catalog import Catalog
 from chatbot.store.copies import Copies
-from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library

@@ -150,7 +150,7 @@ def _cost(model: str, chunks: Sequence[str], queries: Sequence[str]) -> list[flo
 
 def _print_cost(model: str) -> None:
     """Times and memory of one model, as JSON."""
-    from chatbot.store.embedders import local_embedder
+    from chatbot.models.embedders import local_embedder
 
     chunks, queries = json.load(sys.stdin)
     embedder = local_embedder(replace(load_settings(), embedding_model=model, workers=1))

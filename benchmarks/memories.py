@@ -42,10 +42,10 @@ from chatbot.memory.cases.records import Case, case_line  # noqa: E402
 from chatbot.memory.cases.store import Cases, Documents, Wanted  # noqa: E402
 from chatbot.memory.database import MemoryDatabase  # noqa: E402
 from chatbot.memory.situations.store import Situations  # noqa: E402
+from chatbot.models.embedders import Embedder, LocalEmbedder  # noqa: E402
 from chatbot.search.closer import look_closer  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
-from chatbot.store.embedders import Embedder, LocalEmbedder  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402
 
 __all__ = ["cases", "load_planted", "main", "plant", "right_window", "situations"]

@@ -34,9 +34,9 @@ from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.memory.compression.compress import Conversation, Message, Options, Question  # noqa: E402
 from chatbot.memory.compression.importance import seed_importance  # noqa: E402
 from chatbot.memory.compression.messages import texts_to_embed  # noqa: E402
+from chatbot.models.embedders import LocalEmbedder  # noqa: E402
 from chatbot.models.tokens import count_tokens  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
-from chatbot.store.embedders import LocalEmbedder  # noqa: E402
 from chatbot.store.lexicon import K1, B, inverse_frequency  # noqa: E402
 from ingestion.language.terms import content_terms, terms  # noqa: E402
 

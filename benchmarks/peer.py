@@ -31,8 +31,8 @@ from langchain_community.document_loaders import PyPDFLoader  # type: ignore[imp
 from langchain_core.embeddings import Embeddings  # noqa: E402
 from langchain_text_splitters import RecursiveCharacterTextSplitter  # noqa: E402
 
+from chatbot.models.embedders import LocalEmbedder  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
-from chatbot.store.embedders import LocalEmbedder  # noqa: E402
 
 # As in most introductions, and as in the product.
 CHUNK_SIZE, CHUNK_OVERLAP = 1_000, 200

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from benchmarks.processes import Sampler, proportional_bytes
 from chatbot.errors import NotFoundError
+from chatbot.models.embedders import LocalEmbedder
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
-from chatbot.store.embedders import LocalEmbedder
 from chatbot.store.library import Upload
 from ingestion.document import Circumstances, Reading, read_text
 

@@ -243,8 +243,8 @@ LEAST = {"": (0.3, 0.34, 0.37, 0.4, 0.45, 0.5), MULTILINGUAL: (0.8, 0.81, 0.82, 
 
 def thresholds() -> str:
     """What each least cosine finds with the embedded model that the settings name: of the questions' own news, of other news, and for questions on policies."""
+    from chatbot.models.embedders import local_embedder
     from chatbot.settings import load_settings
-    from chatbot.store.embedders import local_embedder
 
     settings = load_settings()
     embedder = local_embedder(settings)

@@ -40,9 +40,9 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from chatbot.models.embedders import Embedder, make_embedder  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import Settings  # noqa: E402
-from chatbot.store.embedders import Embedder, make_embedder  # noqa: E402
 from chatbot.store.library import Library, Upload  # noqa: E402
 from ingestion.document import Reading  # noqa: E402
 from ingestion.records import DocumentInfo, Page  # noqa: E402

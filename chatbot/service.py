@@ -31,12 +31,12 @@ from chatbot.memory.remembering import Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
 from chatbot.memory.situations.layer import SituationLayer
+from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
 from chatbot.search.finding import Find, Finder
 from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
-from chatbot.store.embedders import Embedder, make_embedder
 from chatbot.store.jobs import add_files
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as

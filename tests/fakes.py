@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError
 from chatbot.models.chat import Reply
-from chatbot.store.embedders import split_text
+from chatbot.models.embedders import split_text
 
 __all__ = ["HashEmbedder", "ScriptedModel"]
 

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from benchmarks.memories import cases, load_planted, plant, right_window, situations
+from chatbot.models.embedders import LocalEmbedder
 from chatbot.search.fusion import STRATEGIES
 from chatbot.settings import load_settings
-from chatbot.store.embedders import LocalEmbedder
 from tests.fakes import HashEmbedder
 
 

@@ -24,7 +24,7 @@ from chatbot.memory.conversations import store as conversations
 from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import rows as situations
-from chatbot.store.embedders import Embedder
+from chatbot.models.embedders import Embedder
 from chatbot.store.reserve import is_full
 
 __all__ = ["take_over", "take_over_conversations"]

@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from chatbot.memory.database import MemoryDatabase
+from chatbot.models.embedders import Embedder
 from chatbot.records import Note, Recall
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.embedders import Embedder
 
 __all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "beside", "counted", "label_of", "layers_with", "open_layers"]
 

@@ -19,11 +19,11 @@ from chatbot.memory.conversations.store import ConversationRow, Conversations, S
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
 from chatbot.memory.layers import MemoryLayer, label_of
 from chatbot.models.chat import LLM
+from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.embedders import Embedder
 
 __all__ = ["Before", "Draft", "Remembering"]
 

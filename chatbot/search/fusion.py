@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, QuestionError
-from chatbot.store.embedders import Embedder
+from chatbot.models.embedders import Embedder
 from ingestion.language.terms import content_terms
 
 __all__ = [

@@ -13,9 +13,9 @@ from typing import TypeVar
 import numpy as np
 
 from chatbot.errors import ModelError, StoreError
+from chatbot.models.embedders import Embedder, passage_windows, step_back
 from chatbot.store.catalog import Catalog, Version
 from chatbot.store.contents import StoredChunk, chunk_key
-from chatbot.store.embedders import Embedder, passage_windows, step_back
 from ingestion.records import Chunk
 
 __all__ = ["EMBED_BATCH", "EarlyVectors", "Made", "make_vectors"]

@@ -13,9 +13,9 @@ from typing import TypeVar
 import numpy as np
 
 from chatbot.errors import StoreError
+from chatbot.models.embedders import Embedder
 from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
-from chatbot.store.embedders import Embedder
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage

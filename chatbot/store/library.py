@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
+from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import Settings
 from chatbot.store.adding import NO_VECTORS, Adding, AddResult, Taken, Upload
 from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.copies import Copies
-from chatbot.store.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.store.embedding import EarlyVectors, make_vectors
 from chatbot.store.indexing import Indexes
 from chatbot.store.lexicon import DocumentTerms, unpack_terms

@@ -16,9 +16,9 @@ from chatbot.errors import NotFoundError
 from chatbot.memory.cases.records import Case, case_id, case_line, edited_line, read_case
 from chatbot.memory.database import MemoryDatabase, Tables
 from chatbot.memory.import_files import LineProblem, Progress, no_progress
+from chatbot.models.embedders import Embedder
 from chatbot.search.fusion import embed_query, mean_vector, worth_searching
 from chatbot.search.questions import subject_of
-from chatbot.store.embedders import Embedder
 from chatbot.store.vectors import Vectors
 
 __all__ = ["TABLES", "Shelf", "ShelfView", "own_case", "question_vectors", "unknown_case"]

@@ -24,8 +24,8 @@ from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors, unknown_
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
+from chatbot.models.embedders import Embedder
 from chatbot.records import Answer
-from chatbot.store.embedders import Embedder
 from chatbot.store.vectors import Vectors
 
 __all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "hidden", "is_sound"]

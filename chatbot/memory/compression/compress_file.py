@@ -57,7 +57,7 @@ def compress_file(asked: Asked, options: dict[str, Any], settings: Settings) -> 
     if asked.vectors and wants and len(messages) > MOST_EMBEDDED:
         print(f"Note: over {MOST_EMBEDDED} messages are chosen by words alone.", file=sys.stderr)
     elif asked.vectors and wants:
-        from chatbot.store.embedders import local_embedder
+        from chatbot.models.embedders import local_embedder
 
         embedder = local_embedder(settings)
         try:

@@ -35,7 +35,7 @@ from chatbot.memory.signals.tables import (
 )
 from chatbot.memory.signals.templates import load_templates
 from chatbot.models.chat import LLM
-from chatbot.store.embedders import Embedder
+from chatbot.models.embedders import Embedder
 from chatbot.store.vectors import Vectors
 
 __all__ = ["Signals"]

@@ -20,10 +20,10 @@ from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.import_files import ImportedLines, Progress, holds_words, no_progress
 from chatbot.memory.situations.importing import read_situations
 from chatbot.memory.situations.rows import TABLES, Situation, new_situation, plain_scope
+from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
 from chatbot.search.closer import look_closer
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
-from chatbot.store.embedders import Embedder
 from chatbot.store.vectors import matrix_of
 
 __all__ = ["Remembered", "SituationHealth", "SituationMemory", "Situations"]

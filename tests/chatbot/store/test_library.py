@@ -19,9 +19,9 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
+from chatbot.models.embedders import LOCAL_FINGERPRINTS
 from chatbot.settings import Settings
 from chatbot.store import database
-from chatbot.store.embedders import LOCAL_FINGERPRINTS
 from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import pack_terms

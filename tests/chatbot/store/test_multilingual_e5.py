@@ -22,11 +22,11 @@ from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.signals.scripts import own_threshold, reads_english_only
+from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.records import Answer, Notice
 from chatbot.search.finding import Find
 from chatbot.service import Chatbot
 from chatbot.settings import MULTILINGUAL, Settings
-from chatbot.store.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.store.encoder import EncoderSpec, Packed, graph_path, model_folder
 from chatbot.store.library import Upload
 from chatbot.store.likeness import as_minilms
@@ -237,19 +237,19 @@ def test_the_setting_chooses_it_and_contacts_nothing(tmp_path: Path) -> None:
 @needs_multilingual
 def test_it_is_built_ahead_by_its_name(root: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "models")}
-    command = [sys.executable, "-m", "chatbot.store.embedders", MULTILINGUAL]
+    command = [sys.executable, "-m", "chatbot.models.embedders", MULTILINGUAL]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"Embedded model: {graph_path(MULTILINGUAL_E5, tmp_path / 'models')}\n", "")
 
 
 def test_a_model_that_is_not_embedded_is_not_built(root: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "chatbot.store.embedders", "other"], cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "chatbot.models.embedders", "other"], cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "") and "no embedded model 'other'" in done.stderr
 
 
 def test_its_package_is_never_imported() -> None:
     spec: EncoderSpec = MULTILINGUAL_E5
-    code = f"import sys; from chatbot.store.embedders import make_embedder; print({spec.package!r} in sys.modules)"
+    code = f"import sys; from chatbot.models.embedders import make_embedder; print({spec.package!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -22,8 +22,8 @@ from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.store import Cases, Wanted
 from chatbot.memory.database import NAME, MemoryDatabase
+from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
-from chatbot.store.embedders import LocalEmbedder
 from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 

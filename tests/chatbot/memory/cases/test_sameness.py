@@ -9,8 +9,8 @@ import pytest
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import question_vectors
+from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
-from chatbot.store.embedders import LocalEmbedder
 
 SAME = """What is the maximum term of a municipal loan?|What is a municipal loan's maximum term?
 How much did the state spend on health in 2022?|What was the state's health spending in 2022?

@@ -19,10 +19,10 @@ from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.layer import SituationLayer, names
 from chatbot.memory.situations.rows import situation_key
 from chatbot.memory.situations.store import SituationMemory, Situations
+from chatbot.models.embedders import split_text
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Recall
 from chatbot.search.fusion import STRATEGIES
-from chatbot.store.embedders import split_text
 from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder
 

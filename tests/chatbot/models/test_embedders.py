@@ -23,9 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatbot.errors import ModelError
+from chatbot.models.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
 from chatbot.models.tokens import count_tokens
 from chatbot.settings import Settings
-from chatbot.store.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
 from chatbot.store.encoder import graph_path, model_folder
 from chatbot.store.minilm import MINILM
 from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
@@ -296,7 +296,7 @@ def test_the_settings_choose_the_local_model(cache: Path) -> None:
 
 
 def test_importing_loads_nothing_heavy() -> None:
-    code = "import sys, chatbot.store.embedders; print({'onnx', 'onnxruntime', 'openai', 'safetensors', 'tokenizers'} & set(sys.modules))"
+    code = "import sys, chatbot.models.embedders; print({'onnx', 'onnxruntime', 'openai', 'safetensors', 'tokenizers'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -373,7 +373,7 @@ def test_a_graph_of_another_builder_is_built_anew(cache: Path, local: LocalEmbed
 
 def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "models")}
-    command = [sys.executable, "-m", "chatbot.store.embedders"]
+    command = [sys.executable, "-m", "chatbot.models.embedders"]
     running = [subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate(timeout=60) for process in running]
     assert [process.returncode for process in running] == [0, 0], said
@@ -384,7 +384,7 @@ def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:
 def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "file")}
-    done = subprocess.run([sys.executable, "-m", "chatbot.store.embedders"], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "chatbot.models.embedders"], cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "FINPOLICY_MODEL_CACHE" in done.stderr
 
