@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.store.encoder import Packed
+from chatbot.models.onnx_encoder import Packed
 
 __all__ = ["FloatModel"]
 

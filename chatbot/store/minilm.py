@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chatbot.store.encoder import EncoderSpec
+from chatbot.models.onnx_encoder import EncoderSpec
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.store.encoder import DIMENSION, EncoderSpec, Packed
+from chatbot.models.onnx_encoder import DIMENSION, EncoderSpec, Packed
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
