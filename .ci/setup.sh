@@ -106,7 +106,7 @@ is_ready() {
     [ -x "$python" ] && [ -f "$venv/$1" ] && [ "$(cat "$venv/$1")" = "$2" ]
 }
 
-run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/store/minilm.py)
+run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
 multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/store/multilingual_e5.py)
