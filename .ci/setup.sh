@@ -109,7 +109,7 @@ is_ready() {
 run_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-model.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/minilm.py)
 signals_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signals.txt)
 signin_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-signin.txt)
-multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/store/multilingual_e5.py)
+multilingual_stamp=$(stamp_of requirements-multilingual.txt chatbot/models/embedders.py chatbot/models/onnx_encoder.py chatbot/models/multilingual_e5.py)
 dev_stamp=$(stamp_of requirements-setup.txt requirements.txt requirements-dev.txt requirements-dev-model.txt requirements-multilingual.txt)
 
 mkdir -p "$venv"

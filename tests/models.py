@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
+from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 
 __all__ = ["needs_multilingual"]
 

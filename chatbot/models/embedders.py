@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, ProjectError, UsageError
 from chatbot.models.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
 from chatbot.models.minilm import MINILM
+from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import DIMENSION, Encoder, EncoderSpec, graph_path
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 from chatbot.settings import MULTILINGUAL, Settings, load_settings
-from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from chatbot.errors import ModelError
 from chatbot.models.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
 from chatbot.models.minilm import MINILM
+from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import graph_path, model_folder
 from chatbot.models.tokens import count_tokens
 from chatbot.settings import Settings
-from chatbot.store.multilingual_e5 import MULTILINGUAL_E5
 from tests.embedding_server import EmbeddingServer, Fault, Rows
 from tests.fakes import HashEmbedder
 from tests.float_encoder import FloatModel
