@@ -24,6 +24,7 @@ from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of
 from chatbot.evidence.passages import orders_of
 from chatbot.fit import ANSWERS, fit_of
+from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
 from chatbot.search.fusion import embed_query, mean_vector
@@ -32,7 +33,6 @@ from chatbot.search.reach import is_about, known_terms, listed, opens_with, topi
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library
-from chatbot.store.likeness import EMBEDDED, as_minilms
 from ingestion.language.periods import without_periods
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import content_terms, terms

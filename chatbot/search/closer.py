@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
+from chatbot.models.cosine_scale import EMBEDDED
 from chatbot.models.embedders import Embedder
 from chatbot.search.fusion import MOST_AT_ONCE, LongQuery, QueryChunk
-from chatbot.store.likeness import EMBEDDED
 from ingestion.language.terms import content_terms
 
 __all__ = ["look_closer"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chatbot.models.cosine_scale import MULTILINGUAL, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.records import Hit, Understanding
 from chatbot.search.named import name_words, names_of, topic_of
@@ -14,7 +15,6 @@ from chatbot.search.newer import Listed
 from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.library import Library
-from chatbot.store.likeness import MULTILINGUAL, as_minilms
 from ingestion.language.language_detection import is_foreign
 from ingestion.language.terms import terms
 from ingestion.records import DocumentFacts

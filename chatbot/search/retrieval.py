@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import QuestionError, StoreError
+from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.newer import Listed, asks_for_older, newer_bonus
@@ -19,7 +20,6 @@ from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
 from chatbot.store.library import Library
-from chatbot.store.likeness import as_minilms
 from ingestion.language.measures import related_words
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS, PRIMARY_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.memory.cases.records import Case
-from chatbot.store.likeness import by_embedder
+from chatbot.models.cosine_scale import by_embedder
 from chatbot.store.vectors import Vectors
 
 __all__ = [

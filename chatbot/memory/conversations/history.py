@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from chatbot.memory.conversations.going_back import goes_back
 from chatbot.memory.conversations.store import Conversations, Said
+from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import Embedder
 from chatbot.records import Note, Recall
-from chatbot.store.likeness import as_minilms
 from chatbot.store.vectors import Vectors
 from ingestion.invisible_characters import one_line
 from ingestion.language.terms import content_terms, terms

@@ -12,7 +12,7 @@ from threading import Lock
 
 import Stemmer
 
-from chatbot.store.likeness import by_embedder
+from chatbot.models.cosine_scale import by_embedder
 from ingestion.language.terms import STOP_WORDS, terms
 
 __all__ = ["ASSET_MARK", "assets_in", "is_foreign", "keywords_of", "own_threshold", "reads_english_only", "script_of", "stems_of"]

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from chatbot.memory.layers import Opening
 from chatbot.memory.situations.store import Remembered, Situations
+from chatbot.models.cosine_scale import EMBEDDED, by_embedder
 from chatbot.records import Note, Recall
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
-from chatbot.store.likeness import EMBEDDED, by_embedder
 from ingestion.invisible_characters import one_line
 from ingestion.language.terms import content_terms, terms
 

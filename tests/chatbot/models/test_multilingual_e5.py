@@ -22,6 +22,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
 from chatbot.memory.cases.recall import thresholds_of
 from chatbot.memory.signals.scripts import own_threshold, reads_english_only
+from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import EncoderSpec, Packed, graph_path, model_folder
@@ -30,7 +31,6 @@ from chatbot.search.finding import Find
 from chatbot.service import Chatbot
 from chatbot.settings import MULTILINGUAL, Settings
 from chatbot.store.library import Upload
-from chatbot.store.likeness import as_minilms
 from tests.float_encoder import FloatModel
 from tests.models import needs_multilingual
 from tests.pdfs import make_pdf
