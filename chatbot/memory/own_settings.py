@@ -15,8 +15,8 @@ from chatbot.errors import ModelError, SettingsError, StoreError
 from chatbot.memory.database import MemoryDatabase, Tables, keep_latest
 from chatbot.models.chat import LLM, Reply, named_model
 from chatbot.models.endpoints import endpoint_url
-from chatbot.preferences import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 from chatbot.settings import Settings
+from chatbot.user_settings import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 
 __all__ = ["TABLES", "OwnModel", "OwnSettings"]
 

@@ -13,11 +13,11 @@ import streamlit as st
 from chatbot.errors import ProjectError
 from chatbot.models.endpoints import endpoint_host
 from chatbot.models.model_trial import Trial, try_model
-from chatbot.preferences import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
+from chatbot.user_settings import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 
 __all__ = ["draw_model", "forget_form", "is_in_the_open", "model_text"]
 

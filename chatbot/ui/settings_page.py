@@ -8,12 +8,12 @@ from functools import partial
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.preferences import PREFERENCES, Preference, Value, server_value
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.settings_model import draw_model, forget_form
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
+from chatbot.user_settings import PREFERENCES, Preference, Value, server_value
 
 __all__ = ["show", "shown_value"]
 

@@ -13,7 +13,6 @@ from streamlit import config
 from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest
 
-from chatbot.preferences import BY_NAME, PREFERENCES
 from chatbot.settings import Settings
 from chatbot.ui import exposure, shared, signing_in
 from chatbot.ui.guard import is_owner
@@ -21,6 +20,7 @@ from chatbot.ui.main import sent_lines
 from chatbot.ui.settings_model import is_in_the_open
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.signing_in import owner_of
+from chatbot.user_settings import BY_NAME, PREFERENCES
 from tests.pages import open_house, shown, visit
 from tests.provider import Mute, Page, Provider
 

@@ -13,8 +13,8 @@ from chatbot.errors import ModelError, ProjectError, SettingsError
 from chatbot.models import endpoints
 from chatbot.models.chat import OpenAIModel
 from chatbot.models.endpoints import check_endpoint
-from chatbot.preferences import BY_NAME, PREFERENCES, applied, check_key, check_model, check_value, in_own_words, server_value
 from chatbot.settings import Settings, load_settings
+from chatbot.user_settings import BY_NAME, PREFERENCES, applied, check_key, check_model, check_value, in_own_words, server_value
 from tests.provider import Provider, Refuse
 
 SERVER = Settings(chat_model="servers", base_url="https://model.example/v1", api_key="sk-server")
