@@ -26,11 +26,11 @@ from chatbot.memory.conversations.store import PRIVATE, Conversations
 from chatbot.memory.database import open_memories
 from chatbot.memory.earlier import take_over
 from chatbot.memory.layers import MemoryLayer, Opening, open_layers
-from chatbot.memory.own_settings import OwnSettings
 from chatbot.memory.remembering import Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
 from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.user_settings_store import OwnSettings
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatbot.asking.model_limits import ModelLimits
-from chatbot.memory.own_settings import OwnModel, OwnSettings
+from chatbot.memory.user_settings_store import OwnModel, OwnSettings
 from chatbot.models.chat import LLM, make_model
 from chatbot.search.reranking import make_reranking_model
 from chatbot.search.rewriting import make_rewriting_model

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from chatbot.errors import StoreError
-from chatbot.memory import own_settings
+from chatbot.memory import user_settings_store
 from chatbot.memory.cases import shelf as cases
 from chatbot.memory.cases.importing import cut_lines
 from chatbot.memory.cases.records import Case, read_case
@@ -39,7 +39,7 @@ VECTOR_KEY, KEY_BYTES = b"1\0", 16
 FILES = {
     "conversations.sqlite3": (conversations.TABLES, ("conversation", "exchange", "detail", "source", "summary")),
     "situations/situations.sqlite3": (situations.TABLES, ("situation", "advice")),
-    "preferences.sqlite3": (own_settings.TABLES, ("preference",)),
+    "preferences.sqlite3": (user_settings_store.TABLES, ("preference",)),
 }
 # What stands for a column that the first version did not have and that may not be empty.
 INSTEAD = {"changed_at": "coalesce((select max(at) from exchange where conversation = id), begun_at)"}

@@ -19,9 +19,9 @@ from chatbot.memory.cases.store import SHARED, Cases, hidden
 from chatbot.memory.conversations.store import TABLES, Conversations, Summary
 from chatbot.memory.database import NAME, MemoryDatabase
 from chatbot.memory.earlier import take_over
-from chatbot.memory.own_settings import OwnSettings
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.situations.store import SituationMemory, Situations
+from chatbot.memory.user_settings_store import OwnSettings
 from chatbot.records import Answer, Exchange
 from chatbot.settings import Settings
 from tests.fakes import HashEmbedder
