@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
-from chatbot.store.adding import NO_VECTORS, NOT_COMPLETE, AddResult, Taken, Upload, different_files, failed_upload
 from chatbot.store.catalog import Version
 from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
+from chatbot.store.version_building import NO_VECTORS, NOT_COMPLETE, AddResult, Taken, Upload, different_files, failed_upload
 from ingestion.chunks import prepare
 from ingestion.document import TABLES
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from chatbot.errors import CancelledError, DocumentError, NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import Settings
-from chatbot.store.adding import NO_VECTORS, Adding, AddResult, Taken, Upload
 from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.copies import Copies
 from chatbot.store.embedding import EarlyVectors, make_vectors
@@ -30,6 +29,7 @@ from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.names import known_as
 from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
+from chatbot.store.version_building import NO_VECTORS, Adding, AddResult, Taken, Upload
 from ingestion.document import TABLES
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period

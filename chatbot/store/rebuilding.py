@@ -10,11 +10,11 @@ from pathlib import Path
 from chatbot.errors import EncryptedError, ProjectError, StoreError
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import Settings
-from chatbot.store.adding import AddResult
 from chatbot.store.catalog import Catalog
 from chatbot.store.database import NewerStoreError
 from chatbot.store.library import Library
 from chatbot.store.lock import StoreLock
+from chatbot.store.version_building import AddResult
 
 __all__ = ["rebuild"]
 

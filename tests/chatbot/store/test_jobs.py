@@ -18,11 +18,11 @@ from chatbot.errors import CancelledError, DocumentError, EncryptedError, ModelE
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store import jobs as jobs_module
-from chatbot.store.adding import AddResult, Taken, Upload
 from chatbot.store.catalog import Version
 from chatbot.store.jobs import Additions, Job, NewFile
 from chatbot.store.library import Library
 from chatbot.store.names import display_name
+from chatbot.store.version_building import AddResult, Taken, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import read_now
