@@ -21,8 +21,8 @@ from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import Settings
 from chatbot.store import rebuilding
 from chatbot.store.catalog import Catalog
-from chatbot.store.copies import Copies
 from chatbot.store.indexing import Indexes
+from chatbot.store.kept_copies import Copies
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library
 from chatbot.store.vectors import ChromaIndex

@@ -21,8 +21,8 @@ from benchmarks.crash_files import File, make_files
 from benchmarks.crash_process import STEPS
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.copies import Copies, KeptName
 from chatbot.store.doctor import examine
+from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatbot.store.copies import Copies
+from chatbot.store.kept_copies import Copies
 from ingestion.reading.formats import is_document
 
 __all__ = ["Found", "find_documents", "is_digest"]

@@ -20,9 +20,9 @@ from chatbot.errors import CancelledError, DocumentError, NotFoundError, Project
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, StoredPage, Version
-from chatbot.store.copies import Copies
 from chatbot.store.embedding import EarlyVectors, make_vectors
 from chatbot.store.indexing import Indexes
+from chatbot.store.kept_copies import Copies
 from chatbot.store.lexicon import DocumentTerms, unpack_terms
 from chatbot.store.lock import StoreLock
 from chatbot.store.lying import BROKEN_OFF, Lying, note_copies_of, unread

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
-from chatbot.store.copies import is_copy
+from chatbot.store.kept_copies import is_copy
 from chatbot.store.names import free_name, known_as
 from ingestion.reading.formats import is_named_like_a_document
 

@@ -13,8 +13,8 @@ from typing import BinaryIO
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.contents import StoredPage
-from chatbot.store.copies import Copies, KeptName
 from chatbot.store.indexing import Indexes
+from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.names import display_name
 from ingestion.chunks import chunk_pages

@@ -29,8 +29,8 @@ from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store import doctor
 from chatbot.store.catalog import Catalog
-from chatbot.store.copies import Copies
 from chatbot.store.jobs import Additions, NewFile
+from chatbot.store.kept_copies import Copies
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from chatbot.settings import Settings
-from chatbot.store.copies import Copies
 from chatbot.store.doctor import Finding, examine
+from chatbot.store.kept_copies import Copies
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from tests.fakes import HashEmbedder
