@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chatbot.errors import ProjectError, StoreError
-from chatbot.store.damage import IndexDamagedError
+from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.library import Library
 from chatbot.store.reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 

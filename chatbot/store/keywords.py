@@ -11,7 +11,7 @@ from typing import Any
 
 import tantivy
 
-from chatbot.store.damage import REPAIR, IndexDamagedError, explained, explaining
+from chatbot.store.index_errors import REPAIR, IndexDamagedError, explained, explaining
 
 __all__ = ["KeywordIndex"]
 

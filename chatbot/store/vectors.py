@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chatbot.errors import StoreError
 from chatbot.store.chroma import Collection, Engine, Record, Scalar, blank, written_at
-from chatbot.store.damage import REPAIR, IndexDamagedError, explaining
+from chatbot.store.index_errors import REPAIR, IndexDamagedError, explaining
 
 __all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Passage", "Vectors", "matrix_of"]
 
