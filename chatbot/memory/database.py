@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
-from chatbot.store.database import Database, NewerStoreError
+from chatbot.store.sqlite_file import Database, NewerStoreError
 
 __all__ = ["EARLIER", "NAME", "DamagedError", "MemoryDatabase", "Tables", "keep_latest", "open_memories", "set_aside"]
 

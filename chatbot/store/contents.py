@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import Any
 
-from chatbot.store.database import Database
+from chatbot.store.sqlite_file import Database
 from ingestion.document import Reading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatbot.store.database import Database
+from chatbot.store.sqlite_file import Database
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_from", "correction_to"]

@@ -11,9 +11,9 @@ from chatbot.errors import EncryptedError, ProjectError, StoreError
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import NewerStoreError
 from chatbot.store.library import Library
 from chatbot.store.lock import StoreLock
+from chatbot.store.sqlite_file import NewerStoreError
 from chatbot.store.version_building import AddResult
 
 __all__ = ["rebuild"]

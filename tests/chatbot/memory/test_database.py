@@ -11,7 +11,7 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.memory.database import NAME, MemoryDatabase, Tables, open_memories
-from chatbot.store.database import NewerStoreError
+from chatbot.store.sqlite_file import NewerStoreError
 
 FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
 SECOND = Tables("notes", (*FIRST.steps, "alter table note add column at real not null default 5.0;\n"))

@@ -12,7 +12,7 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import Database
+from chatbot.store.sqlite_file import Database
 
 COUNTING = "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select count(*) from counted"
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.models.embedders import LOCAL_FINGERPRINTS
 from chatbot.settings import Settings
-from chatbot.store import database
+from chatbot.store import sqlite_file
 from chatbot.store.indexing import Indexes
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.lexicon import pack_terms
@@ -364,10 +364,10 @@ def holding(word: bytes, folder: Path) -> list[str]:
 def letters_in_chroma(word: str, library: Library) -> int:
     """How many rows Chroma's own index of letters still has for a word, whether their text is there or not."""
     library.indexes.vectors.close()
-    with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as database:
-        database.execute("create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)")
+    with closing(sqlite3.connect(library.folder / "vectors" / "chroma.sqlite3")) as sqlite_file:
+        sqlite_file.execute("create virtual table temp.terms using fts5vocab(main, embedding_fulltext_search, row)")
         trigrams = {word[at : at + 3] for at in range(len(word) - 2)}
-        return sum(database.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0] for trigram in trigrams)
+        return sum(sqlite_file.execute("select count(*) from temp.terms where term = ?", (trigram,)).fetchone()[0] for trigram in trigrams)
 
 
 def test_what_was_purged_stands_in_no_file_of_the_store(library: Library, tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_a_purge_that_another_program_holds_up_says_so_and_is_done_later(library
     add(library, Upload(make_pdf(tmp_path / "Rules.pdf", ["The xylozygomorphic clause is three per cent."])))
     library.catalog.close()
     library.close()
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.1)
     again = Library(Settings(home=tmp_path / "home"), HashEmbedder())
     with closing(sqlite3.connect(again.folder / "catalog.sqlite3", isolation_level=None)) as other:
         other.execute("begin")
