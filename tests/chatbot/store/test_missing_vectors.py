@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError
 from chatbot.settings import Settings
 from chatbot.store.catalog import SCHEMA_VERSION, Catalog
-from chatbot.store.embedding import EARLY_BATCH, EMBED_BATCH, FIRST_BATCH, EarlyVectors, make_vectors
 from chatbot.store.library import Library, Upload
+from chatbot.store.missing_vectors import EARLY_BATCH, EMBED_BATCH, FIRST_BATCH, EarlyVectors, make_vectors
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now, read_now
