@@ -30,8 +30,8 @@ from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.search.rewrite import standalone_query
 from chatbot.search.rewriting import Rewritten, rewrite
-from chatbot.store.holdings import index_mark
 from chatbot.store.library import Library
+from chatbot.store.scope_fingerprint import index_mark
 
 __all__ = ["Asker"]
 

@@ -17,7 +17,7 @@ from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
 from chatbot.records import Answer, Hit, Understanding
 from chatbot.service import Chatbot
-from chatbot.store.holdings import mark_of
+from chatbot.store.scope_fingerprint import mark_of
 from ingestion.reading.reader import Reader
 
 __all__ = ["Occasion", "audit_file", "audit_kept", "file_name"]

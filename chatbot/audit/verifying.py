@@ -19,7 +19,7 @@ from chatbot.audit.reading import AuditFile
 from chatbot.audit.record import WITH_BASIS, Check, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
-from chatbot.store.holdings import mark_of
+from chatbot.store.scope_fingerprint import mark_of
 from ingestion.document import Circumstances, Reading, read_document
 from ingestion.invisible_characters import label_line
 from ingestion.reading.reader import Reader
