@@ -37,7 +37,7 @@ from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, S
 from chatbot.search.finding import Find, Finder
 from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
-from chatbot.store.jobs import add_files
+from chatbot.store.addition_queue import add_files
 from chatbot.store.library import AddResult, Library, Upload
 from chatbot.store.names import known_as
 from ingestion.pages.highlights import locate_quote

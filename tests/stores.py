@@ -10,7 +10,7 @@ from typing import Any
 
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.jobs import add_files
+from chatbot.store.addition_queue import add_files
 from chatbot.store.library import AddResult, Library, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

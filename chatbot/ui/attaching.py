@@ -10,7 +10,7 @@ from io import BytesIO
 
 from chatbot.errors import DocumentError
 from chatbot.records import Stage
-from chatbot.store.jobs import Additions, Job, NewFile
+from chatbot.store.addition_queue import Additions, Job, NewFile
 from chatbot.store.library import Library
 from chatbot.store.names import display_name, free_name
 

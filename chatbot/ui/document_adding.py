@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from chatbot.store.jobs import NewFile
+from chatbot.store.addition_queue import NewFile
 from chatbot.store.names import free_name
 from chatbot.ui import document_session, uploads
 from chatbot.ui.dropped import Dropped, Planned, plan

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from chatbot.store.jobs import Job
+from chatbot.store.addition_queue import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, plain_markdown, short, spoken

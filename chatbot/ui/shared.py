@@ -15,7 +15,7 @@ from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
     from chatbot.service import Chatbot
-    from chatbot.store.jobs import Additions
+    from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
     from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
@@ -111,7 +111,7 @@ class Opening:
 
 def _open_house(settings: Settings) -> House:
     from chatbot.service import Chatbot
-    from chatbot.store.jobs import Additions
+    from chatbot.store.addition_queue import Additions
     from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.downloads import Downloads
@@ -134,7 +134,7 @@ def _open_house(settings: Settings) -> House:
 
 def pick_up(library: Library, additions: Additions) -> None:
     """Queue what people copied into the folder of documents. Nobody waits for it: large folders take a while to look through."""
-    from chatbot.store.jobs import NewFile
+    from chatbot.store.addition_queue import NewFile
 
     try:
         for one in library.unread(wait=True):

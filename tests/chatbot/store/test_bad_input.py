@@ -28,8 +28,8 @@ from chatbot.cli import main
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store import doctor
+from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.catalog import Catalog
-from chatbot.store.jobs import Additions, NewFile
 from chatbot.store.kept_copies import Copies
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library, Upload

@@ -16,8 +16,8 @@ from chatbot.cli import main
 from chatbot.records import Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
+from chatbot.store.addition_queue import Additions
 from chatbot.store.doctor import examine
-from chatbot.store.jobs import Additions
 from chatbot.store.library import Upload
 from tests.disks import fill, small_disk
 from tests.fakes import HashEmbedder

@@ -249,7 +249,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from chatbot.settings import Settings
-from chatbot.store.jobs import add_files
+from chatbot.store.addition_queue import add_files
 from chatbot.store.library import Library, Upload
 from tests.fakes import HashEmbedder
 library = Library(Settings(home=Path(sys.argv[1])), HashEmbedder())

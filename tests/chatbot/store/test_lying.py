@@ -15,7 +15,7 @@ from chatbot import service
 from chatbot.cli import main
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.jobs import Additions
+from chatbot.store.addition_queue import Additions
 from chatbot.store.lying import lying
 from chatbot.ui.shared import pick_up
 from tests.disks import small_disk

@@ -10,8 +10,8 @@ import pytest
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.settings import Settings
+from chatbot.store.addition_queue import Additions, Job
 from chatbot.store.doctor import glance
-from chatbot.store.jobs import Additions, Job
 from chatbot.store.library import Library, Upload
 from chatbot.store.pace import Progress, all_left, share_done
 from chatbot.store.space import document_space, store_space

@@ -14,7 +14,7 @@ from chatbot.errors import CancelledError, DocumentError, StoreError
 from chatbot.records import Answer, Event, Notice, Stage
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.jobs import add_files
+from chatbot.store.addition_queue import add_files
 from chatbot.store.keywords import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild

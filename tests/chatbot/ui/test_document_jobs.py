@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.store.jobs import Job
+from chatbot.store.addition_queue import Job
 from chatbot.store.library import AddResult
 from chatbot.ui.document_jobs import ended_text, left_text, phase_text
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.records import DocumentRow
-from chatbot.store.jobs import Job, NewFile
+from chatbot.store.addition_queue import Job, NewFile
 from chatbot.store.space import Space
 from chatbot.ui import shared
 from chatbot.ui.document_address import page_number

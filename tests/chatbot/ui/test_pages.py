@@ -15,7 +15,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from chatbot.records import Citation, Stage
 from chatbot.settings import Settings
-from chatbot.store.jobs import NewFile
+from chatbot.store.addition_queue import NewFile
 from chatbot.store.lock import StoreLock
 from chatbot.store.names import free_name
 from chatbot.ui import shared

@@ -17,9 +17,9 @@ import pytest
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ModelError, ProjectError
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store import jobs as jobs_module
+from chatbot.store import addition_queue as jobs_module
+from chatbot.store.addition_queue import Additions, Job, NewFile
 from chatbot.store.catalog import Version
-from chatbot.store.jobs import Additions, Job, NewFile
 from chatbot.store.library import Library
 from chatbot.store.names import display_name
 from chatbot.store.version_building import AddResult, Taken, Upload
@@ -369,7 +369,7 @@ def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Ope
 def test_time_left_is_told_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     task = jobs_module._Task(Job(1, "a.pdf", "waiting"))
     clock = iter([100.0, 100.5, 104.0])
-    monkeypatch.setattr("chatbot.store.jobs.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("chatbot.store.addition_queue.time.monotonic", lambda: next(clock))
     task.advance("ocr", 0, 40)
     task.advance("ocr", 1, 40)
     assert task.job.seconds_left is None
