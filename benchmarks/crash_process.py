@@ -23,7 +23,7 @@ from chatbot.store import rebuilding
 from chatbot.store.catalog import Catalog
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library
 from chatbot.store.vectors import ChromaIndex
 from ingestion.reading.reader import Reader

@@ -23,7 +23,7 @@ from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.doctor import examine
 from chatbot.store.kept_copies import Copies, KeptName
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from chatbot.store.vectors import ChromaIndex

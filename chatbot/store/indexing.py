@@ -16,7 +16,7 @@ from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
 from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.lexicon import lexicon_of, terms_of
 from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage
 from ingestion.language.terms import terms_version

@@ -31,7 +31,7 @@ from chatbot.store import doctor
 from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.catalog import Catalog
 from chatbot.store.kept_copies import Copies
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock
 from chatbot.store.names import LONGEST_NAME

@@ -23,7 +23,7 @@ from chatbot.models.embedders import LOCAL_FINGERPRINTS
 from chatbot.settings import Settings
 from chatbot.store import sqlite_file
 from chatbot.store.indexing import Indexes
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.lexicon import pack_terms
 from chatbot.store.library import Library, Upload
 from ingestion.language.terms import terms

@@ -15,7 +15,7 @@ from chatbot.records import Answer, Event, Notice, Stage
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
 from ingestion.document import IMAGES, TABLES, Circumstances, read_document, read_text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatbot.store.keywords import KeywordIndex
+from chatbot.store.keyword_index import KeywordIndex
 
 
 @pytest.fixture
