@@ -37,7 +37,7 @@ from chatbot.memory.compression.messages import texts_to_embed  # noqa: E402
 from chatbot.models.embedders import LocalEmbedder  # noqa: E402
 from chatbot.models.tokens import count_tokens  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
-from chatbot.store.lexicon import K1, B, inverse_frequency  # noqa: E402
+from chatbot.store.term_scores import K1, B, inverse_frequency  # noqa: E402
 from ingestion.language.terms import content_terms, terms  # noqa: E402
 
 __all__ = ["Talk", "bm25", "fill", "load_talks", "report", "share_of"]

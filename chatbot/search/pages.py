@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.store.lexicon import BESIDE, LABEL, Rows
+from chatbot.store.term_scores import BESIDE, LABEL, Rows
 
 __all__ = ["BEST_COSINE", "WEIGHTS", "WORST_COSINE", "Evidence", "PageScores", "Weights", "measure_rows", "rows_about", "score_pages"]
 

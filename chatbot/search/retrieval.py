@@ -18,8 +18,8 @@ from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure
 from chatbot.search.questions import measures_of, operands_of, terms_of, understand
 from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
-from chatbot.store.lexicon import K1, Lexicon, inverse_frequency
 from chatbot.store.library import Library
+from chatbot.store.term_scores import K1, Lexicon, inverse_frequency
 from ingestion.language.measures import related_words
 from ingestion.language.terms import content_terms
 from ingestion.pages.kinds import CONTENTS, INDEX_OF_STATEMENTS, PRIMARY_STATEMENTS, RISK_FACTORS_OR_BOILERPLATE

@@ -17,7 +17,7 @@ from chatbot.models.embedders import Embedder
 from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
 from chatbot.store.keyword_index import KeywordIndex
-from chatbot.store.lexicon import lexicon_of, terms_of
+from chatbot.store.term_scores import lexicon_of, terms_of
 from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage
 from ingestion.language.terms import terms_version
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.store.lexicon import K1, B, inverse_frequency
+from chatbot.store.term_scores import K1, B, inverse_frequency
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.scales import SCALE_WORD
 from ingestion.language.terms import content_terms, terms

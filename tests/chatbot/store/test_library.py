@@ -24,8 +24,8 @@ from chatbot.settings import Settings
 from chatbot.store import sqlite_file
 from chatbot.store.indexing import Indexes
 from chatbot.store.keyword_index import KeywordIndex
-from chatbot.store.lexicon import pack_terms
 from chatbot.store.library import Library, Upload
+from chatbot.store.term_scores import pack_terms
 from ingestion.language.terms import terms
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from chatbot.store.lexicon import BESIDE, CAPTION, K1, LABEL, B, RowTerms, inverse_frequency, pack_terms, unpack_terms
+from chatbot.store.term_scores import BESIDE, CAPTION, K1, LABEL, B, RowTerms, inverse_frequency, pack_terms, unpack_terms
 
 CHUNKS = [["debt", "rule", "debt"], ["revenue"], []]
 
