@@ -16,7 +16,7 @@ from chatbot.cli import main
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions
-from chatbot.store.lying import lying
+from chatbot.store.documents_folder import lying
 from chatbot.ui.shared import pick_up
 from tests.disks import small_disk
 from tests.fakes import HashEmbedder
