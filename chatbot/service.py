@@ -38,8 +38,8 @@ from chatbot.search.finding import Find, Finder
 from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
+from chatbot.store.document_names import known_as
 from chatbot.store.library import AddResult, Library, Upload
-from chatbot.store.names import known_as
 from ingestion.pages.highlights import locate_quote
 from ingestion.reading.reader_pool import Readers
 from ingestion.records import PageReport, Rect

@@ -17,7 +17,7 @@ from chatbot.cli.exits import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, progress_bars
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings
-from chatbot.store.names import known_as, listed
+from chatbot.store.document_names import known_as, listed
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from chatbot.records import Notice
+from chatbot.store.document_names import listed
 from chatbot.store.library import Library
-from chatbot.store.names import listed
 from ingestion.document import TABLES
 
 __all__ = ["without_vectors", "yet_to_come"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
+from chatbot.store.document_names import free_name, known_as
 from chatbot.store.kept_copies import is_copy
-from chatbot.store.names import free_name, known_as
 from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["BROKEN_OFF", "Lying", "lying", "note_copies_of", "unread"]

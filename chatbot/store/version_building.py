@@ -13,9 +13,9 @@ from typing import BinaryIO
 from chatbot.errors import CancelledError, DocumentError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Catalog, Version, Waiting
 from chatbot.store.contents import StoredPage
+from chatbot.store.document_names import display_name
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies, KeptName
-from chatbot.store.names import display_name
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
 from ingestion.document import IMAGES, TABLES, Circumstances, Reading, read_document, read_text

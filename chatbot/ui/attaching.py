@@ -11,8 +11,8 @@ from io import BytesIO
 from chatbot.errors import DocumentError
 from chatbot.records import Stage
 from chatbot.store.addition_queue import Additions, Job, NewFile
+from chatbot.store.document_names import display_name, free_name
 from chatbot.store.library import Library
-from chatbot.store.names import display_name, free_name
 
 __all__ = ["Attached", "attach"]
 

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from chatbot.store.addition_queue import NewFile
-from chatbot.store.names import free_name
+from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, uploads
 from chatbot.ui.dropped import Dropped, Planned, plan
 from chatbot.ui.shared import House

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from chatbot.errors import ProjectError
-from chatbot.store.names import display_name, free_name
+from chatbot.store.document_names import display_name, free_name
 from ingestion.reading.formats import is_named_like_a_document
 
 __all__ = ["Dropped", "Planned", "plan"]

@@ -9,7 +9,7 @@ from chatbot.answer.citing.keys import KEY, KEYS_IN_BRACKETS, escape_keys
 from chatbot.errors import DocumentError, SettingsError
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 from chatbot.settings import ENVIRONMENT, load_settings
-from chatbot.store.names import display_name, free_name, known_as
+from chatbot.store.document_names import display_name, free_name, known_as
 from chatbot.ui.text import plain_markdown, short, spoken
 
 TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"]), max_size=10).map("".join)

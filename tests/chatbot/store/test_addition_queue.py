@@ -20,8 +20,8 @@ from chatbot.settings import Settings
 from chatbot.store import addition_queue as jobs_module
 from chatbot.store.addition_queue import Additions, Job, NewFile
 from chatbot.store.catalog import Version
+from chatbot.store.document_names import display_name
 from chatbot.store.library import Library
-from chatbot.store.names import display_name
 from chatbot.store.version_building import AddResult, Taken, Upload
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

@@ -30,11 +30,11 @@ from chatbot.settings import Settings
 from chatbot.store import doctor
 from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.catalog import Catalog
+from chatbot.store.document_names import LONGEST_NAME
 from chatbot.store.kept_copies import Copies
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock
-from chatbot.store.names import LONGEST_NAME
 from chatbot.store.vectors import ChromaIndex
 from ingestion.reading.reader import Reader
 from tests.disks import fill, small_disk

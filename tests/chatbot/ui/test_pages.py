@@ -16,8 +16,8 @@ from streamlit.testing.v1.element_tree import Button
 from chatbot.records import Citation, Stage
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import NewFile
+from chatbot.store.document_names import free_name
 from chatbot.store.lock import StoreLock
-from chatbot.store.names import free_name
 from chatbot.ui import shared
 from chatbot.ui.answers import ocr_remarks
 from chatbot.ui.chat import stage_html
