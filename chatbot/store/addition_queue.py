@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
 from chatbot.store.catalog import Version
-from chatbot.store.pace import TELLING_SECONDS, Progress, all_left
+from chatbot.store.progress_rate import TELLING_SECONDS, Progress, all_left
 from chatbot.store.version_building import NO_VECTORS, NOT_COMPLETE, AddResult, Taken, Upload, different_files, failed_upload
 from ingestion.chunks import prepare
 from ingestion.document import TABLES

@@ -13,7 +13,7 @@ from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions, Job
 from chatbot.store.doctor import glance
 from chatbot.store.library import Library, Upload
-from chatbot.store.pace import Progress, all_left, share_done
+from chatbot.store.progress_rate import Progress, all_left, share_done
 from chatbot.store.space import document_space, store_space
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
