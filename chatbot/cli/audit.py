@@ -14,7 +14,7 @@ from chatbot.cli.output import emit
 from chatbot.errors import UsageError
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
-from chatbot.store.private import give_to_the_user
+from chatbot.store.file_permissions import give_to_the_user
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from chatbot.errors import StoreError
-from chatbot.store.private import make_private, mend_folder
+from chatbot.store.file_permissions import make_private, mend_folder
 
 __all__ = ["StoreLock"]
 
