@@ -25,7 +25,7 @@ from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_a
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import rows as situations
 from chatbot.models.embedders import Embedder
-from chatbot.store.reserve import is_full
+from chatbot.store.disk_reserve import is_full
 
 __all__ = ["take_over", "take_over_conversations"]
 

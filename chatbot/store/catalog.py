@@ -13,7 +13,7 @@ from typing import Any
 from chatbot.records import DocumentRow
 from chatbot.store.contents import CONTENTS_SCHEMA, FORGET_DRAFTS, INCOMPLETE_SCHEMA, KEY_SCHEMA, OF_A_VERSION, Contents, StoredChunk, StoredPage
 from chatbot.store.corrections import CORRECTION_SCHEMA, PERIOD, STATUS, Corrections
-from chatbot.store.reserve import LITTLE_SPACE, free_bytes
+from chatbot.store.disk_reserve import LITTLE_SPACE, free_bytes
 from ingestion.invisible_characters import title_line
 from ingestion.records import NO_FACTS, DocumentFacts
 

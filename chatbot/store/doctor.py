@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chatbot.errors import ProjectError, StoreError
+from chatbot.store.disk_reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 from chatbot.store.index_errors import IndexDamagedError
 from chatbot.store.library import Library
-from chatbot.store.reserve import MAKE_ROOM, RESERVE_BYTES, free_bytes, is_full
 
 __all__ = ["LITTLE_SPACE", "Finding", "examine", "glance"]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chatbot.errors import StoreError
-from chatbot.store.reserve import disk_is_full, is_full
+from chatbot.store.disk_reserve import disk_is_full, is_full
 
 __all__ = ["REPAIR", "IndexDamagedError", "explained", "explaining"]
 

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from chatbot.errors import DocumentError, StoreError
 from chatbot.store.corrections import correction_from, correction_to
+from chatbot.store.disk_reserve import FULL, disk_is_full
 from chatbot.store.file_permissions import mend_files
-from chatbot.store.reserve import FULL, disk_is_full
 from ingestion.records import DocumentFacts
 
 __all__ = ["Copies", "KeptName", "is_copy"]

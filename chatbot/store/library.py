@@ -20,13 +20,13 @@ from chatbot.errors import CancelledError, DocumentError, NotFoundError, Project
 from chatbot.models.embedders import LOCAL_FINGERPRINTS, Embedder
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, StoredPage, Version
+from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, Lying, note_copies_of, unread
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies
 from chatbot.store.lock import StoreLock
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
-from chatbot.store.reserve import Reserve, is_full
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
 from chatbot.store.version_building import NO_VECTORS, Adding, AddResult, Taken, Upload

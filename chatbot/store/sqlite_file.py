@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 from chatbot.errors import StoreError
-from chatbot.store.reserve import disk_is_full, is_full
+from chatbot.store.disk_reserve import disk_is_full, is_full
 
 __all__ = ["Database", "EarlierStoreError", "NewerStoreError"]
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from chatbot.errors import ProjectError
 from chatbot.memory.import_files import ImportedLines, Progress
-from chatbot.store.reserve import FULL, disk_is_full
+from chatbot.store.disk_reserve import FULL, disk_is_full
 
 __all__ = ["FileImport", "Wording", "outcome_lines"]
 
