@@ -6,7 +6,7 @@ import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.store.catalog import Version
-from chatbot.store.space import document_space
+from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, panel
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text

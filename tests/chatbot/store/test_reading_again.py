@@ -11,10 +11,10 @@ import pytest
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions, Job
+from chatbot.store.disk_usage import document_space, store_space
 from chatbot.store.doctor import glance
 from chatbot.store.library import Library, Upload
 from chatbot.store.progress_rate import Progress, all_left, share_done
-from chatbot.store.space import document_space, store_space
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now

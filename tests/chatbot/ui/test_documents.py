@@ -13,7 +13,7 @@ import pytest
 
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import Job, NewFile
-from chatbot.store.space import Space
+from chatbot.store.disk_usage import Space
 from chatbot.ui import shared
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_details import said_of
