@@ -25,7 +25,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library
-from chatbot.store.vectors import ChromaIndex
+from chatbot.store.vector_index import ChromaIndex
 from ingestion.reading.reader import Reader
 from ingestion.records import Page, Rect
 

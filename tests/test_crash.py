@@ -26,7 +26,7 @@ from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.rebuilding import rebuild
-from chatbot.store.vectors import ChromaIndex
+from chatbot.store.vector_index import ChromaIndex
 from ingestion.records import Page
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf

@@ -18,7 +18,7 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.term_scores import lexicon_of, terms_of
-from chatbot.store.vectors import ChromaIndex, IndexDamagedError, Passage
+from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, Passage
 from ingestion.language.terms import terms_version
 
 __all__ = ["Indexes"]

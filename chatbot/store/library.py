@@ -28,7 +28,7 @@ from chatbot.store.kept_copies import Copies
 from chatbot.store.lock import StoreLock
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
-from chatbot.store.vectors import LeastRecentlyUsed, Matrix, matrix_of
+from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
 from chatbot.store.version_building import NO_VECTORS, Adding, AddResult, Taken, Upload
 from ingestion.document import TABLES
 from ingestion.invisible_characters import visible

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chatbot.memory.cases.records import Case
 from chatbot.models.cosine_scale import by_embedder
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 
 __all__ = [
     "PAGE_BOUND",

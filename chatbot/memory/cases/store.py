@@ -26,7 +26,7 @@ from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
 from chatbot.models.embedders import Embedder
 from chatbot.records import Answer
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 
 __all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "hidden", "is_sound"]
 

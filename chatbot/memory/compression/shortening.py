@@ -15,7 +15,7 @@ from chatbot.memory.conversations.store import Said
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 
 __all__ = ["Long", "Shortened", "fit_exchanges", "shorten"]
 

@@ -16,7 +16,7 @@ from chatbot.memory.conversations.store import Conversations, Said
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import Embedder
 from chatbot.records import Note, Recall
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 from ingestion.invisible_characters import one_line
 from ingestion.language.terms import content_terms, terms
 

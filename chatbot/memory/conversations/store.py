@@ -17,7 +17,7 @@ from chatbot.memory.conversations.answer_records import cited_text, pack_answer,
 from chatbot.memory.database import MemoryDatabase, Tables
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Exchange
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 
 __all__ = ["KEPT_DAYS", "PRIVATE", "TABLES", "WINDOW", "ConversationRow", "Conversations", "Said", "Summary"]
 

@@ -15,7 +15,7 @@ from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, Signal
 from chatbot.memory.signals.scripts import keywords_of
 from chatbot.memory.signals.sources import news_hash
 from chatbot.models.tokens import encodable
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 
 __all__ = [
     "Search",

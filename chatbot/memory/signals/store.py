@@ -36,7 +36,7 @@ from chatbot.memory.signals.tables import (
 from chatbot.memory.signals.templates import load_templates
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
-from chatbot.store.vectors import Vectors
+from chatbot.store.vector_index import Vectors
 
 __all__ = ["Signals"]
 

@@ -24,7 +24,7 @@ from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
 from chatbot.search.closer import look_closer
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
-from chatbot.store.vectors import matrix_of
+from chatbot.store.vector_index import matrix_of
 
 __all__ = ["Remembered", "SituationHealth", "SituationMemory", "Situations"]
 

@@ -35,7 +35,7 @@ from chatbot.store.kept_copies import Copies
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library, Upload
 from chatbot.store.lock import StoreLock
-from chatbot.store.vectors import ChromaIndex
+from chatbot.store.vector_index import ChromaIndex
 from ingestion.reading.reader import Reader
 from tests.disks import fill, small_disk
 from tests.fakes import HashEmbedder

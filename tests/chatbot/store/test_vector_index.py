@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.store.vectors import ChromaIndex, LeastRecentlyUsed, Passage, Vectors, matrix_of
+from chatbot.store.vector_index import ChromaIndex, LeastRecentlyUsed, Passage, Vectors, matrix_of
 from tests.stores import open_chroma
 
 X, Y, XY = (np.array(row, np.float32) for row in ([1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]))
