@@ -43,8 +43,8 @@ from chatbot.memory.cases.store import Cases, Documents, Wanted  # noqa: E402
 from chatbot.memory.database import MemoryDatabase  # noqa: E402
 from chatbot.memory.situations.store import Situations  # noqa: E402
 from chatbot.models.embedders import Embedder, LocalEmbedder  # noqa: E402
-from chatbot.search.closer import look_closer  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
+from chatbot.search.subwindow_embedding import look_closer  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402
 

@@ -22,8 +22,8 @@ from chatbot.memory.situations.importing import read_situations
 from chatbot.memory.situations.rows import TABLES, Situation, new_situation, plain_scope
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
-from chatbot.search.closer import look_closer
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
+from chatbot.search.subwindow_embedding import look_closer
 from chatbot.store.vector_index import matrix_of
 
 __all__ = ["Remembered", "SituationHealth", "SituationMemory", "Situations"]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chatbot.search.closer import look_closer
 from chatbot.search.fusion import LongQuery, embed_query
+from chatbot.search.subwindow_embedding import look_closer
 from tests.fakes import HashEmbedder
 
 
