@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from chatbot.errors import ModelError
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Event, Hit, Notice, Stage, Understanding
-from chatbot.search.coming import without_vectors, yet_to_come
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.intents import WHOLE, intent_of
 from chatbot.search.outline import outline
 from chatbot.search.pages import WEIGHTS, Weights
+from chatbot.search.pending_content import without_vectors, yet_to_come
 from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.reach import named_documents
 from chatbot.search.refusal import concerns
