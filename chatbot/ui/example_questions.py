@@ -11,7 +11,7 @@ import streamlit as st
 from chatbot.asking.whole_document import WHICH
 from chatbot.errors import ProjectError
 from chatbot.records import GUIDE, Answer, DocumentRow
-from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
+from chatbot.search.sample_questions import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from chatbot.service import Chatbot
 from chatbot.ui import session
 from chatbot.ui.text import plain_markdown

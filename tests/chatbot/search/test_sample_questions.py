@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.examples import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
+from chatbot.search.sample_questions import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from ingestion.records import Cell, Rect, Row, Table
 
 
