@@ -20,8 +20,8 @@ from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
-from chatbot.search.finding import Finder
 from chatbot.search.intents import WHOLE, Intent
+from chatbot.search.page_search import Finder
 from chatbot.search.pending_content import yet_to_come
 from chatbot.search.questions import understand
 from chatbot.search.reach import as_known, known_terms

@@ -12,9 +12,9 @@ from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.quoting.main_points import key_figures, main_points
 from chatbot.asking.answering import Answering
 from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
-from chatbot.search.finding import Finder
 from chatbot.search.intents import Intent
 from chatbot.search.outline import outline
+from chatbot.search.page_search import Finder
 from chatbot.search.sections import Section, part_of, sections
 from chatbot.store.library import Library
 from ingestion.language.numbers import find_figures

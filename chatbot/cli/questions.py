@@ -35,7 +35,7 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("--raw goes with --strategy average.", hint="Leave one of them out.")
 
     def find(chatbot: Chatbot, query: str, names: Sequence[str], k: int) -> list[Hit]:
-        from chatbot.search.finding import Find
+        from chatbot.search.page_search import Find
 
         with progress_bars() as progress:
             asked = Find(query, tuple(names), options.mode, k, options.raw, options.strategy)

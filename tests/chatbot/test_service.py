@@ -16,8 +16,8 @@ from chatbot.errors import ModelError, NotFoundError, QuestionError
 from chatbot.models.chat import OpenAIModel
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Event, Exchange, Notice, Stage, Token
-from chatbot.search.finding import Find
 from chatbot.search.fusion import STRATEGIES
+from chatbot.search.page_search import Find
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload

@@ -9,7 +9,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
-from chatbot.search.finding import asks_of_all, of_one
+from chatbot.search.page_search import asks_of_all, of_one
 from chatbot.service import Chatbot
 from tests.stores import of_pages
 

@@ -27,7 +27,7 @@ from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedde
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import EncoderSpec, Packed, graph_path, model_folder
 from chatbot.records import Answer, Notice
-from chatbot.search.finding import Find
+from chatbot.search.page_search import Find
 from chatbot.service import Chatbot
 from chatbot.settings import MULTILINGUAL, Settings
 from chatbot.store.library import Upload
