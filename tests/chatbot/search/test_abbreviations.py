@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.search.initials import said_otherwise
+from chatbot.search.abbreviations import said_otherwise
 
 
 @pytest.mark.parametrize(
