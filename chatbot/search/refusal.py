@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chatbot.records import Hit, Understanding
 from chatbot.search.abbreviations import said_otherwise
-from chatbot.search.named import name_words, named_together, names_of
+from chatbot.search.entities import name_words, named_together, names_of
 from chatbot.search.questions import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.periods import find_periods

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.search.named import name_words, named_together, topic_of
+from chatbot.search.entities import name_words, named_together, topic_of
 from chatbot.search.questions import understand
 
 
