@@ -10,8 +10,8 @@ import numpy as np
 from chatbot.models.cosine_scale import MULTILINGUAL, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.records import Hit, Understanding
+from chatbot.search.editions import Listed
 from chatbot.search.entities import name_words, names_of, topic_of
-from chatbot.search.newer import Listed
 from chatbot.search.refusal import Likeness, likeness_of
 from chatbot.search.routing import document_parts, name_share, named_share
 from chatbot.store.library import Library

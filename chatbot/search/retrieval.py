@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from chatbot.errors import QuestionError, StoreError
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
+from chatbot.search.editions import Listed, asks_for_older, newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
-from chatbot.search.newer import Listed, asks_for_older, newer_bonus
 from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
 from chatbot.search.questions import measures_of, operands_of, terms_of, understand
 from chatbot.search.routing import route, years_of

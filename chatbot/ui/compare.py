@@ -11,7 +11,7 @@ import streamlit as st
 from chatbot.comparing import Change, Comparison, Entry, Place, changes, csv_bytes
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
-from chatbot.search.newer import Listed, series_of
+from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, panel, session
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table

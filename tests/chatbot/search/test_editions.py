@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.search.newer import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of, series_of, superseded
+from chatbot.search.editions import NEWER_BONUS, Listed, asks_for_older, newer_bonus, newer_notice, newer_of, series_of, superseded
 from ingestion.records import DocumentFacts
 
 
