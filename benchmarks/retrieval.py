@@ -36,8 +36,8 @@ from benchmarks.questions import Question, QuestionSet, add_options, chosen_sets
 from benchmarks.scores import gold_rank  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.records import Hit  # noqa: E402
+from chatbot.search.page_scores import WEIGHTS, Weights  # noqa: E402
 from chatbot.search.page_search import Find  # noqa: E402
-from chatbot.search.pages import WEIGHTS, Weights  # noqa: E402
 from chatbot.search.reranking import make_reranking_model, rerank  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402

@@ -14,7 +14,7 @@ from chatbot.records import Event, Hit, Notice, Stage, Understanding
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.intents import WHOLE, intent_of
 from chatbot.search.outline import outline
-from chatbot.search.pages import WEIGHTS, Weights
+from chatbot.search.page_scores import WEIGHTS, Weights
 from chatbot.search.pending_content import without_vectors, yet_to_come
 from chatbot.search.questions import measures_of, operands_of, understand
 from chatbot.search.reach import named_documents

@@ -14,7 +14,7 @@ from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
 from chatbot.search.editions import Listed, asks_for_older, newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
-from chatbot.search.pages import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
+from chatbot.search.page_scores import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
 from chatbot.search.questions import measures_of, operands_of, terms_of, understand
 from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chatbot.search.pages import BEST_COSINE, WEIGHTS, WORST_COSINE, Evidence, Weights, measure_rows, rows_about, score_pages
+from chatbot.search.page_scores import BEST_COSINE, WEIGHTS, WORST_COSINE, Evidence, Weights, measure_rows, rows_about, score_pages
 from chatbot.store.term_scores import Rows, RowTerms, pack_terms, unpack_terms
 
 FLAT = Weights(vector=2, chunk_words=1, page_words=1, rows=0, measures=0, periods=0, kinds=0, neighbours=0)
