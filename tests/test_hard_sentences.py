@@ -9,7 +9,7 @@ import pytest
 from chatbot.answer.citing.statements import check_statements
 from chatbot.evidence.page import page_of
 from chatbot.memory.compression.messages import Message, Messages
-from chatbot.search.questions import subject_of
+from chatbot.search.question_terms import subject_of
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished, sentence_around, sentences

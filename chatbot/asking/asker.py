@@ -23,7 +23,7 @@ from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage,
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
 from chatbot.search.pending_content import yet_to_come
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from chatbot.search.reach import as_known, known_terms
 from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked

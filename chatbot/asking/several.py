@@ -17,7 +17,7 @@ from chatbot.comparing.changes import change_between, unit_text
 from chatbot.comparing.records import Quantity
 from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder, asks_of_all, of_one
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.search.routing import document_parts
 from ingestion.language.numbers import find_figures

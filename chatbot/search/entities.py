@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from chatbot.records import Understanding
-from chatbot.search.questions import measures_of, terms_of
+from chatbot.search.question_terms import measures_of, terms_of
 from ingestion.language.measures import spelled_out
 from ingestion.language.periods import without_periods
 from ingestion.language.terms import content_terms, terms

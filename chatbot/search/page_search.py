@@ -16,7 +16,7 @@ from chatbot.search.intents import WHOLE, intent_of
 from chatbot.search.outline import outline
 from chatbot.search.page_scores import WEIGHTS, Weights
 from chatbot.search.pending_content import without_vectors, yet_to_come
-from chatbot.search.questions import measures_of, operands_of, understand
+from chatbot.search.question_terms import measures_of, operands_of, understand
 from chatbot.search.reach import named_documents
 from chatbot.search.refusal import concerns
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chatbot.records import Hit, Understanding
 from chatbot.search.abbreviations import said_otherwise
 from chatbot.search.entities import name_words, named_together, names_of
-from chatbot.search.questions import measures_of, operands_of
+from chatbot.search.question_terms import measures_of, operands_of
 from chatbot.search.routing import document_parts, named_share
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, initials_behind, terms

@@ -15,7 +15,7 @@ from chatbot.records import Hit, Understanding
 from chatbot.search.editions import Listed, asks_for_older, newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
 from chatbot.search.page_scores import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
-from chatbot.search.questions import measures_of, operands_of, terms_of, understand
+from chatbot.search.question_terms import measures_of, operands_of, terms_of, understand
 from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
 from chatbot.store.library import Library

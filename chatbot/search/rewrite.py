@@ -24,7 +24,7 @@ from chatbot.search.leaning import (
     without_conjunction,
     years_in,
 )
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from chatbot.search.replacing import replaced, topic_of
 from ingestion.language.terms import content_terms
 

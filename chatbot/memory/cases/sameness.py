@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from chatbot.memory.cases.records import same_question
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.terms import spelled_out, terms
 

@@ -18,7 +18,7 @@ from chatbot.memory.database import MemoryDatabase, Tables
 from chatbot.memory.import_files import LineProblem, Progress, no_progress
 from chatbot.models.embedders import Embedder
 from chatbot.search.fusion import embed_query, mean_vector, worth_searching
-from chatbot.search.questions import subject_of
+from chatbot.search.question_terms import subject_of
 from chatbot.store.vector_index import Vectors
 
 __all__ = ["TABLES", "Shelf", "ShelfView", "own_case", "question_vectors", "unknown_case"]

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from chatbot.search.entities import name_words, named_together, topic_of
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 
 
 def named(question: str) -> list[list[str]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chatbot.records import Hit, Understanding
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from chatbot.search.refusal import (
     BY_WORDS,
     CONSTANT,

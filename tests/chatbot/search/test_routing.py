@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from chatbot.search.routing import document_parts, name_share, named_share, route, years_of
 from ingestion.records import NO_FACTS, DocumentFacts
 

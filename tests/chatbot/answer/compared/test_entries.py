@@ -9,7 +9,7 @@ from chatbot.answer.compared.entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.comparing import Entry, Place, question_in
 from chatbot.records import Answer, Hit, PageRef
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from ingestion.records import Cell, DocumentFacts, Rect, Row, Table
 
 PAGE = """Consolidated statements of income

@@ -9,7 +9,7 @@ from chatbot.answer.quoting.extractive import extract_answer, row_in_a_sentence,
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Hit, Prompt, Understanding
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from ingestion.records import Cell, Rect, Row, Table
 
 PROSE = """3 Fiscal rules

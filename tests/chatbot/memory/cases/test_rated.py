@@ -16,7 +16,7 @@ from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.cases.store import Cases, hidden
 from chatbot.records import MEMORY, Answer, Event, Hit, Notice, Prompt
-from chatbot.search.questions import understand
+from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
 from chatbot.service import Chatbot
 from chatbot.store.library import Upload

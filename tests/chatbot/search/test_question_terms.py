@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.asking.question import LONGEST_QUESTION
-from chatbot.search.questions import measures_of, operands_of, subject_of, understand
+from chatbot.search.question_terms import measures_of, operands_of, subject_of, understand
 
 
 @pytest.mark.parametrize(
