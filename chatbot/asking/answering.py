@@ -27,9 +27,9 @@ from chatbot.fit import ANSWERS, fit_of
 from chatbot.models.cosine_scale import EMBEDDED, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef, Prompt, Stage, Token, Understanding
+from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.editions import superseded
 from chatbot.search.fusion import embed_query, mean_vector
-from chatbot.search.reach import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library

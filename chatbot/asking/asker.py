@@ -20,11 +20,11 @@ from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import is_sound
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
+from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
 from chatbot.search.pending_content import yet_to_come
 from chatbot.search.question_terms import understand
-from chatbot.search.reach import as_known, known_terms
 from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query

@@ -19,8 +19,8 @@ from chatbot.memory.situations.advice import advice_of
 from chatbot.memory.situations.layer import SituationLayer
 from chatbot.memory.situations.store import Situations
 from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
+from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import is_older
-from chatbot.search.reach import listed
 from chatbot.search.rewrite import standalone_query
 from chatbot.store.library import Library
 

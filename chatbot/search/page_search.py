@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from chatbot.errors import ModelError
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Event, Hit, Notice, Stage, Understanding
+from chatbot.search.corpus_vocabulary import named_documents
 from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_vector, split_query, worth_searching
 from chatbot.search.intents import WHOLE, intent_of
 from chatbot.search.outline import outline
 from chatbot.search.page_scores import WEIGHTS, Weights
 from chatbot.search.pending_content import without_vectors, yet_to_come
 from chatbot.search.question_terms import measures_of, operands_of, understand
-from chatbot.search.reach import named_documents
 from chatbot.search.refusal import concerns
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
 from chatbot.search.reranking import Reranked, rerank
