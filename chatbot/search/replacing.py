@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chatbot.search.leaning import computes, found_at, months_in, other_year, own_terms, stands_alone, with_years, years_in
+from chatbot.search.follow_up.cues import computes, found_at, months_in, other_year, own_terms, stands_alone, with_years, years_in
 from ingestion.language.measures import Measure, find_measures
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from chatbot.records import Exchange
-from chatbot.search.leaning import (
+from chatbot.search.follow_up.cues import (
     asks_of_document,
     computes,
     dates_in,

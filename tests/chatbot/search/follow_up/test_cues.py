@@ -5,7 +5,7 @@ import time
 import pytest
 
 from chatbot.asking.question import LONGEST_QUESTION
-from chatbot.search.leaning import asks_of_document, dates_in, is_courtesy, mentions, own_terms, points_back, relates, stands_alone, with_years
+from chatbot.search.follow_up.cues import asks_of_document, dates_in, is_courtesy, mentions, own_terms, points_back, relates, stands_alone, with_years
 
 
 @pytest.mark.parametrize(
