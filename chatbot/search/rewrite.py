@@ -24,8 +24,8 @@ from chatbot.search.follow_up.cues import (
     without_conjunction,
     years_in,
 )
+from chatbot.search.follow_up.substitution import replaced, topic_of
 from chatbot.search.question_terms import understand
-from chatbot.search.replacing import replaced, topic_of
 from ingestion.language.terms import content_terms
 
 __all__ = ["is_follow_up", "standalone_query"]
