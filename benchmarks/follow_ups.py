@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.records import Exchange  # noqa: E402
-from chatbot.search.rewrite import is_follow_up, standalone_query  # noqa: E402
+from chatbot.search.follow_up.rules import is_follow_up, standalone_query  # noqa: E402
 from chatbot.store.term_scores import K1, B, inverse_frequency  # noqa: E402
 from ingestion.language.terms import content_terms, terms  # noqa: E402
 

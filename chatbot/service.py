@@ -34,8 +34,8 @@ from chatbot.memory.user_settings_store import OwnSettings
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
+from chatbot.search.follow_up.rules import standalone_query
 from chatbot.search.page_search import Find, Finder
-from chatbot.search.rewrite import standalone_query
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import add_files
 from chatbot.store.document_names import known_as

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.follow_ups import Candidate, Turn, candidates_of, load_turns, operands_of, ranks_of, report, score_all
-from chatbot.search.rewrite import standalone_query
+from chatbot.search.follow_up.rules import standalone_query
 
 DIALOGUE = {
     "id": "made",

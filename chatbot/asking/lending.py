@@ -21,7 +21,7 @@ from chatbot.memory.situations.store import Situations
 from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
 from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import is_older
-from chatbot.search.rewrite import standalone_query
+from chatbot.search.follow_up.rules import standalone_query
 from chatbot.store.library import Library
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from chatbot.errors import ModelError
 from chatbot.models.chat import LLM, make_model
 from chatbot.records import Exchange, Notice
-from chatbot.search.rewrite import is_follow_up, standalone_query
+from chatbot.search.follow_up.rules import is_follow_up, standalone_query
 from chatbot.settings import Settings
 from ingestion.language.periods import YEAR
 from ingestion.language.terms import content_terms

@@ -6,7 +6,7 @@ import pytest
 
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.records import Exchange
-from chatbot.search.rewrite import LONGEST_CARRIED, is_follow_up, standalone_query
+from chatbot.search.follow_up.rules import LONGEST_CARRIED, is_follow_up, standalone_query
 from tests.timing import growth
 
 SAID = [Exchange("What is the infrastructure budget for 2025?", "50 million."), Exchange("And education?", "30 million.")]
