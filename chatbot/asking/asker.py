@@ -21,6 +21,7 @@ from chatbot.memory.cases.store import is_sound
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.corpus_vocabulary import as_known, known_terms
+from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import standalone_query
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
@@ -29,7 +30,6 @@ from chatbot.search.question_terms import understand
 from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
-from chatbot.search.rewriting import Rewritten, rewrite
 from chatbot.store.library import Library
 from chatbot.store.scope_fingerprint import index_mark
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from chatbot.asking.model_limits import ModelLimits
 from chatbot.memory.user_settings_store import OwnModel, OwnSettings
 from chatbot.models.chat import LLM, make_model
+from chatbot.search.follow_up.llm import make_rewriting_model
 from chatbot.search.reranking import make_reranking_model
-from chatbot.search.rewriting import make_rewriting_model
 from chatbot.settings import Settings
 
 __all__ = ["ChatModels"]

@@ -6,8 +6,8 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.records import Answer, Exchange, Notice
+from chatbot.search.follow_up.llm import MOST_EXCHANGES, Rewritten, make_rewriting_model, read_query, rewrite
 from chatbot.search.follow_up.rules import standalone_query
-from chatbot.search.rewriting import MOST_EXCHANGES, Rewritten, make_rewriting_model, read_query, rewrite
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
 from tests.fakes import HashEmbedder
