@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from operator import itemgetter
 
-from chatbot.evidence.blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
+from chatbot.evidence.text_blocks import CAPTION, SPEAKER, YEAR_SAID, is_head, read_blocks
 from chatbot.records import Hit
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.sentences import is_finished, sentences

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.evidence.blocks import PARAGRAPH_NUMBER, is_head, read_blocks
+from chatbot.evidence.text_blocks import PARAGRAPH_NUMBER, is_head, read_blocks
 from ingestion.language.sentences import is_finished, sentences
 from ingestion.language.terms import content_terms
 

@@ -13,10 +13,10 @@ from chatbot.answer.tables.cells import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.wording import in_a_sentence
 from chatbot.answer.verdict import asks_yes_or_no
-from chatbot.evidence.blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.evidence.mentions import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
+from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title
 from chatbot.records import Prompt, Understanding
 from ingestion.language.list_items import LINE_ITEM
 from ingestion.language.measures import measure_named

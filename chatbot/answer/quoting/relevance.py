@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.evidence.blocks import ROW_FIGURE, YEAR_SAID
 from chatbot.evidence.mentions import agreement
 from chatbot.evidence.passages import Passage
+from chatbot.evidence.text_blocks import ROW_FIGURE, YEAR_SAID
 from chatbot.records import Understanding
 from ingestion.language.measures import related_words
 from ingestion.language.periods import find_periods

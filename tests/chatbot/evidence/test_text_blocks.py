@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.evidence.blocks import is_head, read_blocks
+from chatbot.evidence.text_blocks import is_head, read_blocks
 
 COLUMN = """IV.3 At its spring review the Council
 heard that trade with the neighbours was slow,
