@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 
-from chatbot.evidence.figures import FiguresOfPage, read_figures
 from chatbot.evidence.once import Once
+from chatbot.evidence.page_figures import FiguresOfPage, read_figures
 from chatbot.evidence.passages import Passage, read_passages
 from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
 from chatbot.evidence.sentences import Stems, read_stems, whole_sentences

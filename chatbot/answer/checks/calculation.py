@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.formulas import find_formulas, is_constant
-from chatbot.evidence.figures import digits_of
 from chatbot.evidence.mentions import label_words
 from chatbot.evidence.page import Page
+from chatbot.evidence.page_figures import digits_of
 from chatbot.records import FINE, NumberCheck
 from ingestion.language.numbers import Figure, find_figures, same_value
 from ingestion.language.periods import YEAR

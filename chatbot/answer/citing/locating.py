@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from chatbot.answer.checks.number_checks import figures_stating
-from chatbot.evidence.figures import OnPage
 from chatbot.evidence.page import Page
+from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
