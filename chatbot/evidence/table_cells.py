@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from chatbot.evidence.mentions import label_words, periods_in
+from chatbot.evidence.figure_names import label_words, periods_in
 from chatbot.evidence.once import Once
 from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.formulas import find_formulas, is_constant
-from chatbot.evidence.mentions import label_words
+from chatbot.evidence.figure_names import label_words
 from chatbot.evidence.page import Page
 from chatbot.evidence.page_figures import digits_of
 from chatbot.records import FINE, NumberCheck

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.evidence.mentions import Mention, label_words, orders_in, period_beside, periods_in
+from chatbot.evidence.figure_names import Mention, label_words, orders_in, period_beside, periods_in
 from chatbot.evidence.page_figures import Placed, words_around
 from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS

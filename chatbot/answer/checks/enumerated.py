@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from chatbot.evidence.mentions import label_words
+from chatbot.evidence.figure_names import label_words
 from ingestion.language.currencies import DRAWN_SIGNS
 
 __all__ = ["item_of"]

@@ -11,7 +11,7 @@ from itertools import combinations
 from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.figure_matches import direction_told, level_told, move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
-from chatbot.evidence.mentions import agreement, label_words
+from chatbot.evidence.figure_names import agreement, label_words
 from chatbot.evidence.page import Page
 from chatbot.evidence.table_cells import Place, TableView
 from ingestion.language.currencies import DRAWN_SIGNS

@@ -18,7 +18,7 @@ from chatbot.answer.checks.from_cells import from_cells, turned_level
 from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
-from chatbot.evidence.mentions import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in
+from chatbot.evidence.figure_names import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.words import common_end, comparable_words

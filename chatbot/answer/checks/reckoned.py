@@ -11,7 +11,7 @@ from itertools import combinations, pairwise, product
 from chatbot.answer.checks.claims import Scope
 from chatbot.answer.checks.figure_matches import direction_told, move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
-from chatbot.evidence.mentions import label_words
+from chatbot.evidence.figure_names import label_words
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
 from ingestion.language.periods import YEAR

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from chatbot.evidence.mentions import SAME_PERIOD, Mention, agreement, label_words, may_be_one, periods_in
+from chatbot.evidence.figure_names import SAME_PERIOD, Mention, agreement, label_words, may_be_one, periods_in
 from chatbot.evidence.table_cells import Named, Place, TablesOfPage, TableView, Words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.periods import Period

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.evidence.mentions import SAME_PERIOD, agreement
+from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from chatbot.records import Understanding
 from ingestion.language.measures import Measure, find_measures, spelled_out
 from ingestion.language.periods import Period, find_periods, periods_agree

@@ -13,7 +13,7 @@ from chatbot.answer.tables.cells import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.wording import in_a_sentence
 from chatbot.answer.verdict import asks_yes_or_no
-from chatbot.evidence.mentions import agreement
+from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import LEFT_OUT, Passage, orders_of
 from chatbot.evidence.text_blocks import SPEAKER, YEAR_SAID, is_head, is_title

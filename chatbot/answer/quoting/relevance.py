@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.evidence.mentions import agreement
+from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.passages import Passage
 from chatbot.evidence.text_blocks import ROW_FIGURE, YEAR_SAID
 from chatbot.records import Understanding

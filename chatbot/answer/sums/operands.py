@@ -11,7 +11,7 @@ from itertools import pairwise, takewhile
 from chatbot.answer.sums.asked import Slot
 from chatbot.answer.sums.narrowings import LEAST
 from chatbot.answer.sums.statements import Stated, content
-from chatbot.evidence.mentions import SAME_PERIOD, agreement
+from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, magnitude
 from ingestion.language.terms import terms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatbot.evidence.mentions import label_words
+from chatbot.evidence.figure_names import label_words
 
 
 def test_currencies_tell_rows_apart_and_units_do_not() -> None:
