@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from chatbot.evidence.figure_names import label_words, periods_in
-from chatbot.evidence.once import Once
+from chatbot.evidence.weak_cache import Once
 from chatbot.evidence.words import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
