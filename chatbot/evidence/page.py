@@ -8,9 +8,9 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 
 from chatbot.evidence.page_figures import FiguresOfPage, read_figures
+from chatbot.evidence.page_sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.passages import Passage, read_passages
 from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
-from chatbot.evidence.sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
 from chatbot.evidence.weak_cache import Once
 from chatbot.evidence.words import Words, comparable_words

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from chatbot.evidence.page import Page
-from chatbot.evidence.sentences import parted
+from chatbot.evidence.page_sentences import parted
 from chatbot.evidence.words import STOP_WORDS, Words, comparable_words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import DENIALS, OPPOSITES

@@ -17,7 +17,7 @@ from chatbot.answer.citing.locating import copied_passage, locate, quoted_passag
 from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
 from chatbot.answer.citing.refused import says_absent
 from chatbot.evidence.page import Page, page_of
-from chatbot.evidence.sentences import parted, stems_of
+from chatbot.evidence.page_sentences import parted, stems_of
 from chatbot.evidence.words import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
