@@ -13,7 +13,7 @@ from chatbot.evidence.passages import Passage, read_passages
 from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
 from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
 from chatbot.evidence.weak_cache import Once
-from chatbot.evidence.words import Words, comparable_words
+from chatbot.evidence.word_runs import Words, comparable_words
 from chatbot.records import Hit
 from ingestion.language.sentences import sentence_around, sentence_spans
 from ingestion.records import Table

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from chatbot.evidence.table_cells import Place, TablesOfPage
-from chatbot.evidence.words import Words
+from chatbot.evidence.word_runs import Words
 from ingestion.language.currencies import LETTERS
 from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
 from ingestion.language.numbers.spelled import NUMBER_WORDS

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from chatbot.evidence.figure_names import label_words, periods_in
 from chatbot.evidence.weak_cache import Once
-from chatbot.evidence.words import comparable_words
+from chatbot.evidence.word_runs import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
 from ingestion.language.periods import Period

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from chatbot.evidence.figure_names import Mention, label_words, orders_in, period_beside, periods_in
 from chatbot.evidence.page_figures import Placed, words_around
-from chatbot.evidence.words import comparable_words
+from chatbot.evidence.word_runs import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, scale_marks
 from ingestion.language.opposites import MOVES

@@ -10,7 +10,7 @@ from dataclasses import replace
 from chatbot.answer.checks.claims import Claim
 from chatbot.evidence.page import Page
 from chatbot.evidence.page_figures import OnPage, digits_of
-from chatbot.evidence.words import common_end
+from chatbot.evidence.word_runs import common_end
 from ingestion.language.numbers import Figure, same_value
 from ingestion.language.opposites import HOLDINGS, MOVES, TOLD_LESS, TOLD_MORE, VERBS_OF_MOVES
 from ingestion.language.periods import YEAR

@@ -21,7 +21,7 @@ from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
-from chatbot.evidence.words import common_end, comparable_words
+from chatbot.evidence.word_runs import common_end, comparable_words
 from chatbot.records import FINE, NumberCheck, Prompt
 from ingestion.language.numbers import Figure, find_figures, same_value, units_agree
 from ingestion.language.periods import Period

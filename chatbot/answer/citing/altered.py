@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from chatbot.evidence.page import Page
 from chatbot.evidence.page_sentences import parted
-from chatbot.evidence.words import STOP_WORDS, Words, comparable_words
+from chatbot.evidence.word_runs import STOP_WORDS, Words, comparable_words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
 from ingestion.language.opposites import DENIALS, OPPOSITES
 from ingestion.language.terms import terms as terms_of

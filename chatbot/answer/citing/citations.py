@@ -18,7 +18,7 @@ from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeat
 from chatbot.answer.citing.refused import says_absent
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.page_sentences import parted, stems_of
-from chatbot.evidence.words import (
+from chatbot.evidence.word_runs import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
     TELLING_WORDS,

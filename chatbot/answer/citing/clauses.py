@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.figure_matches import figures_stating
 from chatbot.evidence.page import Page
 from chatbot.evidence.page_sentences import Stems, parted, stems_of
-from chatbot.evidence.words import comparable_words, tells
+from chatbot.evidence.word_runs import comparable_words, tells
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.opposites import DENIALS, MOVES, OPPOSITES
 

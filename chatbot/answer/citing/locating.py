@@ -10,7 +10,7 @@ from itertools import islice
 from chatbot.answer.checks.number_checks import figures_stating
 from chatbot.evidence.page import Page
 from chatbot.evidence.page_figures import OnPage
-from chatbot.evidence.words import (
+from chatbot.evidence.word_runs import (
     MIN_QUOTE_WORDS,
     STOP_WORDS,
     Words,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from chatbot.evidence.words import MIN_QUOTE_WORDS, Words, comparable_words, longest_run, span_of
+from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, Words, comparable_words, longest_run, span_of
 from chatbot.records import Hit
 from ingestion.language.scales import SCALE_NAMES
 from ingestion.language.sentences import sentences

@@ -14,7 +14,7 @@ from chatbot.answer.citing.keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citing.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of
-from chatbot.evidence.words import MIN_QUOTE_WORDS, comparable_words, telling_words
+from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, telling_words
 from chatbot.records import FINE, MODEL_TEXT, Citation, NumberCheck, Prompt, Statement
 from ingestion.language.list_items import SAFE_ITEM
 from ingestion.language.numbers import find_figures
