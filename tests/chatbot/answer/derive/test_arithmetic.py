@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from chatbot.answer.citing.citations import check_answer
-from chatbot.answer.sums import arithmetic
-from chatbot.answer.sums.arithmetic import work_out
-from chatbot.answer.sums.statements import find_stated
+from chatbot.answer.derive import arithmetic
+from chatbot.answer.derive.arithmetic import work_out
+from chatbot.answer.derive.statements import find_stated
 from chatbot.records import Hit, Prompt, Understanding
 
 REVISED = """Revised Estimates 2031-32

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.sums.asked import Slot, Sum, months_in
-from chatbot.answer.sums.operands import DoubtError, Pages, alike, in_slot, pick
-from chatbot.answer.sums.statements import DOWN, UP, Stated
-from chatbot.answer.sums.written import printed, with_number
+from chatbot.answer.derive.asked import Slot, Sum, months_in
+from chatbot.answer.derive.operands import DoubtError, Pages, alike, in_slot, pick
+from chatbot.answer.derive.statements import DOWN, UP, Stated
+from chatbot.answer.derive.written import printed, with_number
 from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
 from ingestion.language.terms import terms
 

@@ -3,8 +3,8 @@
 import pytest
 
 from chatbot.answer.citing.citations import check_answer
-from chatbot.answer.sums.arithmetic import work_out
-from chatbot.answer.sums.written import UnreadableError, as_difference, bare, percent, printed, with_number
+from chatbot.answer.derive.arithmetic import work_out
+from chatbot.answer.derive.written import UnreadableError, as_difference, bare, percent, printed, with_number
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CODES, CURRENCY_SIGNS, CURRENCY_WORDS, LETTERS
 from ingestion.language.numbers import Figure, find_figures
