@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.derive.asked import Slot, Sum, months_in
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, in_slot, pick
+from chatbot.answer.derive.requested_operation import Slot, Sum, months_in
 from chatbot.answer.derive.statements import DOWN, UP, Stated
 from chatbot.answer.derive.written import printed, with_number
 from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
