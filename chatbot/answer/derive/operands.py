@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from chatbot.answer.derive.narrowings import LEAST
+from chatbot.answer.derive.qualifiers import LEAST
 from chatbot.answer.derive.requested_operation import Slot
 from chatbot.answer.derive.statements import Stated, content
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement

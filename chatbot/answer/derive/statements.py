@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.derive.narrowings import bound_of, claims, narrowings
+from chatbot.answer.derive.qualifiers import bound_of, claims, narrowings
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of
 from chatbot.records import Hit
