@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 
 from chatbot.answer.derive.qualifiers import LEAST
 from chatbot.answer.derive.requested_operation import Slot
-from chatbot.answer.derive.statements import Stated, content
+from chatbot.answer.derive.stated_figures import Stated, content
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, magnitude

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.derive.statements import DOWN, UP, VERSIONS
+from chatbot.answer.derive.stated_figures import DOWN, UP, VERSIONS
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH
 from ingestion.language.numbers import Figure, find_figures

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, in_slot, pick
 from chatbot.answer.derive.requested_operation import Slot, Sum, months_in
-from chatbot.answer.derive.statements import DOWN, UP, Stated
+from chatbot.answer.derive.stated_figures import DOWN, UP, Stated
 from chatbot.answer.derive.written import printed, with_number
 from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
 from ingestion.language.terms import terms

@@ -8,7 +8,7 @@ import pytest
 from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.derive import arithmetic
 from chatbot.answer.derive.arithmetic import work_out
-from chatbot.answer.derive.statements import find_stated
+from chatbot.answer.derive.stated_figures import find_stated
 from chatbot.records import Hit, Prompt, Understanding
 
 REVISED = """Revised Estimates 2031-32
