@@ -11,11 +11,11 @@ from itertools import groupby
 from operator import attrgetter
 
 from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.derive.figure_format import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
 from chatbot.answer.derive.requested_operation import Slot, Sum, asked_sum
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.derive.stated_figures import Stated, find_stated
-from chatbot.answer.derive.written import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.records import Prompt, Understanding
 from ingestion.language.numbers import magnitude, same_value
 from ingestion.language.opposites import PLANNED

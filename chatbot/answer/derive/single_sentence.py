@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from chatbot.answer.derive.figure_format import printed, with_number
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, in_slot, pick
 from chatbot.answer.derive.requested_operation import Slot, Sum, months_in
 from chatbot.answer.derive.stated_figures import DOWN, UP, Stated
-from chatbot.answer.derive.written import printed, with_number
 from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
 from ingestion.language.terms import terms
 

@@ -4,7 +4,7 @@ import pytest
 
 from chatbot.answer.citing.citations import check_answer
 from chatbot.answer.derive.arithmetic import work_out
-from chatbot.answer.derive.written import UnreadableError, as_difference, bare, percent, printed, with_number
+from chatbot.answer.derive.figure_format import UnreadableError, as_difference, bare, percent, printed, with_number
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CODES, CURRENCY_SIGNS, CURRENCY_WORDS, LETTERS
 from ingestion.language.numbers import Figure, find_figures
