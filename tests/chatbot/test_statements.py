@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.answer.compare.entries import read_entry
+from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.question import Ask
 from chatbot.audit.making import Occasion, audit_file
