@@ -36,7 +36,7 @@ from benchmarks.questions import STORE, Question, load_questions  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 
-ROOMS = ("chatbot.answer.quoting", "chatbot.answer.derive", "chatbot.answer.tables", "chatbot.search", "chatbot.asking", "chatbot.evidence")
+ROOMS = ("chatbot.answer.extractive", "chatbot.answer.derive", "chatbot.answer.tables", "chatbot.search", "chatbot.asking", "chatbot.evidence")
 # What a result is when nothing is found, by how its annotation begins.
 EMPTY: Mapping[str, Callable[[], Any]] = {
     "list": list,

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citing.keys import escape_keys
+from chatbot.answer.extractive.main_points import key_figures, main_points
 from chatbot.answer.prompt import Request, build_prompt
-from chatbot.answer.quoting.main_points import key_figures, main_points
 from chatbot.asking.answering import Answering
 from chatbot.records import GUIDE, Answer, Hit, Prompt, Understanding
 from chatbot.search.intents import Intent
