@@ -26,7 +26,7 @@ from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_answerable  # noqa: E402
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.extractive.extractive import embedded  # noqa: E402
+from chatbot.answer.extractive.passage_answers import embedded  # noqa: E402
 from chatbot.answer.extractive.relevance import WEIGHTS, Found, Question, signs_of  # noqa: E402
 from chatbot.evidence.page import page_of  # noqa: E402
 from chatbot.models.embedders import SentenceVectors  # noqa: E402

@@ -15,7 +15,7 @@ from chatbot.answer.citing.refused import is_refusal
 from chatbot.answer.citing.statements import Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.citing.written import read_citations
 from chatbot.answer.derive.arithmetic import work_out
-from chatbot.answer.extractive.extractive import Likeness, extract_answer, says_again
+from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.prompt import size_of, without_rules
 from chatbot.answer.tables.computed import compute_answer, leaves_average_out
 from chatbot.answer.tables.operations import by_operation

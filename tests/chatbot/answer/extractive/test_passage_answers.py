@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.extractive.extractive import extract_answer, row_in_a_sentence, says_again
+from chatbot.answer.extractive.passage_answers import extract_answer, row_in_a_sentence, says_again
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Hit, Prompt, Understanding
