@@ -27,7 +27,7 @@ from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_ans
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.extractive.passage_answers import embedded  # noqa: E402
-from chatbot.answer.extractive.relevance import WEIGHTS, Found, Question, signs_of  # noqa: E402
+from chatbot.answer.extractive.passage_scores import WEIGHTS, Found, Question, signs_of  # noqa: E402
 from chatbot.evidence.page import page_of  # noqa: E402
 from chatbot.models.embedders import SentenceVectors  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citing.keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.extractive.relevance import Found, Question, asks_share, score_passages, shared_words
+from chatbot.answer.extractive.passage_scores import Found, Question, asks_share, score_passages, shared_words
 from chatbot.answer.tables.cells import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.wording import in_a_sentence

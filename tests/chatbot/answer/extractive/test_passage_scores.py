@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from chatbot.answer.extractive.relevance import WEIGHTS, Found, Question, score_passages, signs_of
+from chatbot.answer.extractive.passage_scores import WEIGHTS, Found, Question, score_passages, signs_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 
