@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatbot.answer.citing.written import inert
+from chatbot.answer.citations.written import inert
 from chatbot.records import Hit
 from ingestion.records import Row, Table
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.answer.citing.latex import plain_arithmetic
+from chatbot.answer.citations.latex import plain_arithmetic
 
 
 @pytest.mark.parametrize(

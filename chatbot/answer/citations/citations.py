@@ -10,12 +10,12 @@ from functools import cached_property
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
 from chatbot.answer.checks.reckoned import REPORTED
-from chatbot.answer.citing.altered import alteration, has_numbers, repeats
-from chatbot.answer.citing.clauses import clauses_of, is_aside, says_clause, unsaid
-from chatbot.answer.citing.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citing.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
-from chatbot.answer.citing.printed import instructs_by_name, printed_row, repeats_order
-from chatbot.answer.citing.refused import says_absent
+from chatbot.answer.citations.altered import alteration, has_numbers, repeats
+from chatbot.answer.citations.clauses import clauses_of, is_aside, says_clause, unsaid
+from chatbot.answer.citations.keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citations.locating import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
+from chatbot.answer.citations.printed import instructs_by_name, printed_row, repeats_order
+from chatbot.answer.citations.refused import says_absent
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.page_sentences import parted, stems_of
 from chatbot.evidence.word_runs import (

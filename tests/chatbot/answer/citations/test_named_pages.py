@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citing.named_pages import uncited_pages
+from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.records import Citation
 
 CITED = Citation("S1", "Rules.pdf", 12, "8", "as said on page 40", True, version=1)

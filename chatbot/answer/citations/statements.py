@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from chatbot.answer.citing.citations import check_answer, with_short_keys
-from chatbot.answer.citing.clauses import BETWEEN_CLAUSES, PAST, VERB, clauses_of, has_clause
-from chatbot.answer.citing.keys import ANY_KEY, KEYS_IN_BRACKETS
-from chatbot.answer.citing.latex import plain_arithmetic
+from chatbot.answer.citations.citations import check_answer, with_short_keys
+from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, clauses_of, has_clause
+from chatbot.answer.citations.keys import ANY_KEY, KEYS_IN_BRACKETS
+from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of
 from chatbot.evidence.word_runs import MIN_QUOTE_WORDS, comparable_words, telling_words
