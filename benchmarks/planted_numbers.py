@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.number_statements import KINDS, Statement, statements_of_sentences, statements_of_tables  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citations import check_answer  # noqa: E402
+from chatbot.answer.citations.citation_spans import check_answer  # noqa: E402
 from chatbot.records import FINE, Hit, NumberCheck, Prompt  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.records import Page  # noqa: E402

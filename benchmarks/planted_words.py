@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.planted_numbers import paths_of, prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citations import check_answer  # noqa: E402
+from chatbot.answer.citations.citation_spans import check_answer  # noqa: E402
 from chatbot.records import FINE, Prompt  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.records import Page  # noqa: E402

@@ -27,7 +27,7 @@ from benchmarks.asking import answer_to, opened  # noqa: E402
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.questions import STORE, load_questions, only_answerable  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.citations import check_answer  # noqa: E402
+from chatbot.answer.citations.citation_spans import check_answer  # noqa: E402
 from chatbot.records import FINE, Answer, Exchange, Hit, NumberCheck, Prompt  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 

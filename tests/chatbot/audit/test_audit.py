@@ -20,7 +20,7 @@ import hypothesis.strategies as st
 import pytest
 from PIL import Image
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.asking.question import Ask
 from chatbot.audit.checking import check_again, with_keys
 from chatbot.audit.leaves import looks_alike

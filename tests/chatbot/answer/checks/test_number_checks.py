@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.records import Hit, NumberCheck, Prompt
 from ingestion.records import Cell, Rect, Row, Table
 from tests.timing import growth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatbot.answer.checks.number_checks import MOST_FIGURES, TOO_MANY
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.records import Hit, Prompt
 
 PAGE = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.records import Citation, Hit, Prompt
 
 PAGE = """The suspension requires a resolution adopted by three fifths of the members of Parliament. It lasts for one fiscal year

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.comparing import Entry, Place, question_in

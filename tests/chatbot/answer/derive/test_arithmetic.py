@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.derive import arithmetic
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.derive.stated_figures import find_stated

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.derive.figure_format import UnreadableError, as_difference, bare, percent, printed, with_number
 from chatbot.records import Hit, Prompt, Understanding

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.tables.cells import stated_unit
 from chatbot.answer.tables.computed import compute_answer
 from chatbot.records import Hit, Prompt, Understanding

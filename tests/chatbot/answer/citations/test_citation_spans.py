@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.citations import check_answer
+from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.records import Citation, Hit, NumberCheck, Prompt
 from ingestion.records import Cell, Rect, Row, Table
 
