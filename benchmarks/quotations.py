@@ -30,7 +30,7 @@ from benchmarks.questions import BESIDE, Question, QuestionSet, add_options, cho
 from benchmarks.quotation_judging import Sheet, plain, shown_parts  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from benchmarks.tatqa_pages import load_tatqa  # noqa: E402
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS  # noqa: E402
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS  # noqa: E402
 from chatbot.errors import ProjectError  # noqa: E402
 from chatbot.records import Answer, Citation  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from ingestion.language.currencies import DRAWN_SIGNS
 
 if TYPE_CHECKING:

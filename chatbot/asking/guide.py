@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.records import DocumentRow, Exchange
 from ingestion.prompt_injection.injections import find_instructions
 

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.tables.cells import PART_OF_YEAR

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations.keys import escape_keys
+from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.extractive.main_points import key_figures, main_points
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.asking.answering import Answering

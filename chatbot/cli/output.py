@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from chatbot.answer.citations.keys import escape_keys
+from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.errors import ProjectError
 from chatbot.fit import fit_text
 from ingestion.invisible_characters import one_line, visible

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.formatted import formatted_html
 from chatbot.records import FINE, MODEL_TEXT, VERDICTS, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.keys import KEY, KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.citations.citation_keys import KEY, KEYS_IN_BRACKETS, escape_keys
 from chatbot.errors import DocumentError, SettingsError
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 from chatbot.settings import ENVIRONMENT, load_settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.prompt import NOT_THERE
 
 __all__ = ["is_refusal", "says_absent"]

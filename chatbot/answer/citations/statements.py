@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from chatbot.answer.citations.citation_keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer, with_short_keys
 from chatbot.answer.citations.clauses import BETWEEN_CLAUSES, PAST, VERB, clauses_of, has_clause
-from chatbot.answer.citations.keys import ANY_KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.latex import plain_arithmetic
 from chatbot.evidence.page import page_of
 from chatbot.evidence.page_sentences import NEAR, stems_of

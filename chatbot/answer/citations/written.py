@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from chatbot.answer.citations.keys import ANY_KEY, escape_keys
+from chatbot.answer.citations.citation_keys import ANY_KEY, escape_keys
 from chatbot.records import Hit, Prompt
 
 __all__ = ["inert", "read_citations"]

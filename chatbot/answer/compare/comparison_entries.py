@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.compare.comparison_figures import Part, stated, worked_out
 from chatbot.answer.compare.measure_match import EXACT, Wanted, fits, names
 from chatbot.comparing import Entry, Nearest, Place

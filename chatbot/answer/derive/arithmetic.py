@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
-from chatbot.answer.citations.keys import escape_keys
+from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.derive.figure_format import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
 from chatbot.answer.derive.requested_operation import Slot, Sum, asked_sum

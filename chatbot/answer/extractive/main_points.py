@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.answer.citations.keys import escape_keys
+from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.extractive.passage_answers import LEANS_BACK, row_in_a_sentence
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import Passage, orders_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.passage_scores import Found, Question, asks_share, score_passages, shared_words
 from chatbot.answer.tables.cells import is_planned
 from chatbot.answer.tables.operations import decided_by

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.citations.keys import escape_keys
+from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.evidence.passages import verbatim
 from chatbot.records import Hit
 from ingestion.language.measures import Measure

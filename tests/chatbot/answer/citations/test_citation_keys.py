@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.keys import KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 
 
 @pytest.mark.parametrize(
