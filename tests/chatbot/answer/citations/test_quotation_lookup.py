@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.locating import PARTS_APART, copied_passage, locate, quoted_passage, row_behind_head
+from chatbot.answer.citations.quotation_lookup import PARTS_APART, copied_passage, locate, quoted_passage, row_behind_head
 from chatbot.evidence.page import Page, page_of
 from chatbot.records import Hit
 
