@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from chatbot.answer.citations.refused import is_refusal
+from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.checking import Checked, check_again
 from chatbot.audit.finding import Found, find_documents, is_digest
 from chatbot.audit.leaves import Read, draw, looks_alike, places

@@ -13,9 +13,9 @@ from chatbot.answer.checks.reckoned import REPORTED
 from chatbot.answer.citations.altered_words import alteration, has_numbers, repeats
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.clauses import clauses_of, is_aside, says_clause, unsaid
+from chatbot.answer.citations.model_refusals import says_absent
 from chatbot.answer.citations.printed_matches import instructs_by_name, printed_row, repeats_order
 from chatbot.answer.citations.quotation_lookup import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
-from chatbot.answer.citations.refused import says_absent
 from chatbot.evidence.page import Page, page_of
 from chatbot.evidence.page_sentences import parted, stems_of
 from chatbot.evidence.word_runs import (

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.answer.citations.refused import is_refusal
+from chatbot.answer.citations.model_refusals import is_refusal
 
 REFUSALS = [
     "NOT IN THESE DOCUMENTS",
