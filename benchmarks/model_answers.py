@@ -30,7 +30,7 @@ from benchmarks.questions import STORE, Question, load_lines, load_questions  # 
 from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS  # noqa: E402
-from chatbot.answer.citations.statements import Checked, check_statements  # noqa: E402
+from chatbot.answer.citations.model_statements import Checked, check_statements  # noqa: E402
 from chatbot.records import FINE, NumberCheck, Prompt  # noqa: E402
 from ingestion.language.numbers import find_figures  # noqa: E402
 from ingestion.language.sentences import sentence_spans  # noqa: E402

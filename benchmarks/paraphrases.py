@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.planted_numbers import prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.statements import Checked, check_statements  # noqa: E402
+from chatbot.answer.citations.model_statements import Checked, check_statements  # noqa: E402
 from chatbot.records import FINE  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.records import Page  # noqa: E402

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.chatbot.answer.citing.test_citations import hit, prompt
 
-from chatbot.answer.citations.statements import check_statements
+from chatbot.answer.citations.model_statements import check_statements
 from chatbot.evidence.page import page_of
 from chatbot.memory.compression.messages import Message, Messages
 from chatbot.search.question_terms import subject_of

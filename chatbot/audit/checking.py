@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.citations.statements import Checked as Statements
-from chatbot.answer.citations.statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
+from chatbot.answer.citations.model_statements import Checked as Statements
+from chatbot.answer.citations.model_statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.audit.record import WITH_STATEMENTS, Check, Quote, Record, Source, Stated
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages

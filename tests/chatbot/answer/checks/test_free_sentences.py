@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citations.statements import Checked, check_statements
+from chatbot.answer.citations.model_statements import Checked, check_statements
 from chatbot.records import Hit, Prompt
 from ingestion.records import Cell, Rect, Row, Table
 

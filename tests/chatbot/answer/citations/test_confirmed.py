@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.answer.citations.statements import Checked, check_statements
+from chatbot.answer.citations.model_statements import Checked, check_statements
 from chatbot.records import Citation, Hit, Prompt
 
 PAGE = """Kaluba District

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from tests.chatbot.answer.citing.test_citations import hit, prompt
 
-from chatbot.answer.citations.statements import check_statements, with_whole_keys, without_added
+from chatbot.answer.citations.model_statements import check_statements, with_whole_keys, without_added
 from chatbot.evidence.page import forget_pages
 from tests.timing import growth
 
