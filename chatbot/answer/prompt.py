@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from chatbot.answer.citations.written import inert
+from chatbot.answer.citations.citation_forms import inert
 from chatbot.answer.source_text import source_text
 from chatbot.models.tokens import count_tokens, cut_to_tokens
 from chatbot.records import Exchange, Hit, Note, Prompt

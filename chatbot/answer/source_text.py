@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatbot.answer.citations.written import inert
+from chatbot.answer.citations.citation_forms import inert
 from chatbot.records import Hit
 from ingestion.records import Row, Table
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.answer.citations.model_statements import Checked, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.citations.named_pages import uncited_pages
-from chatbot.answer.citations.written import read_citations
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.prompt import size_of, without_rules

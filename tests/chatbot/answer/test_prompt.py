@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.written import read_citations
+from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.prompt import EXAMPLE, FORM, RULES, Request, build_prompt, without_rules
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Exchange, Hit, Note

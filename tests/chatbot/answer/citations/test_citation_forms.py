@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.answer.citations.written import read_citations
+from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.records import Hit
 
