@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chatbot.answer.checks.cell_derivations import from_cells, turned_level
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.direction import turned_moves
 from chatbot.answer.checks.durations import counts_years
 from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
-from chatbot.answer.checks.from_cells import from_cells, turned_level
 from chatbot.answer.checks.model_arithmetic import against_calculation
 from chatbot.answer.checks.reckoned import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
