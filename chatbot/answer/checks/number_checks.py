@@ -15,7 +15,7 @@ from chatbot.answer.checks.enumerated import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
 from chatbot.answer.checks.model_arithmetic import against_calculation
-from chatbot.answer.checks.reckoned import reckoned
+from chatbot.answer.checks.sentence_arithmetic import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in

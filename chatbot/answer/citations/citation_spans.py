@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from chatbot.answer.checks.number_checks import Scope, check_numbers, figures_stating
-from chatbot.answer.checks.reckoned import REPORTED
+from chatbot.answer.checks.sentence_arithmetic import REPORTED
 from chatbot.answer.citations.altered_words import alteration, has_numbers, repeats
 from chatbot.answer.citations.citation_keys import ANY_KEY, KEY, KEYS_IN_BRACKETS
 from chatbot.answer.citations.clauses import clauses_of, is_aside, says_clause, unsaid
