@@ -11,7 +11,7 @@ from chatbot.answer.checks.cell_derivations import from_cells, turned_level
 from chatbot.answer.checks.claims import Claim, Scope, Spoken
 from chatbot.answer.checks.direction import turned_moves
 from chatbot.answer.checks.durations import counts_years
-from chatbot.answer.checks.enumerated import item_of
+from chatbot.answer.checks.enumerations import item_of
 from chatbot.answer.checks.figure_matches import agree, drops_scale, figures_against, figures_stating, matches, other_sense, rounds
 from chatbot.answer.checks.formulas import comes_to, find_formulas, is_constant
 from chatbot.answer.checks.model_arithmetic import against_calculation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.checks.enumerated import item_of
+from chatbot.answer.checks.enumerations import item_of
 from chatbot.answer.citations.model_statements import check_statements
 from chatbot.records import Hit, Prompt
 from ingestion.language.numbers import find_figures
