@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
-from chatbot.answer.tables.cells import PART_OF_YEAR
+from chatbot.answer.tables.cell_lookup import PART_OF_YEAR
 from chatbot.asking.answering import Answering
 from chatbot.comparing import Entry, Place
 from chatbot.comparing.changes import change_between, unit_text

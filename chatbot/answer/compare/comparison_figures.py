@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.compare.measure_match import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
-from chatbot.answer.tables.cells import stated_unit, states_percent
+from chatbot.answer.tables.cell_lookup import stated_unit, states_percent
 from chatbot.comparing import Quantity
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from chatbot.answer.tables.cells import ASKS_OTHER, PART_OF_YEAR, as_amounts, columns_by_year, newest_year
+from chatbot.answer.tables.cell_lookup import ASKS_OTHER, PART_OF_YEAR, as_amounts, columns_by_year, newest_year
 from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
 from chatbot.answer.tables.wording import (
     MEAN_DECIMALS,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import ASKS_OTHER, OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.cell_lookup import ASKS_OTHER, OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
 from chatbot.answer.tables.wording import (
     amount,
     decimals_of,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cells import Cell, is_planned
+from chatbot.answer.tables.cell_lookup import Cell, is_planned
 from chatbot.answer.verdict import Amount
 from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.tables.cells import stated_unit
+from chatbot.answer.tables.cell_lookup import stated_unit
 from chatbot.answer.tables.computed import compute_answer
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.records import Cell, Rect, Row, Table
