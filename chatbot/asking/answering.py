@@ -17,8 +17,8 @@ from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
 from chatbot.answer.prompt import size_of, without_rules
-from chatbot.answer.tables.computed import compute_answer, leaves_average_out
 from chatbot.answer.tables.operations import by_operation
+from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, UNSAID, YES, asks_yes_or_no, by_sentence
 from chatbot.errors import ModelError
 from chatbot.evidence.page import forget_pages, page_of

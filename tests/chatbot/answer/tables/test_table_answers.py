@@ -6,7 +6,7 @@ import pytest
 
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.tables.cell_lookup import stated_unit
-from chatbot.answer.tables.computed import compute_answer
+from chatbot.answer.tables.table_answers import compute_answer
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.records import Cell, Rect, Row, Table
 
