@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
 from chatbot.answer.extractive.passage_scores import Found, Question, asks_share, score_passages, shared_words
 from chatbot.answer.tables.cell_lookup import is_planned
 from chatbot.answer.tables.operations import decided_by
-from chatbot.answer.tables.wording import in_a_sentence
+from chatbot.answer.tables.table_wording import in_a_sentence
 from chatbot.answer.verdict import asks_yes_or_no
 from chatbot.evidence.figure_names import agreement
 from chatbot.evidence.page import page_of

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from chatbot.answer.tables.cell_lookup import ASKS_OTHER, OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
-from chatbot.answer.tables.wording import (
+from chatbot.answer.tables.table_wording import (
     amount,
     decimals_of,
     in_a_sentence,

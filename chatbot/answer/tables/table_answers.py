@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import ASKS_OTHER, PART_OF_YEAR, as_amounts, columns_by_year, newest_year
 from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
-from chatbot.answer.tables.wording import (
+from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
     amount,
     decimals_of,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.answer.tables.cell_lookup import TOTALS, Cell, Wanted, find_cell
-from chatbot.answer.tables.wording import Worked, operand
+from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
 from ingestion.language.numbers import find_figures

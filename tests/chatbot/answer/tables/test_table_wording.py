@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.tables.wording import in_a_sentence
+from chatbot.answer.tables.table_wording import in_a_sentence
 
 
 @pytest.mark.parametrize(
