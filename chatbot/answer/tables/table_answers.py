@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from chatbot.answer.tables.cell_lookup import ASKS_OTHER, PART_OF_YEAR, as_amounts, columns_by_year, newest_year
+from chatbot.answer.tables.formula_evaluation import MissingError, Task, printed_as_such, work_out
 from chatbot.answer.tables.operations import OF_BOUNDS, is_compared_with
 from chatbot.answer.tables.table_wording import (
     MEAN_DECIMALS,
@@ -27,7 +28,6 @@ from chatbot.answer.tables.table_wording import (
     unit_text,
     year_text,
 )
-from chatbot.answer.tables.working import MissingError, Task, printed_as_such, work_out
 from chatbot.answer.verdict import asks_move, by_bound, by_move, is_other
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CURRENCY_TERMS
