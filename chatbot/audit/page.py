@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.formatted import formatted_html
+from chatbot.answer.markdown import formatted_html
 from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
 from chatbot.audit.record import WITH_FORMATTING, Check, Leaf, Quote, Record, dump
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
-from chatbot.answer.formatted import formatted_html
+from chatbot.answer.markdown import formatted_html
 from chatbot.records import FINE, MODEL_TEXT, VERDICTS, Citation, NumberCheck, PageRef, Statement
 from chatbot.ui.text import page_text, plain_html
 from ingestion.invisible_characters import visible

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.formatted import formatted_html
+from chatbot.answer.markdown import formatted_html
 from tests.timing import growth
 
 TAGS = {"p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "code", "pre", "hr", "br"}
