@@ -14,7 +14,7 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
 from chatbot.asking.chat_models import ChatModels
-from chatbot.asking.lending import Lending
+from chatbot.asking.memory_context import Lending
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.several import Several
 from chatbot.asking.talking import Talking
