@@ -11,8 +11,8 @@ from functools import partial
 from chatbot.answer.prompt import Request, build_prompt, size_of
 from chatbot.asking.answering import Answering, Asked
 from chatbot.asking.chat_models import ChatModels
-from chatbot.asking.completing import complete_tables, without_tables
 from chatbot.asking.memory_context import Lending
+from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.several import Several
 from chatbot.asking.talking import EXPLAIN, IN_OTHER_WORDS, Talking
