@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatbot.asking.guide import about_conversation, about_documents, small_talk
 from chatbot.asking.memory_context import Lending
 from chatbot.asking.question import Ask
+from chatbot.asking.small_talk import about_conversation, about_documents, small_talk
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.records import GUIDE, Answer, Exchange, Understanding
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
