@@ -14,10 +14,10 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
 from chatbot.asking.chat_models import ChatModels
+from chatbot.asking.direct_answers import Talking
 from chatbot.asking.memory_context import Lending
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
-from chatbot.asking.talking import Talking
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparing import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError

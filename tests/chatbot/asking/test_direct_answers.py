@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from chatbot.asking.direct_answers import IN_OTHER_WORDS
 from chatbot.asking.question import Ask
-from chatbot.asking.talking import IN_OTHER_WORDS
 from chatbot.errors import UsageError
 from chatbot.records import GUIDE, Answer, Exchange
 from chatbot.service import Chatbot
