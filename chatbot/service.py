@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
-from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.direct_answers import Talking
 from chatbot.asking.memory_context import Lending
+from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.whole_document import WholeDocument

@@ -10,10 +10,10 @@ from functools import partial
 
 from chatbot.answer.prompt import Request, build_prompt, size_of
 from chatbot.asking.answering import Answering, Asked
-from chatbot.asking.chat_models import ChatModels
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, Talking
 from chatbot.asking.memory_context import Lending
 from chatbot.asking.missing_tables import complete_tables, without_tables
+from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.rated import Rated

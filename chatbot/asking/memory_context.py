@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chatbot.asking.chat_models import ChatModels
+from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
 from chatbot.memory.cases.layer import CaseLayer
