@@ -19,7 +19,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.whole_document import WholeDocument
-from chatbot.comparing import Comparison, Entry, Place, question_in
+from chatbot.comparison import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.conversations.store import PRIVATE, Conversations

@@ -12,9 +12,9 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.tables.cell_lookup import PART_OF_YEAR
 from chatbot.asking.answering import Answering
-from chatbot.comparing import Entry, Place
-from chatbot.comparing.changes import change_between, unit_text
-from chatbot.comparing.records import Quantity
+from chatbot.comparison import Entry, Place
+from chatbot.comparison.changes import change_between, unit_text
+from chatbot.comparison.records import Quantity
 from chatbot.records import Answer, Hit, Prompt, Understanding
 from chatbot.search.page_search import Finder, asks_of_all, of_one
 from chatbot.search.question_terms import understand

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from chatbot.comparing import Change, Comparison, Entry, Place, changes, csv_bytes
+from chatbot.comparison import Change, Comparison, Entry, Place, changes, csv_bytes
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of

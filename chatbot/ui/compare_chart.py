@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from chatbot.comparing import Comparison, Entry, Place, series
+from chatbot.comparison import Comparison, Entry, Place, series
 from chatbot.records import FINE
 from chatbot.ui.text import quiet_html, short
 from ingestion.invisible_characters import visible

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from chatbot.comparing import Comparison
+from chatbot.comparison import Comparison
 from chatbot.errors import QuestionError
 
 __all__ = ["DOCUMENTS", "QUESTION", "YEARS", "add_documents", "fill", "open_comparison", "problem", "put_problem", "shown"]

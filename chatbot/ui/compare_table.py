@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from chatbot.comparing import Change, Comparison, Entry, Nearest, Place, Quantity, change_between, unit_text
+from chatbot.comparison import Change, Comparison, Entry, Nearest, Place, Quantity, change_between, unit_text
 from chatbot.records import FINE, Citation, PageRef
 from chatbot.ui import panel
 from chatbot.ui.answer_text import FIGURES

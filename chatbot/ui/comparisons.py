@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import partial
 from typing import Protocol
 
-from chatbot.comparing import Comparison, Entry, Place
+from chatbot.comparison import Comparison, Entry, Place
 from chatbot.errors import ProjectError
 from chatbot.records import Notice
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.comparing import (
+from chatbot.comparison import (
     Change,
     Comparison,
     Entry,

@@ -15,7 +15,7 @@ from chatbot.audit.making import Occasion, audit_file
 from chatbot.audit.reading import read_file
 from chatbot.audit.verifying import Evidence, verify
 from chatbot.cli.commands import main
-from chatbot.comparing import Place
+from chatbot.comparison import Place
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, Answer
 from chatbot.serialize import answer_record

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.compare.comparison_figures import Part, stated, worked_out
 from chatbot.answer.compare.measure_match import EXACT, Wanted, fits, names
-from chatbot.comparing import Entry, Nearest, Place
+from chatbot.comparison import Entry, Nearest, Place
 from chatbot.records import MODEL_TEXT, Answer, NumberCheck
 from ingestion.language.measures import measure_named
 from ingestion.language.numbers import find_figures

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.compare.measure_match import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
 from chatbot.answer.tables.cell_lookup import stated_unit, states_percent
-from chatbot.comparing import Quantity
+from chatbot.comparison import Quantity
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import Figure, find_figures, governing_mark, passage_scale, scale_marks, stated_mark

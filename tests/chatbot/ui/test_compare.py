@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from chatbot.comparing import Change, Comparison, Entry, Place, Quantity
+from chatbot.comparison import Change, Comparison, Entry, Place, Quantity
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload

@@ -7,7 +7,7 @@ import pytest
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
-from chatbot.comparing import Entry, Place, question_in
+from chatbot.comparison import Entry, Place, question_in
 from chatbot.records import Answer, Hit, PageRef
 from chatbot.search.question_terms import understand
 from ingestion.records import Cell, DocumentFacts, Rect, Row, Table

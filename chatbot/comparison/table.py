@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chatbot.comparing.changes import Change, unit_text
-from chatbot.comparing.records import Entry, Place
+from chatbot.comparison.changes import Change, unit_text
+from chatbot.comparison.records import Entry, Place
 from ingestion.invisible_characters import one_line
 
 __all__ = ["csv_bytes", "entry_line", "entry_text"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.comparing.records import Comparison, Entry, Place, Quantity
+from chatbot.comparison.records import Comparison, Entry, Place, Quantity
 from chatbot.records import FINE
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import find_figures
