@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from chatbot.comparison.changes import Change, change_between, changes, series, unit_text
+from chatbot.comparison.comparison_table import csv_bytes, entry_line, entry_text
 from chatbot.comparison.records import Comparison, Entry, Nearest, Place, Quantity, question_in, year_written
-from chatbot.comparison.table import csv_bytes, entry_line, entry_text
 
 __all__ = [
     "Change",
