@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from re import sub
 
-from chatbot.audit.checking import checks_of, stated
 from chatbot.audit.leaves import Marks, Read, draw, places
 from chatbot.audit.page import render
+from chatbot.audit.recheck import checks_of, stated
 from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, Quote, Record, Remembered, Sent, Source, sealed
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
