@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.audit.finding import Found, find_documents, is_digest
+from chatbot.audit.document_lookup import Found, find_documents, is_digest
 from chatbot.audit.leaves import Read, draw, looks_alike, places
 from chatbot.audit.page import render
 from chatbot.audit.reading import AuditFile
