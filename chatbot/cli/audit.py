@@ -60,7 +60,7 @@ def _line(text: str) -> str:
 
 def write_audit(chatbot: Chatbot, answer: Answer, path: Path, asked_at: float) -> None:
     """Write the audit file of an answer just given. Raises UsageError where it cannot be written, DocumentError."""
-    from chatbot.audit.making import Occasion, audit_file
+    from chatbot.audit.builder import Occasion, audit_file
 
     data = audit_file(chatbot, answer, Occasion(asked_at))
     fresh = not path.exists()

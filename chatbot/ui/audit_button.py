@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from chatbot.audit.making import Occasion, audit_file, audit_kept, file_name
+from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.ui import panel, session
