@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
-from chatbot.audit.markup import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
+from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
 from chatbot.audit.record import WITH_FORMATTING, Check, Leaf, Quote, Record, dump
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND
 
