@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from re import sub
 
-from chatbot.audit.page import render
+from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Marks, Read, draw, places
 from chatbot.audit.recheck import checks_of, stated
 from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, Quote, Record, Remembered, Sent, Source, sealed

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatbot.audit.page import IMAGE, RECORD_END, RECORD_START
+from chatbot.audit.html_page import IMAGE, RECORD_END, RECORD_START
 from chatbot.audit.record import Record, UnreadableError, load
 
 __all__ = ["LARGEST_FILE", "AuditFile", "read_file"]

@@ -23,7 +23,7 @@ from PIL import Image
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
-from chatbot.audit.page import RECORD_END, RECORD_START, render
+from chatbot.audit.html_page import RECORD_END, RECORD_START, render
 from chatbot.audit.page_images import looks_alike
 from chatbot.audit.reading import LARGEST_FILE, AuditFile, read_file
 from chatbot.audit.recheck import check_again, with_keys
