@@ -14,7 +14,7 @@ from chatbot.answer.citations.model_refusals import is_refusal
 from chatbot.audit.document_lookup import Found, find_documents, is_digest
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Read, draw, looks_alike, places
-from chatbot.audit.reading import AuditFile
+from chatbot.audit.parser import AuditFile
 from chatbot.audit.recheck import Checked, check_again
 from chatbot.audit.record import WITH_BASIS, Check, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError

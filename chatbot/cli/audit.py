@@ -26,7 +26,7 @@ __all__ = ["verify", "write_audit"]
 
 def verify(options: argparse.Namespace, settings: Settings) -> int:
     """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not hold, or cannot be checked; 2: a file is no audit file."""
-    from chatbot.audit.reading import read_file
+    from chatbot.audit.parser import read_file
     from chatbot.audit.record import UnreadableError
     from chatbot.audit.verifying import CONFIRMED, Evidence
     from chatbot.audit.verifying import verify as findings_of

@@ -12,7 +12,7 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
-from chatbot.audit.reading import read_file
+from chatbot.audit.parser import read_file
 from chatbot.audit.verifying import Evidence, verify
 from chatbot.cli.commands import main
 from chatbot.comparison import Place

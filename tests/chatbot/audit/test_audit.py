@@ -25,7 +25,7 @@ from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.audit.html_page import RECORD_END, RECORD_START, render
 from chatbot.audit.page_images import looks_alike
-from chatbot.audit.reading import LARGEST_FILE, AuditFile, read_file
+from chatbot.audit.parser import LARGEST_FILE, AuditFile, read_file
 from chatbot.audit.recheck import check_again, with_keys
 from chatbot.audit.record import (
     FORMAT,
