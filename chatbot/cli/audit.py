@@ -28,8 +28,8 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not hold, or cannot be checked; 2: a file is no audit file."""
     from chatbot.audit.parser import read_file
     from chatbot.audit.record import UnreadableError
-    from chatbot.audit.verifying import CONFIRMED, Evidence
-    from chatbot.audit.verifying import verify as findings_of
+    from chatbot.audit.verifier import CONFIRMED, Evidence
+    from chatbot.audit.verifier import verify as findings_of
 
     if options.documents is not None and not options.documents.is_dir():
         raise UsageError(f"{options.documents} is no folder.", hint="Name the folder that has the documents.")

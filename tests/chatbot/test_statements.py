@@ -13,7 +13,7 @@ from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
-from chatbot.audit.verifying import Evidence, verify
+from chatbot.audit.verifier import Evidence, verify
 from chatbot.cli.commands import main
 from chatbot.comparison import Place
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer

@@ -46,7 +46,7 @@ from chatbot.audit.record import (
     load,
     sealed,
 )
-from chatbot.audit.verifying import CONFIRMED, DIFFERS, UNKNOWN, Evidence, Finding, verify
+from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, Evidence, Finding, verify
 from chatbot.errors import DocumentError, ModelError, NotFoundError
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Hit, Prompt
