@@ -26,8 +26,8 @@ OWNER = "local"
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
     """List the conversations, show or export one, or change it."""
     from chatbot.memory.conversations.store import Conversations
-    from chatbot.memory.database import open_memories
     from chatbot.memory.earlier import take_over_conversations
+    from chatbot.memory.memory_database import open_memories
     from chatbot.store.lock import StoreLock
 
     if options.id is None and (options.export or options.rename is not None or options.delete or options.restore):

@@ -21,7 +21,7 @@ from chatbot.memory.cases.records import Case, read_case
 from chatbot.memory.cases.shelf import own_case
 from chatbot.memory.cases.store import SHARED
 from chatbot.memory.conversations import store as conversations
-from chatbot.memory.database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
+from chatbot.memory.memory_database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import rows as situations
 from chatbot.models.embedders import Embedder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.models.embedders import Embedder
 from chatbot.records import Note, Recall
 from chatbot.settings import Settings

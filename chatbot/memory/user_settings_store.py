@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from chatbot.errors import ModelError, SettingsError, StoreError
-from chatbot.memory.database import MemoryDatabase, Tables, keep_latest
+from chatbot.memory.memory_database import MemoryDatabase, Tables, keep_latest
 from chatbot.models.chat import LLM, Reply, named_model
 from chatbot.models.endpoints import endpoint_url
 from chatbot.settings import Settings

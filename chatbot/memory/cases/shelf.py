@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from chatbot.errors import NotFoundError
 from chatbot.memory.cases.records import Case, case_id, case_line, edited_line, read_case
-from chatbot.memory.database import MemoryDatabase, Tables
 from chatbot.memory.import_files import LineProblem, Progress, no_progress
+from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.models.embedders import Embedder
 from chatbot.search.fusion import embed_query, mean_vector, worth_searching
 from chatbot.search.question_terms import subject_of

@@ -22,8 +22,8 @@ from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, ca
 from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors, unknown_case
 from chatbot.memory.conversations.answer_records import cited_text
-from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.models.embedders import Embedder
 from chatbot.records import Answer
 from chatbot.store.vector_index import Vectors

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chatbot.memory.conversations.store import Said
-from chatbot.memory.database import keep_latest
+from chatbot.memory.memory_database import keep_latest
 from chatbot.models.tokens import count_tokens
 
 __all__ = ["MOST_SESSIONS", "SESSION_SECONDS", "CompressionStats", "Sessions"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory.conversations.answer_records import cited_text, pack_answer, unpack_answer, without_versions
-from chatbot.memory.database import MemoryDatabase, Tables
+from chatbot.memory.memory_database import MemoryDatabase, Tables
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Exchange
 from chatbot.store.vector_index import Vectors

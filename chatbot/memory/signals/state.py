@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chatbot.errors import StoreError
-from chatbot.memory.database import MemoryDatabase, Tables
+from chatbot.memory.memory_database import MemoryDatabase, Tables
 
 __all__ = ["TABLES", "State", "Switch"]
 

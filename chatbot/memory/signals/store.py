@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals import events
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.breaker import Breaker

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 
 from chatbot.errors import UsageError
-from chatbot.memory.database import Tables
+from chatbot.memory.memory_database import Tables
 from chatbot.models.tokens import encodable
 
 __all__ = ["LONGEST_RECOMMENDATION", "LONGEST_SITUATION", "TABLES", "Situation", "new_situation", "plain_scope", "situation_key"]

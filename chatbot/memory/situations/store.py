@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, StoreError
-from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.import_files import ImportedLines, Progress, holds_words, no_progress
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations.importing import read_situations
 from chatbot.memory.situations.rows import TABLES, Situation, new_situation, plain_scope
 from chatbot.models.embedders import Embedder

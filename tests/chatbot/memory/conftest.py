@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.memory.database import NAME, MemoryDatabase
+from chatbot.memory.memory_database import NAME, MemoryDatabase
 
 Reopen = Callable[[], MemoryDatabase]
 

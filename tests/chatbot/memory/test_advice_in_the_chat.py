@@ -10,7 +10,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
-from chatbot.memory import database
+from chatbot.memory import memory_database
 from chatbot.records import MEMORY, Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -92,7 +92,7 @@ def test_tables_of_a_later_version_keep_nobody_from_the_documents(opened: Open) 
 
 
 def test_advice_while_the_file_is_held_is_not_noted_and_says_so(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.1)
     chatbot = opened()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, ADVICE, talk)

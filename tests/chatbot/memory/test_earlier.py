@@ -17,8 +17,8 @@ from chatbot.errors import StoreError
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.memory.cases.store import SHARED, Cases, hidden
 from chatbot.memory.conversations.store import TABLES, Conversations, Summary
-from chatbot.memory.database import NAME, MemoryDatabase
 from chatbot.memory.earlier import take_over
+from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.situations.store import SituationMemory, Situations
 from chatbot.memory.user_settings_store import OwnSettings

@@ -12,8 +12,8 @@ import pytest
 from chatbot.memory.conversations.history import HistoryLayer, likeness_of, rank_exchanges
 from chatbot.memory.conversations.store import Conversations, Said, Summary
 from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, cited_facts, summarise
-from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Recall
 from tests.fakes import HashEmbedder, ScriptedModel
 

@@ -11,7 +11,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, NotFoundError, StoreError
-from chatbot.memory import database
+from chatbot.memory import memory_database
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
 from chatbot.memory.remembering import Remembering
@@ -311,7 +311,7 @@ def test_an_error_instead_of_an_answer_is_kept_as_that(make: Make, monkeypatch: 
 
 
 def test_an_answer_is_given_though_it_cannot_be_kept(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.05)
     chatbot = make()
     talk = chatbot.conversations.begin("me")
     ask(chatbot, QUESTION, talk)

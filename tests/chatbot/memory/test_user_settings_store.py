@@ -8,7 +8,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.records import Options
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.user_settings_store import MOST_KEYS, OwnSettings

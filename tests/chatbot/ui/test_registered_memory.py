@@ -20,7 +20,7 @@ from tests.stores import Make
 FILES = {
     "__init__": "",
     "layer": """
-from chatbot.memory.database import Tables
+from chatbot.memory.memory_database import Tables
 from chatbot.records import Note
 
 TABLES = Tables("birthdays", ("create table birthday (whose text primary key, day text not null);\\n",))

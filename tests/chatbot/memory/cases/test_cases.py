@@ -15,8 +15,8 @@ from chatbot.memory.cases.recall import PAGE_BOUND, UNKNOWN, cosines_of
 from chatbot.memory.cases.records import Case
 from chatbot.memory.cases.shelf import question_vectors
 from chatbot.memory.cases.store import Cases, Documents, Wanted
-from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall
 from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder

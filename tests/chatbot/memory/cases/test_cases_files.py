@@ -21,7 +21,7 @@ from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_lin
 from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.store import Cases, Wanted
-from chatbot.memory.database import NAME, MemoryDatabase
+from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
 from tests.chatbot.memory.conftest import Reopen
@@ -33,7 +33,7 @@ import sys
 from pathlib import Path
 from chatbot.memory.cases.records import Case
 from chatbot.memory.cases.store import Cases
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from tests.fakes import HashEmbedder
 cases = Cases(MemoryDatabase(Path(sys.argv[1])), HashEmbedder(dimension=64))
 for number in range(500):

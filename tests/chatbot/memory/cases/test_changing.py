@@ -17,7 +17,7 @@ from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
 from chatbot.memory.cases.shelf import question_vectors
 from chatbot.memory.cases.store import DAY, KEPT_DAYS, SHARED, Cases, Wanted, hidden
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Notice, Recall
 from tests.chatbot.memory.conftest import Reopen
 from tests.fakes import HashEmbedder

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from chatbot.errors import NotFoundError, StoreError
-from chatbot.memory import database
+from chatbot.memory import memory_database
 from chatbot.memory.conversations.store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 
 DIGEST = "a" * 64
@@ -278,7 +278,7 @@ def test_memories_are_switched_off_and_on_in_a_conversation(talks: Conversations
 
 
 def test_a_locked_file_is_named_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(memory_database, "BUSY_SECONDS", 0.05)
     talks = Conversations(MemoryDatabase(tmp_path / "c.sqlite3"))
     talk = talks.begin("me")
     holder = sqlite3.connect(tmp_path / "c.sqlite3", isolation_level=None)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.breaker import Breaker
 from chatbot.memory.signals.layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.records import Reading

@@ -17,7 +17,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.memory.database import MemoryDatabase
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.server import HERE, EmbeddedServer, _check_reach

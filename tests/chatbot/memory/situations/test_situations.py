@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, QuestionError, StoreError, UsageError
-from chatbot.memory.database import MemoryDatabase
 from chatbot.memory.layers import MemoryLayer
+from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.layer import SituationLayer, names
 from chatbot.memory.situations.rows import situation_key

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.memory.database import NAME, MemoryDatabase, Tables, open_memories
+from chatbot.memory.memory_database import NAME, MemoryDatabase, Tables, open_memories
 from chatbot.store.sqlite_file import NewerStoreError
 
 FIRST = Tables("notes", ("create table note (text text) strict;\ncreate index of_note on note(text);\n",))
