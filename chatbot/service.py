@@ -23,8 +23,8 @@ from chatbot.comparison import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.conversations.store import PRIVATE, Conversations
-from chatbot.memory.earlier import take_over
 from chatbot.memory.layers import MemoryLayer, Opening, open_layers
+from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.remembering import Remembering
 from chatbot.memory.signals.layer import SignalLayer

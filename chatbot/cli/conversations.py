@@ -26,7 +26,7 @@ OWNER = "local"
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
     """List the conversations, show or export one, or change it."""
     from chatbot.memory.conversations.store import Conversations
-    from chatbot.memory.earlier import take_over_conversations
+    from chatbot.memory.legacy_files import take_over_conversations
     from chatbot.memory.memory_database import open_memories
     from chatbot.store.lock import StoreLock
 

@@ -17,7 +17,7 @@ from chatbot.errors import StoreError
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.memory.cases.store import SHARED, Cases, hidden
 from chatbot.memory.conversations.store import TABLES, Conversations, Summary
-from chatbot.memory.earlier import take_over
+from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.situations.store import SituationMemory, Situations
