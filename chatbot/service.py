@@ -26,7 +26,7 @@ from chatbot.memory.conversations.store import PRIVATE, Conversations
 from chatbot.memory.layers import MemoryLayer, Opening, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
-from chatbot.memory.remembering import Remembering
+from chatbot.memory.memory_service import Remembering
 from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
 from chatbot.memory.situations.layer import SituationLayer

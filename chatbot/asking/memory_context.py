@@ -14,7 +14,7 @@ from chatbot.memory.cases.layer import CaseLayer
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import Cases
 from chatbot.memory.conversations.store import PRIVATE
-from chatbot.memory.remembering import Before, Remembering
+from chatbot.memory.memory_service import Before, Remembering
 from chatbot.memory.situations.advice import advice_of
 from chatbot.memory.situations.layer import SituationLayer
 from chatbot.memory.situations.store import Situations

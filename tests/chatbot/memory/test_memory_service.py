@@ -14,7 +14,7 @@ from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory import memory_database
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
-from chatbot.memory.remembering import Remembering
+from chatbot.memory.memory_service import Remembering
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.service import Chatbot
