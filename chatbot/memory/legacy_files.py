@@ -16,7 +16,7 @@ from pathlib import Path
 from chatbot.errors import StoreError
 from chatbot.memory import user_settings_store
 from chatbot.memory.cases import shelf as cases
-from chatbot.memory.cases.importing import cut_lines
+from chatbot.memory.cases.case_import import cut_lines
 from chatbot.memory.cases.records import Case, read_case
 from chatbot.memory.cases.shelf import own_case
 from chatbot.memory.cases.store import SHARED
