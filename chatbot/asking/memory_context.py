@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
-from chatbot.memory.cases.layer import CaseLayer
+from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.rated import Rated
 from chatbot.memory.cases.store import Cases
 from chatbot.memory.conversations.store import PRIVATE

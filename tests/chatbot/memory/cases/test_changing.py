@@ -13,7 +13,7 @@ import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases import store
-from chatbot.memory.cases.layer import CaseLayer
+from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
 from chatbot.memory.cases.shelf import question_vectors
 from chatbot.memory.cases.store import DAY, KEPT_DAYS, SHARED, Cases, Wanted, hidden
