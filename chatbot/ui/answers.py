@@ -9,7 +9,7 @@ import streamlit as st
 
 from chatbot.asking.answering import HAD_SAID
 from chatbot.fit import ANSWERS, fit_of, fit_text
-from chatbot.memory.cases.rated import REMEMBERED
+from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel

@@ -11,7 +11,7 @@ import pytest
 from chatbot.asking.answering import SET_ASIDE
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
-from chatbot.memory.cases.rated import Rated
+from chatbot.memory.cases.feedback_rerank import Rated
 from chatbot.memory.cases.recall import PageWeight
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.cases.store import Cases, hidden
