@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.memory.cases.recall import PageWeight
+from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import page_named
 from chatbot.records import Hit, Notice, Prompt

@@ -17,7 +17,7 @@ import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_import import read_cases
-from chatbot.memory.cases.recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
+from chatbot.memory.cases.case_recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
 from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
 from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors, unknown_case

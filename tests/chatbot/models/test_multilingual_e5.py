@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
-from chatbot.memory.cases.recall import thresholds_of
+from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.signals.scripts import own_threshold, reads_english_only
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder

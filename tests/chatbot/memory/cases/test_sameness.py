@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.memory.cases.recall import thresholds_of
+from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.cases.sameness import same_matter
 from chatbot.memory.cases.shelf import question_vectors
 from chatbot.models.embedders import LocalEmbedder
