@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
+from chatbot.memory.cases.case_file import TABLES, Shelf, question_vectors, unknown_case
 from chatbot.memory.cases.case_import import read_cases
 from chatbot.memory.cases.case_recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
 from chatbot.memory.cases.question_equivalence import same_matter
 from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
-from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors, unknown_case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
 from chatbot.memory.memory_database import MemoryDatabase

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.errors import StoreError, UsageError
+from chatbot.memory.cases.case_file import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.cases.question_equivalence import same_matter
 from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
-from chatbot.memory.cases.shelf import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.store import Cases, Wanted
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.models.embedders import LocalEmbedder

@@ -13,9 +13,9 @@ import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases import store
+from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
-from chatbot.memory.cases.shelf import question_vectors
 from chatbot.memory.cases.store import DAY, KEPT_DAYS, SHARED, Cases, Wanted, hidden
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Notice, Recall
@@ -164,7 +164,7 @@ def test_an_array_over_several_lines_is_told_of_once(cases: Cases, tmp_path: Pat
 
 
 def test_vectors_that_were_made_outlive_a_stop(cases: Cases, tmp_path: Path, embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatbot.memory.cases.shelf.BATCH", 10)
+    monkeypatch.setattr("chatbot.memory.cases.case_file.BATCH", 10)
     made, embed = 0, embedder.embed
 
     def stops(texts: list[str], *, query: bool = False) -> object:

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
+from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.cases.question_equivalence import same_matter
-from chatbot.memory.cases.shelf import question_vectors
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
 
