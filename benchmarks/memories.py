@@ -38,8 +38,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.intervals import percentile, share_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
+from chatbot.memory.cases.case_store import Cases, Documents, Wanted  # noqa: E402
 from chatbot.memory.cases.records import Case, case_line  # noqa: E402
-from chatbot.memory.cases.store import Cases, Documents, Wanted  # noqa: E402
 from chatbot.memory.memory_database import MemoryDatabase  # noqa: E402
 from chatbot.memory.situations.store import Situations  # noqa: E402
 from chatbot.models.embedders import Embedder, LocalEmbedder  # noqa: E402

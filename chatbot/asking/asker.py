@@ -16,8 +16,8 @@ from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
+from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import Rated
-from chatbot.memory.cases.store import is_sound
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.corpus_vocabulary import as_known, known_terms

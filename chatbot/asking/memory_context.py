@@ -11,8 +11,8 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
 from chatbot.memory.cases.case_layer import CaseLayer
+from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import Rated
-from chatbot.memory.cases.store import Cases
 from chatbot.memory.conversations.store import PRIVATE
 from chatbot.memory.memory_service import Before, Remembering
 from chatbot.memory.situations.advice import advice_of

@@ -18,8 +18,8 @@ from chatbot.memory import user_settings_store
 from chatbot.memory.cases import case_file as cases
 from chatbot.memory.cases.case_file import own_case
 from chatbot.memory.cases.case_import import cut_lines
+from chatbot.memory.cases.case_store import SHARED
 from chatbot.memory.cases.records import Case, read_case
-from chatbot.memory.cases.store import SHARED
 from chatbot.memory.conversations import store as conversations
 from chatbot.memory.memory_database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
 from chatbot.memory.signals import state as signals

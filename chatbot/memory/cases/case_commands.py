@@ -51,7 +51,7 @@ def _add_case(chatbot: Chatbot, options: Namespace) -> Lines:
 
 @told
 def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
-    from chatbot.memory.cases.store import Wanted
+    from chatbot.memory.cases.case_store import Wanted
 
     results = chatbot.cases.find(OWNER, options.texts[0], Wanted(options.k))
     if not results:
@@ -67,7 +67,7 @@ def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
 
 @told
 def _remove_case(chatbot: Chatbot, options: Namespace) -> Lines:
-    from chatbot.memory.cases.store import KEPT_DAYS
+    from chatbot.memory.cases.case_store import KEPT_DAYS
 
     key = options.texts[0]
     chatbot.cases.delete(OWNER, key)

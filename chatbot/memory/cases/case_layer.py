@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
-from chatbot.memory.cases.store import Cases, Documents, Wanted
+from chatbot.memory.cases.case_store import Cases, Documents, Wanted
 from chatbot.memory.layers import Opening
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import streamlit as st
 
+from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.memory.cases.records import Case, case_id
-from chatbot.memory.cases.store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box

@@ -13,8 +13,8 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN, cosines_of
+from chatbot.memory.cases.case_store import Cases, Documents, Wanted
 from chatbot.memory.cases.records import Case
-from chatbot.memory.cases.store import Cases, Documents, Wanted
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, NumberCheck, Recall

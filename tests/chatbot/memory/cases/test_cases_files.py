@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from chatbot.errors import StoreError, UsageError
 from chatbot.memory.cases.case_file import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
+from chatbot.memory.cases.case_store import Cases, Wanted
 from chatbot.memory.cases.question_equivalence import same_matter
 from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
-from chatbot.memory.cases.store import Cases, Wanted
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
@@ -32,7 +32,7 @@ ADD = """
 import sys
 from pathlib import Path
 from chatbot.memory.cases.records import Case
-from chatbot.memory.cases.store import Cases
+from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.memory_database import MemoryDatabase
 from tests.fakes import HashEmbedder
 cases = Cases(MemoryDatabase(Path(sys.argv[1])), HashEmbedder(dimension=64))

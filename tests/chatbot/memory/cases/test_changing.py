@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases import store
+from chatbot.memory.cases import case_store
 from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
+from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, SHARED, Cases, Wanted, hidden
 from chatbot.memory.cases.records import LONGEST_WORD, Case, CasePage, case_id, case_line
-from chatbot.memory.cases.store import DAY, KEPT_DAYS, SHARED, Cases, Wanted, hidden
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Notice, Recall
 from tests.chatbot.memory.conftest import Reopen
@@ -293,7 +293,7 @@ def test_a_name_in_ones_own_row_changes_no_case_and_one_that_lacks_among_the_sha
 
 
 def test_a_newer_bad_verdict_beyond_the_nearest_eight_counts(cases: Cases, embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "same_matter", lambda question, other: True)
+    monkeypatch.setattr(case_store, "same_matter", lambda question, other: True)
     cases.thresholds = replace(cases.thresholds, same=-1.0)
     for number in range(12):
         cases.add("me", checked(QUESTION + " of" * (number % 3) + f" {number % 2} {'xy'[number % 2]}" * number, at=100.0 + number))
@@ -307,7 +307,7 @@ def test_only_so_many_bytes_of_cases_are_kept_ready(cases: Cases, monkeypatch: p
         cases.add(owner, Case(QUESTION, "x" * 1_000))
         cases.listed(owner)
     assert len(cases._shelves) > 5
-    monkeypatch.setattr(store, "MOST_BYTES", 3_000)
+    monkeypatch.setattr(case_store, "MOST_BYTES", 3_000)
     assert len(cases.listed("a")) == 1
     assert len(cases._shelves) <= 3
 

@@ -12,9 +12,9 @@ from chatbot.asking.answering import SET_ASIDE
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.case_recall import PageWeight
+from chatbot.memory.cases.case_store import Cases, hidden
 from chatbot.memory.cases.feedback_rerank import Rated
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.memory.cases.store import Cases, hidden
 from chatbot.records import MEMORY, Answer, Event, Hit, Notice, Prompt
 from chatbot.search.question_terms import understand
 from chatbot.search.retrieval import Query
