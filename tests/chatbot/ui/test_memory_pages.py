@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
-from chatbot.memory.cases import tab as memory_cases
+from chatbot.memory.cases import case_tab as memory_cases
 from chatbot.memory.cases.case_store import SHARED, CaseHealth, CaseRow, Cases, hidden
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.conversations.store import PRIVATE, Conversations
