@@ -6,8 +6,8 @@ from tests.chatbot.ui.test_memory_pages import store  # isort: skip
 
 from streamlit.testing.v1 import AppTest
 
+from chatbot.memory.compression.compression_tab import shares_of
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.compression.tab import shares_of
 from chatbot.memory.conversations.store import Conversations
 from chatbot.records import Answer, Compression
 from chatbot.ui.shared import House
