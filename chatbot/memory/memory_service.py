@@ -13,10 +13,10 @@ from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.compression.sessions import CompressionStats, Sessions
 from chatbot.memory.compression.shortening import Long, fit_exchanges, shorten
 from chatbot.memory.conversations.answer_records import with_versions
-from chatbot.memory.conversations.going_back import asks_again, goes_back
 from chatbot.memory.conversations.history import CALLED, HistoryLayer
 from chatbot.memory.conversations.store import ConversationRow, Conversations, Said
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
+from chatbot.memory.conversations.topic_return import asks_again, goes_back
 from chatbot.memory.layers import MemoryLayer, label_of
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.memory.conversations.going_back import GoingBack, asks_again, goes_back
+from chatbot.memory.conversations.topic_return import GoingBack, asks_again, goes_back
 
 
 @pytest.mark.parametrize(
