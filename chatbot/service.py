@@ -22,7 +22,7 @@ from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
-from chatbot.memory.conversations.store import PRIVATE, Conversations
+from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
 from chatbot.memory.layers import MemoryLayer, Opening, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories

@@ -13,7 +13,7 @@ from chatbot.errors import ProjectError
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import Rated
-from chatbot.memory.conversations.store import PRIVATE
+from chatbot.memory.conversations.conversation_store import PRIVATE
 from chatbot.memory.memory_service import Before, Remembering
 from chatbot.memory.situations.advice import advice_of
 from chatbot.memory.situations.layer import SituationLayer

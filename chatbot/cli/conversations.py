@@ -15,7 +15,7 @@ from chatbot.settings import Settings
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:
-    from chatbot.memory.conversations.store import ConversationRow, Conversations
+    from chatbot.memory.conversations.conversation_store import ConversationRow, Conversations
 
 __all__ = ["OWNER", "compress", "conversations"]
 
@@ -25,7 +25,7 @@ OWNER = "local"
 
 def conversations(options: argparse.Namespace, settings: Settings) -> int:
     """List the conversations, show or export one, or change it."""
-    from chatbot.memory.conversations.store import Conversations
+    from chatbot.memory.conversations.conversation_store import Conversations
     from chatbot.memory.legacy_files import take_over_conversations
     from chatbot.memory.memory_database import open_memories
     from chatbot.store.lock import StoreLock

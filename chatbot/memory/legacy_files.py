@@ -20,7 +20,7 @@ from chatbot.memory.cases.case_file import own_case
 from chatbot.memory.cases.case_import import cut_lines
 from chatbot.memory.cases.case_store import SHARED
 from chatbot.memory.cases.records import Case, read_case
-from chatbot.memory.conversations import store as conversations
+from chatbot.memory.conversations import conversation_store as conversations
 from chatbot.memory.memory_database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
 from chatbot.memory.signals import state as signals
 from chatbot.memory.situations import rows as situations

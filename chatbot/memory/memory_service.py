@@ -13,8 +13,8 @@ from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.compression.sessions import CompressionStats, Sessions
 from chatbot.memory.compression.shortening import Long, fit_exchanges, shorten
 from chatbot.memory.conversations.answer_records import with_versions
+from chatbot.memory.conversations.conversation_store import ConversationRow, Conversations, Said
 from chatbot.memory.conversations.history import CALLED, HistoryLayer
-from chatbot.memory.conversations.store import ConversationRow, Conversations, Said
 from chatbot.memory.conversations.summary import SummaryLayer, summarise
 from chatbot.memory.conversations.topic_return import asks_again, goes_back
 from chatbot.memory.layers import MemoryLayer, label_of

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
-from chatbot.memory.conversations.store import Said
+from chatbot.memory.conversations.conversation_store import Said
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
 

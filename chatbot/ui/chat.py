@@ -12,7 +12,7 @@ from streamlit.typing import UploadedFile
 
 from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
-from chatbot.memory.conversations.store import ConversationRow
+from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.ui import panel, session, uploads
 from chatbot.ui.account import show_prompt

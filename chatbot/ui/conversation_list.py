@@ -8,7 +8,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from chatbot.memory.conversations.store import KEPT_DAYS, ConversationRow
+from chatbot.memory.conversations.conversation_store import KEPT_DAYS, ConversationRow
 from chatbot.ui import panel, session
 from chatbot.ui.conversation_menu import draw_menu, title_text
 from chatbot.ui.lists import search_box

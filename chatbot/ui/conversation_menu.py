@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from chatbot.errors import NotFoundError, StoreError
+from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.memory.conversations.export import export_conversation, file_name
-from chatbot.memory.conversations.store import ConversationRow
 from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
 from chatbot.ui import session

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.errors import StoreError
-from chatbot.memory.conversations.store import ConversationRow, Said
+from chatbot.memory.conversations.conversation_store import ConversationRow, Said
 from chatbot.records import Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html

@@ -10,7 +10,7 @@ import streamlit as st
 from chatbot.errors import StoreError
 from chatbot.memory.compression.messages import Spans, pieces
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.conversations.store import Said
+from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Compression
 from chatbot.ui import panel, session
 from chatbot.ui.lists import page_of

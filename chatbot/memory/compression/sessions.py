@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatbot.memory.conversations.store import Said
+from chatbot.memory.conversations.conversation_store import Said
 from chatbot.memory.memory_database import keep_latest
 from chatbot.models.tokens import count_tokens
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from chatbot.memory.compression.compress import Compressed, compress
 from chatbot.memory.compression.messages import Message
+from chatbot.memory.conversations.conversation_store import Said
 from chatbot.memory.conversations.history import rank_exchanges
-from chatbot.memory.conversations.store import Said
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from chatbot.fit import fit_text
-from chatbot.memory.conversations.store import ConversationRow, Said
+from chatbot.memory.conversations.conversation_store import ConversationRow, Said
 from chatbot.records import MODEL_TEXT, Answer, Citation, NumberCheck
 from chatbot.serialize import answer_record
 

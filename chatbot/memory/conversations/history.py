@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.memory.conversations.store import Conversations, Said
+from chatbot.memory.conversations.conversation_store import Conversations, Said
 from chatbot.memory.conversations.topic_return import goes_back
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import Embedder

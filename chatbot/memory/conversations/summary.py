@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chatbot.memory.conversations.answer_records import CITED
+from chatbot.memory.conversations.conversation_store import Conversations, Said, Summary
 from chatbot.memory.conversations.history import likeness_of
-from chatbot.memory.conversations.store import Conversations, Said, Summary
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Note, Recall
 from ingestion.language.sentences import sentence_spans

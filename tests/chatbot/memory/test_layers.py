@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chatbot.memory.conversations.conversation_store import Conversations, Said, Summary
 from chatbot.memory.conversations.history import HistoryLayer, likeness_of, rank_exchanges
-from chatbot.memory.conversations.store import Conversations, Said, Summary
 from chatbot.memory.conversations.summary import BLOCK, SummaryLayer, cited_facts, summarise
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase

@@ -16,7 +16,7 @@ import pytest
 from chatbot.errors import StoreError
 from chatbot.memory.cases.case_store import SHARED, Cases, hidden
 from chatbot.memory.cases.records import Case, case_id
-from chatbot.memory.conversations.store import TABLES, Conversations, Summary
+from chatbot.memory.conversations.conversation_store import TABLES, Conversations, Summary
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.memory.signals.state import State, Switch

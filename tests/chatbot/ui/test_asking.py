@@ -11,7 +11,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.errors import QuestionError
-from chatbot.memory.conversations.store import Said
+from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.ui.asking import Asked, Asking
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.conversations.store import PRIVATE, Conversations, Said
+from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations, Said
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.store.library import Upload
 from chatbot.ui.conversation_list import day_heading

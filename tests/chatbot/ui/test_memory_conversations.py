@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.compression.compression_tab import shares_of
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.memory.conversations.store import Conversations
+from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.records import Answer, Compression
 from chatbot.ui.shared import House
 from tests.pages import ME, OTHER, click, keys, shown, visit

@@ -16,7 +16,7 @@ from chatbot.errors import StoreError
 from chatbot.memory.cases import case_tab as memory_cases
 from chatbot.memory.cases.case_store import SHARED, CaseHealth, CaseRow, Cases, hidden
 from chatbot.memory.cases.records import Case, CasePage
-from chatbot.memory.conversations.store import PRIVATE, Conversations
+from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations import tab as memory_advice
 from chatbot.memory.situations.rows import Situation

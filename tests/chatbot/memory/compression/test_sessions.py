@@ -8,7 +8,7 @@ import pytest
 
 from chatbot.memory.compression import sessions as module
 from chatbot.memory.compression.sessions import MOST_SESSIONS, SESSION_SECONDS, Sessions
-from chatbot.memory.conversations.store import Said
+from chatbot.memory.conversations.conversation_store import Said
 
 
 def said(number: int, text: str = "The ceiling is 3 per cent.") -> Said:

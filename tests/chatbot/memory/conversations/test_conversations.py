@@ -13,7 +13,7 @@ import pytest
 
 from chatbot.errors import NotFoundError, StoreError
 from chatbot.memory import memory_database
-from chatbot.memory.conversations.store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
+from chatbot.memory.conversations.conversation_store import KEPT_DAYS, PRIVATE, WINDOW, Conversations, Summary
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer, Citation, Compression, Exchange, Hit, NumberCheck, Prompt, Understanding
 

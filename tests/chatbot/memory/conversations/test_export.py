@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from chatbot.memory.conversations.conversation_store import ConversationRow, Said
 from chatbot.memory.conversations.export import FORMATS, export_conversation, file_name
-from chatbot.memory.conversations.store import ConversationRow, Said
 from chatbot.records import Answer, Citation, NumberCheck
 
 ROW = ConversationRow("abc", "me", "Bridge costs: what is <b>known</b>?", 1_700_000_000.0, 1_700_000_100.0, 2, None, True, False)
