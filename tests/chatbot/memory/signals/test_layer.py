@@ -19,7 +19,7 @@ import pytest
 
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals.breaker import Breaker
+from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.records import Reading
 from chatbot.memory.signals.server import EmbeddedServer
