@@ -10,7 +10,7 @@ from typing import Any, LiteralString
 
 import numpy as np
 
-from chatbot.memory.signals.database import Connection
+from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.scripts import keywords_of
 from chatbot.memory.signals.sources import news_hash

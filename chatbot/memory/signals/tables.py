@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import LiteralString
 
-from chatbot.memory.signals.database import Connection
+from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import SignalsError
 
 __all__ = [
