@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from chatbot.memory.signals.failures import explain, shown_address
+from chatbot.memory.signals.postgres_errors import explain, shown_address
 from chatbot.memory.signals.records import Options, SignalsError
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
