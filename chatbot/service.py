@@ -27,8 +27,8 @@ from chatbot.memory.layers import MemoryLayer, Opening, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import Remembering
-from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import Options
+from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.situations.layer import SituationLayer
 from chatbot.memory.user_settings_store import OwnSettings
 from chatbot.models.embedders import Embedder, make_embedder

@@ -18,9 +18,9 @@ import psycopg
 import pytest
 
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals.layer import SignalLayer
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.server import HERE, EmbeddedServer, _check_reach
+from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.signals.state import Switch
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice

@@ -20,9 +20,9 @@ import pytest
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.circuit_breaker import Breaker
-from chatbot.memory.signals.layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.records import Reading
 from chatbot.memory.signals.server import EmbeddedServer
+from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.store import Signals
@@ -91,7 +91,7 @@ def test_a_hostile_post_is_one_harmless_line(database: str, tmp_path: Path) -> N
 OFF = """
 import json, sys
 from pathlib import Path
-from chatbot.memory.signals.layer import SignalLayer
+from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Recall
 from tests.fakes import HashEmbedder
