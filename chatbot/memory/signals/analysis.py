@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from chatbot.errors import ModelError
 from chatbot.memory.signals.records import ACTIONS, NewsItem, Reading, checked
-from chatbot.memory.signals.scripts import assets_in
 from chatbot.memory.signals.templates import Template, match_templates
+from chatbot.memory.signals.writing_scripts import assets_in
 from chatbot.models.chat import LLM
 from ingestion.language.sentences import sentence_spans
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from chatbot.memory.layers import Opening
 from chatbot.memory.signals.records import Found, Options, SignalsError
-from chatbot.memory.signals.scripts import script_of
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.templates import Template, load_templates, match_templates
+from chatbot.memory.signals.writing_scripts import script_of
 from chatbot.records import Note, Notice, Recall
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line

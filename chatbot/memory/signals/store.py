@@ -19,7 +19,6 @@ from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.postgres import Connection, Database
 from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, NewsItem, Options, Reading, Row, SignalsError, TimelinePoint
-from chatbot.memory.signals.scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.memory.signals.server import EmbeddedServer
 from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, Switch
@@ -34,6 +33,7 @@ from chatbot.memory.signals.tables import (
     use_embedder,
 )
 from chatbot.memory.signals.templates import load_templates
+from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM
 from chatbot.models.embedders import Embedder
 from chatbot.store.vector_index import Vectors

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from chatbot.memory.signals.records import checked
-from chatbot.memory.signals.scripts import assets_in, stems_of
+from chatbot.memory.signals.writing_scripts import assets_in, stems_of
 
 __all__ = ["TEMPLATES", "Template", "load_templates", "match_templates"]
 

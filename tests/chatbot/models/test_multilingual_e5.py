@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError
 from chatbot.memory.cases.case_recall import thresholds_of
-from chatbot.memory.signals.scripts import own_threshold, reads_english_only
+from chatbot.memory.signals.writing_scripts import own_threshold, reads_english_only
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5

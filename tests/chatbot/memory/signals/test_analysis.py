@@ -11,8 +11,8 @@ import pytest
 from chatbot.errors import ModelError
 from chatbot.memory.signals.analysis import CAP, RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.records import ACTIONS
-from chatbot.memory.signals.scripts import assets_in, is_foreign, keywords_of, script_of
 from chatbot.memory.signals.templates import TEMPLATES, load_templates, match_templates
+from chatbot.memory.signals.writing_scripts import assets_in, is_foreign, keywords_of, script_of
 from tests.chatbot.memory.signals.postgres import item
 from tests.fakes import ScriptedModel
 
