@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.postgres_errors import explain, parse_address, shown_address
 from chatbot.memory.signals.records import SignalsError
-from chatbot.memory.signals.server import EmbeddedServer
 
 if TYPE_CHECKING:
     import psycopg

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatbot.memory.signals.server import PACKAGE, EmbeddedServer
+from chatbot.memory.signals.embedded_postgres import PACKAGE, EmbeddedServer
 from tests.chatbot.memory.signals.postgres import OPENED
 
 NUMBERS = count(1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.asking.question import Ask
-from chatbot.memory.signals.server import EmbeddedServer
+from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.sources import one_news
 from chatbot.records import Answer, Notice
 from chatbot.service import Chatbot

@@ -18,8 +18,8 @@ import psycopg
 import pytest
 
 from chatbot.memory.memory_database import MemoryDatabase
+from chatbot.memory.signals.embedded_postgres import HERE, EmbeddedServer, _check_reach
 from chatbot.memory.signals.records import SignalsError
-from chatbot.memory.signals.server import HERE, EmbeddedServer, _check_reach
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.signals.state import Switch
 from chatbot.memory.signals.store import Signals
@@ -30,7 +30,7 @@ from tests.fakes import HashEmbedder
 OWNER = """
 import sys, time
 from pathlib import Path
-from chatbot.memory.signals.server import EmbeddedServer
+from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]))
 print(server.address(), flush=True)
 print(server.pid(), flush=True)
