@@ -10,9 +10,9 @@ from typing import Any, LiteralString
 
 import numpy as np
 
+from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
 from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
-from chatbot.memory.signals.sources import news_hash
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.models.tokens import encodable
 from chatbot.store.vector_index import Vectors

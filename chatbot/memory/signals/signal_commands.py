@@ -48,14 +48,14 @@ def _list_signals(chatbot: Chatbot, options: Namespace) -> Lines:
 
 
 def _add_signal(chatbot: Chatbot, options: Namespace) -> int:
-    from chatbot.memory.signals.sources import one_news
+    from chatbot.memory.signals.news_sources import one_news
 
     news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
     return _told(chatbot, chatbot.signals.add(news, chatbot.models.chat.answering(), again=True), options)
 
 
 def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
-    from chatbot.memory.signals.sources import read_news
+    from chatbot.memory.signals.news_sources import read_news
 
     name = options.texts[0]
     news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
@@ -80,7 +80,7 @@ def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:
 
 @told
 def _search_signals(chatbot: Chatbot, options: Namespace) -> Lines:
-    from chatbot.memory.signals.sources import time_told
+    from chatbot.memory.signals.news_sources import time_told
 
     if _off(chatbot):
         return

@@ -18,9 +18,9 @@ from chatbot.memory.signals import events
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
+from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Database
 from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, NewsItem, Options, Reading, Row, SignalsError, TimelinePoint
-from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.tables import (
     StoreState,

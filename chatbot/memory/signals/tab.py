@@ -11,8 +11,8 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from chatbot.errors import ProjectError
+from chatbot.memory.signals.news_sources import read_news
 from chatbot.memory.signals.records import ACTIONS, Health, Imported, Reading, Row, TimelinePoint
-from chatbot.memory.signals.sources import read_news
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
 from chatbot.ui.lists import search_box

@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import Health, Imported, Reading, Row, SignalsError, TimelinePoint
-from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.tab import NOTHING_FOUND, chart_rows, health_line

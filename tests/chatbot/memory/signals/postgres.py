@@ -11,8 +11,8 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from chatbot.memory.signals.news_sources import News, news_hash
 from chatbot.memory.signals.records import NewsItem, Options
-from chatbot.memory.signals.sources import News, news_hash
 from chatbot.memory.signals.store import Signals
 from chatbot.memory.signals.tables import migrate
 from chatbot.records import Recall

@@ -12,7 +12,7 @@ import pytest
 
 from chatbot.asking.question import Ask
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
-from chatbot.memory.signals.sources import one_news
+from chatbot.memory.signals.news_sources import one_news
 from chatbot.records import Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings

@@ -21,9 +21,9 @@ from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
+from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import Reading
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
-from chatbot.memory.signals.sources import News
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice

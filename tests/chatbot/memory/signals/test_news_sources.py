@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chatbot.errors import NotFoundError, QuestionError, UsageError
+from chatbot.memory.signals.news_sources import LONGEST_TEXT, News, news_hash, one_news, read_news
 from chatbot.memory.signals.records import NewsItem
-from chatbot.memory.signals.sources import LONGEST_TEXT, News, news_hash, one_news, read_news
 
 AT = datetime(2024, 12, 25, 15, 50, tzinfo=UTC)
 STAMP = "2024-12-25T15:50:00+00:00"
