@@ -15,8 +15,8 @@ from chatbot import service
 from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import Found, Health, Imported, Row
+from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import State
-from chatbot.memory.signals.store import Signals
 from tests.fakes import HashEmbedder
 
 # (exit code, output, errors) of a command.

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from chatbot.memory.layers import Opening
 from chatbot.memory.signals.records import Found, Options, SignalsError
-from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.templates import Template, load_templates, match_templates
 from chatbot.memory.signals.writing_scripts import script_of
 from chatbot.records import Note, Notice, Recall

@@ -10,7 +10,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.records import Options
-from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.user_settings_store import MOST_KEYS, OwnSettings
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Notice

@@ -21,8 +21,8 @@ from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.embedded_postgres import HERE, EmbeddedServer, _check_reach
 from chatbot.memory.signals.records import SignalsError
 from chatbot.memory.signals.signal_layer import SignalLayer
+from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import Switch
-from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice
 from tests.chatbot.memory.signals.postgres import ask, connect, news
 from tests.fakes import HashEmbedder

@@ -22,7 +22,7 @@ from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres_errors import explain, shown_address
 from chatbot.memory.signals.records import Options, SignalsError
-from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.signal_store import Signals
 from tests.chatbot.memory.signals.postgres import NOW, connect, item, news, store
 from tests.fakes import HashEmbedder
 

@@ -24,8 +24,8 @@ from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import Reading
 from chatbot.memory.signals.signal_layer import NOT_ADVICE, SignalLayer
+from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import State, Switch
-from chatbot.memory.signals.store import Signals
 from chatbot.records import Notice
 from tests.chatbot.memory.conftest import Reopen
 from tests.chatbot.memory.signals.postgres import NOW, EnglishEmbedder, ask, connect, item, news, store
@@ -92,7 +92,7 @@ OFF = """
 import json, sys
 from pathlib import Path
 from chatbot.memory.signals.signal_layer import SignalLayer
-from chatbot.memory.signals.store import Signals
+from chatbot.memory.signals.signal_store import Signals
 from chatbot.records import Recall
 from tests.fakes import HashEmbedder
 signals = Signals(Path(sys.argv[1]), HashEmbedder())
