@@ -316,7 +316,7 @@ OF_LANGUAGE = {
 }
 ALLOWED = {
     "chatbot/memory/signals/analysis.py": "it asks a model for codes of assets, some of them for example",
-    "chatbot/memory/signals/tab.py": "a field's help has them for example",
+    "chatbot/memory/signals/signal_tab.py": "a field's help has them for example",
     "ingestion/ocr/ocr_merge.py": "they are marks that a scan has for ink",
     "ingestion/ocr/plausibility.py": "they are bytes of another encoding",
 }

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import Health, Imported, Reading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.signal_store import Signals
+from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.state import State
-from chatbot.memory.signals.tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
 from chatbot.ui import shared
 from chatbot.ui.shared import House
