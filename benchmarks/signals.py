@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer  # noqa: E402
 from chatbot.memory.signals.events import vector_text  # noqa: E402
-from chatbot.memory.signals.tables import migrate  # noqa: E402
+from chatbot.memory.signals.schema import migrate  # noqa: E402
 from chatbot.settings import MULTILINGUAL  # noqa: E402
 
 if TYPE_CHECKING:

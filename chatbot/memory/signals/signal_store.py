@@ -21,8 +21,7 @@ from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Database
 from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, NewsItem, Options, Reading, Row, SignalsError, TimelinePoint
-from chatbot.memory.signals.state import State, Switch
-from chatbot.memory.signals.tables import (
+from chatbot.memory.signals.schema import (
     StoreState,
     check_tables,
     embedder_differs,
@@ -32,6 +31,7 @@ from chatbot.memory.signals.tables import (
     take_turn,
     use_embedder,
 )
+from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.signals.templates import load_templates
 from chatbot.memory.signals.writing_scripts import is_foreign, own_threshold, reads_english_only
 from chatbot.models.chat import LLM

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from chatbot.memory.signals.news_sources import News, news_hash
 from chatbot.memory.signals.records import NewsItem, Options
+from chatbot.memory.signals.schema import migrate
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.tables import migrate
 from chatbot.records import Recall
 from tests.fakes import HashEmbedder
 

@@ -15,12 +15,12 @@ import pytest
 from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.signals import tables as table_module
+from chatbot.memory.signals import schema as table_module
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
 from chatbot.memory.signals.news_sources import News, one_news, read_news
 from chatbot.memory.signals.records import Imported, NewsItem, Reading, SignalsError
+from chatbot.memory.signals.schema import MIGRATIONS, VERSION, migrate, store_state
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.signals.tables import MIGRATIONS, VERSION, migrate, store_state
 from chatbot.memory.signals.writing_scripts import own_threshold
 from tests.chatbot.memory.signals.postgres import EMBEDDER, NOW, EnglishEmbedder, ask, connect, item, news, put, store
 from tests.fakes import HashEmbedder, ScriptedModel

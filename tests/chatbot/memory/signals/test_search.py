@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chatbot.memory.signals.events import vector_text
 from chatbot.memory.signals.records import SignalsError
-from chatbot.memory.signals.tables import migrate
+from chatbot.memory.signals.schema import migrate
 from tests.chatbot.memory.signals.postgres import NOW, given, put, searched, tables
 
 Connection = psycopg.Connection[tuple[Any, ...]]
