@@ -15,7 +15,7 @@ from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, tol
 from chatbot.cli.output import emit, note
 from chatbot.errors import NotFoundError, UsageError
 from chatbot.memory.signals.records import Imported, SignalsError
-from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
+from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.records import Notice
 from ingestion.invisible_characters import visible
 

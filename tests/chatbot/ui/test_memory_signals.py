@@ -14,7 +14,7 @@ from chatbot.memory.signals.records import Health, Imported, Reading, Row, Signa
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.state import State
-from chatbot.memory.signals.wording import health_text, imported_text, recallable_text
+from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import shared
 from chatbot.ui.shared import House
 from chatbot.ui.text import signal_html
