@@ -29,7 +29,7 @@ from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import Remembering
 from chatbot.memory.signals.records import Options
 from chatbot.memory.signals.signal_layer import SignalLayer
-from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.user_settings_store import OwnSettings
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable

@@ -16,7 +16,7 @@ from chatbot.memory.cases.feedback_rerank import Rated
 from chatbot.memory.conversations.conversation_store import PRIVATE
 from chatbot.memory.memory_service import Before, Remembering
 from chatbot.memory.situations.advice import advice_of
-from chatbot.memory.situations.layer import SituationLayer
+from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.store import Situations
 from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
 from chatbot.search.corpus_vocabulary import listed
