@@ -23,7 +23,7 @@ from chatbot.memory.cases.records import Case, read_case
 from chatbot.memory.conversations import conversation_store as conversations
 from chatbot.memory.memory_database import BUSY_SECONDS, EARLIER, MemoryDatabase, set_aside
 from chatbot.memory.signals import state as signals
-from chatbot.memory.situations import rows as situations
+from chatbot.memory.situations import situation_types as situations
 from chatbot.models.embedders import Embedder
 from chatbot.store.disk_reserve import is_full
 

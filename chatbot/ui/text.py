@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from chatbot.memory.cases.records import Case
 from chatbot.memory.signals.records import Row
-from chatbot.memory.situations.rows import Situation
+from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import PageRef
 from ingestion.invisible_characters import visible
 

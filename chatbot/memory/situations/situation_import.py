@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from chatbot.memory.import_files import NO_JSON, LineProblem, read_lines, read_whole
-from chatbot.memory.situations.rows import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation, new_situation
+from chatbot.memory.situations.situation_types import LONGEST_RECOMMENDATION, LONGEST_SITUATION, Situation, new_situation
 
 __all__ = ["read_situations"]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory.import_files import ImportedLines, Progress, holds_words, no_progress
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.situations.rows import TABLES, Situation, new_situation, plain_scope
 from chatbot.memory.situations.situation_import import read_situations
+from chatbot.memory.situations.situation_types import TABLES, Situation, new_situation, plain_scope
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.memory.situations import rows
-from chatbot.memory.situations.rows import Situation
+from chatbot.memory.situations import situation_types
+from chatbot.memory.situations.situation_types import Situation
 from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
@@ -87,9 +87,11 @@ def _draw_form(house: House) -> None:
 def _edit(one: Situation, house: House) -> None:
     shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
     with st.form("edit-advice", border=False):
-        situation = st.text_area("When …", one.situation, key="edit-situation", max_chars=rows.LONGEST_SITUATION, height=68)
+        situation = st.text_area("When …", one.situation, key="edit-situation", max_chars=situation_types.LONGEST_SITUATION, height=68)
         advice = [
-            st.text_area("also …" if at else "then …", text, key=f"edit-recommendation-{at}", max_chars=rows.LONGEST_RECOMMENDATION, height=68)
+            st.text_area(
+                "also …" if at else "then …", text, key=f"edit-recommendation-{at}", max_chars=situation_types.LONGEST_RECOMMENDATION, height=68
+            )
             for at, text in enumerate(shown)
         ]
         subject = st.text_input("Subject (optional)", one.scope, key="edit-subject", max_chars=max(LONGEST_SUBJECT, len(one.scope)))

@@ -16,8 +16,8 @@ from chatbot.errors import ModelError, NotFoundError, QuestionError, StoreError,
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations.advice import Advice, advice_of
-from chatbot.memory.situations.rows import situation_key
 from chatbot.memory.situations.situation_layer import SituationLayer, names
+from chatbot.memory.situations.situation_types import situation_key
 from chatbot.memory.situations.store import SituationMemory, Situations
 from chatbot.models.embedders import split_text
 from chatbot.models.tokens import count_tokens
