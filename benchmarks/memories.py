@@ -41,7 +41,7 @@ from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.memory.cases.case_store import Cases, Documents, Wanted  # noqa: E402
 from chatbot.memory.cases.records import Case, case_line  # noqa: E402
 from chatbot.memory.memory_database import MemoryDatabase  # noqa: E402
-from chatbot.memory.situations.store import Situations  # noqa: E402
+from chatbot.memory.situations.situation_store import Situations  # noqa: E402
 from chatbot.models.embedders import Embedder, LocalEmbedder  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
 from chatbot.search.subwindow_embedding import look_closer  # noqa: E402

@@ -17,7 +17,7 @@ from chatbot.memory.conversations.conversation_store import PRIVATE
 from chatbot.memory.memory_service import Before, Remembering
 from chatbot.memory.situations.advice import advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer
-from chatbot.memory.situations.store import Situations
+from chatbot.memory.situations.situation_store import Situations
 from chatbot.records import MEMORY, Answer, Event, Exchange, Recall, Token
 from chatbot.search.corpus_vocabulary import listed
 from chatbot.search.editions import is_older

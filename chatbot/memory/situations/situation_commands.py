@@ -43,7 +43,7 @@ def _add_situation(chatbot: Chatbot, options: Namespace) -> Lines:
 
 @told
 def _search_situations(chatbot: Chatbot, options: Namespace) -> Lines:
-    from chatbot.memory.situations.store import SituationMemory
+    from chatbot.memory.situations.situation_store import SituationMemory
 
     memory = SituationMemory(chatbot.situations, scope=options.scope, owner=OWNER)
     results = memory.get_memories(options.texts[0], options.k, strategy=options.strategy)

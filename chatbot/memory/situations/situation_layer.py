@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from chatbot.memory.layers import Opening
-from chatbot.memory.situations.store import Remembered, Situations
+from chatbot.memory.situations.situation_store import Remembered, Situations
 from chatbot.models.cosine_scale import EMBEDDED, by_embedder
 from chatbot.records import Note, Recall
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query

@@ -6,8 +6,8 @@ import streamlit as st
 
 from chatbot.errors import ProjectError
 from chatbot.memory.situations import situation_types
+from chatbot.memory.situations.situation_store import SituationHealth
 from chatbot.memory.situations.situation_types import Situation
-from chatbot.memory.situations.store import SituationHealth
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
 from chatbot.ui.lists import page_of, search_box

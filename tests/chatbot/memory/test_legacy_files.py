@@ -20,7 +20,7 @@ from chatbot.memory.conversations.conversation_store import TABLES, Conversation
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.memory.signals.state import State, Switch
-from chatbot.memory.situations.store import SituationMemory, Situations
+from chatbot.memory.situations.situation_store import SituationMemory, Situations
 from chatbot.memory.user_settings_store import OwnSettings
 from chatbot.records import Answer, Exchange
 from chatbot.settings import Settings

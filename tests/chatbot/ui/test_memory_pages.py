@@ -19,8 +19,8 @@ from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
 from chatbot.memory.situations import tab as memory_advice
+from chatbot.memory.situations.situation_store import SituationHealth, Situations
 from chatbot.memory.situations.situation_types import Situation
-from chatbot.memory.situations.store import SituationHealth, Situations
 from chatbot.records import MEMORY, Answer
 from chatbot.ui.asking import Given
 from chatbot.ui.file_import import FileImport, outcome_lines

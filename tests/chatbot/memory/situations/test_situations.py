@@ -17,8 +17,8 @@ from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer, names
+from chatbot.memory.situations.situation_store import SituationMemory, Situations
 from chatbot.memory.situations.situation_types import situation_key
-from chatbot.memory.situations.store import SituationMemory, Situations
 from chatbot.models.embedders import split_text
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Recall
