@@ -18,7 +18,7 @@ from chatbot.memory.cases.case_store import SHARED, CaseHealth, CaseRow, Cases, 
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
 from chatbot.memory.import_files import ImportedLines, LineProblem
-from chatbot.memory.situations import tab as memory_advice
+from chatbot.memory.situations import situation_tab as memory_advice
 from chatbot.memory.situations.situation_store import SituationHealth, Situations
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import MEMORY, Answer
