@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import audit, comparing, conversations, documents, questions
+from chatbot.cli import audit_command, comparing, conversations, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         "--conversation", metavar="ID", help="remember this exchange, and use what is remembered: those before it, rated answers, advice, news"
     )
     ask.add_argument("--audit", metavar="FILE", type=Path, help="write the answer with all it rests on as one HTML file, for `verify`")
-    verify = _command(commands, "verify", audit.verify, "check audit files anew against the documents' own bytes")
+    verify = _command(commands, "verify", audit_command.verify, "check audit files anew against the documents' own bytes")
     verify.add_argument("files", nargs="+", metavar="FILE", type=Path)
     verify.add_argument("--documents", metavar="FOLDER", type=Path, help="look for the documents here too, whatever they are called")
     verify.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add")
