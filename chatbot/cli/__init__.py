@@ -1,5 +1,5 @@
 """The command line: arguments in, service calls, lines out; a thin shell that decides nothing itself."""
 
-from chatbot.cli.commands import main
+from chatbot.cli.arguments import main
 
 __all__ = ["main"]

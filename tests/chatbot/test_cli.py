@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from chatbot.cli import commands, exits, output
+from chatbot.cli import arguments, exits, output
 from chatbot.search import fusion, retrieval
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -289,7 +289,7 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
 
 
 def test_the_choices_are_those_of_the_search() -> None:
-    assert (commands.STRATEGIES, commands.MODES, exits.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
+    assert (arguments.STRATEGIES, arguments.MODES, exits.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
 
 
 def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
@@ -304,7 +304,7 @@ def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Chatbot, "add", interrupted)
-    assert commands.main(["add", str(tmp_path / "Rules.pdf")]) == 130
+    assert arguments.main(["add", str(tmp_path / "Rules.pdf")]) == 130
     said = capsys.readouterr().err
     assert "Searched already, and made complete with the next `add` or `doctor`, or while the server runs: Rules.pdf." in said
     assert "Stopped." in said

@@ -14,7 +14,7 @@ from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
 from chatbot.audit.verifier import Evidence, verify
-from chatbot.cli.commands import main
+from chatbot.cli.arguments import main
 from chatbot.comparison import Place
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, Answer
