@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import audit_command, comparing, conversations, documents, questions
+from chatbot.cli import audit_command, compare_command, conversations, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_compare(commands: Any) -> None:
-    compare = _command(commands, "compare", comparing.compare, "ask one question of several documents, or years, side by side")
+    compare = _command(commands, "compare", compare_command.compare, "ask one question of several documents, or years, side by side")
     compare.add_argument("query", metavar="QUESTION")
     compare.add_argument("--document", action="append", default=[], required=True, metavar="NAME", help="compare this document (may be repeated)")
     compare.add_argument("--year", action="append", default=[], metavar="YEAR", help="in this year, such as 2024 or 2024-25 (may be repeated)")
