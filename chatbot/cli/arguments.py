@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import audit_command, compare_command, conversations, documents, questions
+from chatbot.cli import audit_command, compare_command, conversation_commands, documents, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
@@ -102,7 +102,7 @@ def _add_compare(commands: Any) -> None:
 
 def _add_conversations(commands: Any) -> None:
     text = "list the conversations of the command line, show one, export or change it"
-    kept = _command(commands, "conversations", conversations.conversations, text)
+    kept = _command(commands, "conversations", conversation_commands.conversations, text)
     kept.add_argument("id", nargs="?", metavar="ID", help="show this one")
     kept.add_argument("--search", metavar="WORDS", help="list those that hold all these words")
     kept.add_argument("--deleted", action="store_true", help="list those that can be restored")
@@ -125,7 +125,7 @@ def _add_memory(commands: Any) -> None:
 
 
 def _add_compress(commands: Any) -> None:
-    compress = _command(commands, "compress", conversations.compress, "cut a conversation to a share of its tokens, sentences verbatim")
+    compress = _command(commands, "compress", conversation_commands.compress, "cut a conversation to a share of its tokens, sentences verbatim")
     compress.add_argument("file", metavar="FILE", type=Path, help='messages as JSON lines: {"id", "role", "content"}')
     compress.add_argument("--max-tokens", type=int, default=20_000, help="up to so many tokens nothing is cut (default 20000)")
     compress.add_argument("--ratio", type=float, default=0.5, help="share of all tokens that is kept (default 0.5)")

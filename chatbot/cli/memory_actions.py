@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from chatbot.cli.conversations import OWNER
+from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exits import DONE, FAILED
 from chatbot.cli.output import emit, note
 from chatbot.records import Notice

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatbot.cli.conversations import OWNER
+from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exits import DONE, FAILED
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, told
 from chatbot.cli.output import emit, note

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from chatbot.cli.conversations import OWNER
+from chatbot.cli.conversation_commands import OWNER
 from chatbot.cli.exits import STRATEGIES
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
 from chatbot.cli.output import note
