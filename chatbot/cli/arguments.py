@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import audit_command, compare_command, conversation_commands, documents, questions
+from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, questions
 from chatbot.cli import memory as memories
 from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
@@ -49,21 +49,21 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m chatbot", description="Answers questions about your PDFs, each statement with its page.")
     commands = parser.add_subparsers(dest="command", required=True)
 
-    add = _command(commands, "add", documents.add, "add PDF files, or folders of them; without a path, those copied into documents/")
+    add = _command(commands, "add", document_commands.add, "add PDF files, or folders of them; without a path, those copied into documents/")
     add.add_argument("paths", nargs="*", metavar="PATH", type=Path)
     add.add_argument("--name", help="name to keep a single file under (default: its file name)")
     add.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="lines of file name, tab, password for protected files; never stored")
 
-    _command(commands, "list", documents.list_documents, "list the documents")
-    remove = _command(commands, "remove", documents.remove, "hide a document; it can be restored for 7 days")
+    _command(commands, "list", document_commands.list_documents, "list the documents")
+    remove = _command(commands, "remove", document_commands.remove, "hide a document; it can be restored for 7 days")
     remove.add_argument("name", metavar="NAME")
     remove.add_argument("--purge", action="store_true", help="erase it now, beyond restoring")
-    restore = _command(commands, "restore", documents.restore, "bring a removed document back")
+    restore = _command(commands, "restore", document_commands.restore, "bring a removed document back")
     restore.add_argument("name", metavar="NAME")
 
-    rebuild = _command(commands, "rebuild", documents.rebuild_store, "make the store anew from the kept copies, or from the text it holds")
+    rebuild = _command(commands, "rebuild", document_commands.rebuild_store, "make the store anew from the kept copies, or from the text it holds")
     rebuild.add_argument("--passwords", metavar="FILE.tsv", type=Path, help="as for add; a protected file without one keeps the text it has")
-    doctor = _command(commands, "doctor", documents.doctor, "finish what a stop left, then check the store; prints nothing when it is sound")
+    doctor = _command(commands, "doctor", document_commands.doctor, "finish what a stop left, then check the store; prints nothing when it is sound")
     doctor.add_argument("--repair", action="store_true", help="mend what can be mended")
 
     search = _command(commands, "search", questions.search, "find the pages for a query")

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatbot.cli.documents import read_passwords
+from chatbot.cli.document_commands import read_passwords
 from chatbot.cli.exits import DONE, FAILED, USAGE
 from chatbot.cli.output import emit
 from chatbot.errors import UsageError
