@@ -11,7 +11,7 @@ from typing import Any
 
 from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, questions
 from chatbot.cli import memory as memories
-from chatbot.cli.exits import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
+from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
 from chatbot.errors import ProjectError, StoreError, UsageError
 from chatbot.settings import load_settings

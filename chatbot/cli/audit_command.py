@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.document_commands import read_passwords
-from chatbot.cli.exits import DONE, FAILED, USAGE
+from chatbot.cli.exit_codes import DONE, FAILED, USAGE
 from chatbot.cli.output import emit
 from chatbot.errors import UsageError
 from chatbot.models.tokens import encodable

@@ -6,7 +6,7 @@ import argparse
 import sys
 from functools import cache
 
-from chatbot.cli.exits import DONE, FAILED, open_chatbot
+from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, note
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exits import DONE
+from chatbot.cli.exit_codes import DONE
 from chatbot.cli.output import emit
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.settings import Settings

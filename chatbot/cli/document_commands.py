@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chatbot.cli.exits import DONE, FAILED, open_chatbot
+from chatbot.cli.exit_codes import DONE, FAILED, open_chatbot
 from chatbot.cli.output import emit, progress_bars
 from chatbot.errors import QuestionError, UsageError
 from chatbot.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from chatbot.cli.exits import open_chatbot
+from chatbot.cli.exit_codes import open_chatbot
 from chatbot.cli.memory_actions import Commands, Option
 from chatbot.errors import UsageError
 from chatbot.memory.layers import layers_with

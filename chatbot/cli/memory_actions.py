@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from chatbot.cli.conversation_commands import OWNER
-from chatbot.cli.exits import DONE, FAILED
+from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.output import emit, note
 from chatbot.records import Notice
 from ingestion.invisible_characters import visible

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.audit_command import write_audit
 from chatbot.cli.conversation_commands import OWNER
-from chatbot.cli.exits import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
+from chatbot.cli.exit_codes import DONE, FAILED, MOST_PAGES, is_page_count, open_chatbot
 from chatbot.cli.output import answer_text, emit, hit_text, note, progress_bars
 from chatbot.errors import ProjectError, QuestionError, StoreError, UsageError
 from chatbot.serialize import answer_line, hit_line

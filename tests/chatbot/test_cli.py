@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from chatbot.cli import arguments, exits, output
+from chatbot.cli import arguments, exit_codes, output
 from chatbot.search import fusion, retrieval
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -289,7 +289,7 @@ def test_names_are_found_however_they_are_typed_and_hints_can_be_pasted(tmp_path
 
 
 def test_the_choices_are_those_of_the_search() -> None:
-    assert (arguments.STRATEGIES, arguments.MODES, exits.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
+    assert (arguments.STRATEGIES, arguments.MODES, exit_codes.MOST_PAGES) == (fusion.STRATEGIES, retrieval.MODES, retrieval.MOST_HITS)
 
 
 def test_an_interrupted_addition_says_what_becomes_of_what_is_searched_already(

@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from chatbot.cli.conversation_commands import OWNER
-from chatbot.cli.exits import DONE, FAILED
+from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
 from chatbot.cli.output import emit, note
 from chatbot.memory.cases.records import Case, case_fields

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversation_commands import OWNER
-from chatbot.cli.exits import DONE, FAILED
+from chatbot.cli.exit_codes import DONE, FAILED
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, told
 from chatbot.cli.output import emit, note
 from chatbot.errors import NotFoundError, UsageError

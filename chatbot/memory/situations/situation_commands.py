@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from chatbot.cli.conversation_commands import OWNER
-from chatbot.cli.exits import STRATEGIES
+from chatbot.cli.exit_codes import STRATEGIES
 from chatbot.cli.memory_actions import FEW, Action, Commands, Lines, Option, file_actions, told
 from chatbot.cli.output import note
 from chatbot.memory.layers import counted

@@ -45,7 +45,7 @@ def draw(house):
     st.html("Whose birthday it is")
 """,
     "commands": """
-from chatbot.cli.exits import DONE
+from chatbot.cli.exit_codes import DONE
 from chatbot.cli.memory_actions import Action, Commands, Option
 from chatbot.cli.output import emit
 
