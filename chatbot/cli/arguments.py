@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, questions
-from chatbot.cli import memory as memories
+from chatbot.cli import memory_command as memories
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
 from chatbot.errors import ProjectError, StoreError, UsageError
