@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, questions
+from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, question_commands
 from chatbot.cli import memory_command as memories
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
@@ -66,13 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     doctor = _command(commands, "doctor", document_commands.doctor, "finish what a stop left, then check the store; prints nothing when it is sound")
     doctor.add_argument("--repair", action="store_true", help="mend what can be mended")
 
-    search = _command(commands, "search", questions.search, "find the pages for a query")
+    search = _command(commands, "search", question_commands.search, "find the pages for a query")
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("-k", type=_page_count, default=3, help=f"how many pages, 1 to {MOST_PAGES} (default 3)")
     search.add_argument("--mode", choices=MODES, default="hybrid", help="what counts: meaning and words, or one of them (default hybrid)")
     search.add_argument("--strategy", choices=STRATEGIES, default="average", help="how the pieces of a long query are combined (default average)")
     search.add_argument("--raw", action="store_true", help="with --mode vector: the k nearest chunks, not pages")
-    ask = _command(commands, "ask", questions.ask, "ask a question")
+    ask = _command(commands, "ask", question_commands.ask, "ask a question")
     ask.add_argument("query", nargs="?", metavar="QUESTION")
     ask.add_argument(
         "--conversation", metavar="ID", help="remember this exchange, and use what is remembered: those before it, rated answers, advice, news"
