@@ -13,7 +13,7 @@ from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import panel
-from chatbot.ui.account import draw_account
+from chatbot.ui.answer_details import draw_account
 from chatbot.ui.answer_text import FIGURES, Passage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.asking import Given
 from chatbot.ui.example_questions import draw_examples, suggested

@@ -15,7 +15,7 @@ from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.ui import panel, session, uploads
-from chatbot.ui.account import show_prompt
+from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
 from chatbot.ui.asking import Asking

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.records import MODEL_TEXT, Citation, Hit, Note, NumberCheck
-from chatbot.ui.account import scores_html
+from chatbot.ui.answer_details import scores_html
 from chatbot.ui.answer_text import answer_html, figure_text, passages_of, shown_figures
 from chatbot.ui.answers import recalled_html
 from tests.chatbot.ui.test_text import HOSTILE
