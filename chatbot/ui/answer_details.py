@@ -13,7 +13,7 @@ from chatbot.models.endpoints import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import panel, session
-from chatbot.ui.asking import Given
+from chatbot.ui.running_questions import Given
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 

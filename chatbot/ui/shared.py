@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
-    from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
+    from chatbot.ui.running_questions import Asked
     from chatbot.ui.store_check import StoreCheck
 
 __all__ = ["House", "Opening", "close", "opening", "pick_up"]
@@ -112,11 +112,11 @@ class Opening:
 def _open_house(settings: Settings) -> House:
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
-    from chatbot.ui.asking import Asked
     from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
+    from chatbot.ui.running_questions import Asked
     from chatbot.ui.store_check import StoreCheck
 
     chatbot = Chatbot(settings)

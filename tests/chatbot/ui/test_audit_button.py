@@ -13,7 +13,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from chatbot.ui import audit_button, panel, session
-from chatbot.ui.asking import Given
+from chatbot.ui.running_questions import Given
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 

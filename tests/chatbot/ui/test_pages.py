@@ -97,8 +97,8 @@ def long_search() -> None:
     import streamlit as st
 
     from chatbot.records import Stage
-    from chatbot.ui.asking import Asking
     from chatbot.ui.chat import _draw_progress
+    from chatbot.ui.running_questions import Asking
 
     asking = Asking("?", 1)
     asking.stage = Stage("searching", 3, 120)

@@ -13,7 +13,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import QuestionError
 from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.ui.asking import Asked, Asking
+from chatbot.ui.running_questions import Asked, Asking
 
 
 class Scripted:
@@ -231,7 +231,7 @@ def test_a_question_knows_its_exchange() -> None:
 
 
 def test_old_conversations_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatbot.ui.asking.MOST_CONVERSATIONS", 2)
+    monkeypatch.setattr("chatbot.ui.running_questions.MOST_CONVERSATIONS", 2)
     asked = Asked(Scripted(ANSWER))
     for conversation in ("a", "b", "c"):
         finish(asked.ask(Ask("One?", conversation=conversation, owner="me")))
