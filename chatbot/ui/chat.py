@@ -18,7 +18,7 @@ from chatbot.ui import panel, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
-from chatbot.ui.attaching import Attached, attach
+from chatbot.ui.attachments import Attached, attach
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
 from chatbot.ui.example_questions import ANY_QUESTIONS, SAMPLE_QUESTIONS, draw_examples, only_samples, wait_for_examples
