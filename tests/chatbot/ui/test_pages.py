@@ -20,7 +20,7 @@ from chatbot.store.document_names import free_name
 from chatbot.store.lock import StoreLock
 from chatbot.ui import shared
 from chatbot.ui.answers import ocr_remarks
-from chatbot.ui.chat import stage_html
+from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import remarks, state_text, undo_until
 from chatbot.ui.documents import moving
 from chatbot.ui.shared import House
@@ -97,7 +97,7 @@ def long_search() -> None:
     import streamlit as st
 
     from chatbot.records import Stage
-    from chatbot.ui.chat import _draw_progress
+    from chatbot.ui.chat_page import _draw_progress
     from chatbot.ui.running_questions import Asking
 
     asking = Asking("?", 1)
