@@ -12,8 +12,8 @@ from chatbot.comparison import Change, Comparison, Entry, Place, Quantity
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
-from chatbot.ui.compare import example, suggested_years, summary_text
 from chatbot.ui.compare_chart import chart_spec
+from chatbot.ui.compare_page import example, suggested_years, summary_text
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
 from chatbot.ui.comparisons import MOST_OF_ONE, Comparisons, Running
 from chatbot.ui.shared import House
