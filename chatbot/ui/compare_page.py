@@ -15,10 +15,10 @@ from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, panel, session
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
-from chatbot.ui.comparisons import Running
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.page_view import show_open_page
+from chatbot.ui.running_comparisons import Running
 from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods

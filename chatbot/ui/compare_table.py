@@ -11,8 +11,8 @@ from chatbot.comparison import Change, Comparison, Entry, Nearest, Place, Quanti
 from chatbot.records import FINE, Citation, PageRef
 from chatbot.ui import panel
 from chatbot.ui.answer_text import FIGURES
-from chatbot.ui.comparisons import Running
 from chatbot.ui.panel import OpenPage
+from chatbot.ui.running_comparisons import Running
 from chatbot.ui.shared import House
 from chatbot.ui.text import page_text, plain_html, plain_markdown, short, table_html
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.store.library import Library
-    from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
+    from chatbot.ui.running_comparisons import Comparisons
     from chatbot.ui.running_questions import Asked
     from chatbot.ui.store_check import StoreCheck
 
@@ -112,10 +112,10 @@ class Opening:
 def _open_house(settings: Settings) -> House:
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
-    from chatbot.ui.comparisons import Comparisons
     from chatbot.ui.downloads import Downloads
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
+    from chatbot.ui.running_comparisons import Comparisons
     from chatbot.ui.running_questions import Asked
     from chatbot.ui.store_check import StoreCheck
 

@@ -15,7 +15,7 @@ from chatbot.store.library import Upload
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_page import example, suggested_years, summary_text
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
-from chatbot.ui.comparisons import MOST_OF_ONE, Comparisons, Running
+from chatbot.ui.running_comparisons import MOST_OF_ONE, Comparisons, Running
 from chatbot.ui.shared import House
 from tests.pages import ME, OTHER, open_house, shown, visit
 from tests.pdfs import make_pdf
