@@ -22,7 +22,7 @@ from chatbot.ui import shared
 from chatbot.ui.answers import ocr_remarks
 from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import remarks, state_text, undo_until
-from chatbot.ui.documents import moving
+from chatbot.ui.documents_page import moving
 from chatbot.ui.shared import House
 from tests.pages import shown, visit
 from tests.pdfs import make_pdf
