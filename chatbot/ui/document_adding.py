@@ -12,9 +12,9 @@ from streamlit.typing import UploadedFile
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, uploads
-from chatbot.ui.dropped import Dropped, Planned, plan
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, quiet_html, short, spoken
+from chatbot.ui.upload_plan import Dropped, Planned, plan
 from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["draw_adding"]

@@ -20,8 +20,8 @@ from chatbot.ui.document_details import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
 from chatbot.ui.document_jobs import all_left_text, ended_text, phase_text
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
-from chatbot.ui.dropped import Dropped, plan
 from chatbot.ui.shared import House
+from chatbot.ui.upload_plan import Dropped, plan
 from ingestion.records import DocumentFacts
 from tests.pages import open_house, shown, visit
 from tests.pdfs import make_pdf
