@@ -9,8 +9,8 @@ import streamlit as st
 from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, panel, session, uploads
-from chatbot.ui.exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.first_page import PAGES
+from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.scroll import lend_hands
 from chatbot.ui.shared import House, Opening, opening
 from chatbot.ui.signing_in import draw_sign_in, draw_signed_in, may_enter

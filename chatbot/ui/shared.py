@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings, load_settings
-from chatbot.ui.exposure import is_open_to_others, warn_if_open
+from chatbot.ui.network_exposure import is_open_to_others, warn_if_open
 from ingestion.invisible_characters import visible
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest
 
 from chatbot.settings import Settings
-from chatbot.ui import exposure, shared, signing_in
+from chatbot.ui import network_exposure, shared, signing_in
 from chatbot.ui.guard import is_owner
 from chatbot.ui.main import sent_lines
 from chatbot.ui.settings_model import is_in_the_open
@@ -185,9 +185,9 @@ def test_who_can_open_the_pages_is_read_from_the_address_and_the_host_names(
 ) -> None:
     options = {"server.address": address, "server.allowedHosts": list(hosts)}
     monkeypatch.setattr(st, "get_option", options.__getitem__)
-    assert (exposure.is_open_to_others(), exposure.lacks_sign_in()) == (others, others)
-    monkeypatch.setattr(exposure, "signs_in", lambda: True)
-    assert (exposure.is_open_to_others(), exposure.lacks_sign_in()) == (True, False)
+    assert (network_exposure.is_open_to_others(), network_exposure.lacks_sign_in()) == (others, others)
+    monkeypatch.setattr(network_exposure, "signs_in", lambda: True)
+    assert (network_exposure.is_open_to_others(), network_exposure.lacks_sign_in()) == (True, False)
 
 
 def test_a_person_is_one_owner_and_no_browsers_mark() -> None:
@@ -227,11 +227,11 @@ def test_sign_in_is_asked_for_where_it_is_set_up_or_its_file_is_broken(
     for module in (st, config):
         monkeypatch.setattr(module, "get_option", lambda name: [str(path)] if name == "secrets.files" else usual(name))
     monkeypatch.setattr(st, "secrets", Secrets())
-    exposure.signs_in.cache_clear()
+    network_exposure.signs_in.cache_clear()
     try:
-        assert exposure.signs_in() is signs
+        assert network_exposure.signs_in() is signs
     finally:
-        exposure.signs_in.cache_clear()
+        network_exposure.signs_in.cache_clear()
 
 
 def test_what_goes_in_the_open_is_known() -> None:
