@@ -11,7 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from chatbot.settings import Settings
-from chatbot.ui import first_page, routes, scroll, shared
+from chatbot.ui import index_html, routes, scroll, shared
 from chatbot.ui.guard import Guard
 from chatbot.ui.in_turn import InTurn
 from chatbot.ui.signing_in import may_fetch
@@ -38,7 +38,7 @@ guard = Middleware(
     Guard,
     allowed_hosts=lambda: st.get_option("server.allowedHosts"),
     may_enter=may_fetch,
-    scripts=[*scroll.SCRIPTS, *first_page.SCRIPTS],
+    scripts=[*scroll.SCRIPTS, *index_html.SCRIPTS],
 )
 uploads = Middleware(Uploads, settings=settings)
-app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *first_page.ROUTES], middleware=[guard, uploads, Middleware(InTurn)])
+app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *index_html.ROUTES], middleware=[guard, uploads, Middleware(InTurn)])

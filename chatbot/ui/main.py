@@ -9,7 +9,7 @@ import streamlit as st
 from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, panel, session, uploads
-from chatbot.ui.first_page import PAGES
+from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.scroll import lend_hands
 from chatbot.ui.shared import House, Opening, opening

@@ -8,10 +8,10 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from chatbot.ui import first_page
-from chatbot.ui.first_page import ADDRESSES, PAGES, ROUTES, SCRIPTS, told_html
+from chatbot.ui import index_html
+from chatbot.ui.index_html import ADDRESSES, PAGES, ROUTES, SCRIPTS, told_html
 
-UI = Path(first_page.__file__).parent
+UI = Path(index_html.__file__).parent
 
 
 def test_each_page_is_there_and_the_first_has_no_address_of_its_own() -> None:
