@@ -12,8 +12,8 @@ from starlette.middleware import Middleware
 
 from chatbot.settings import Settings
 from chatbot.ui import index_html, routes, scroll, shared
+from chatbot.ui.click_order import InTurn
 from chatbot.ui.guard import Guard
-from chatbot.ui.in_turn import InTurn
 from chatbot.ui.signing_in import may_fetch
 from chatbot.ui.uploads import Uploads
 

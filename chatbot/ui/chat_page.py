@@ -19,11 +19,11 @@ from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
 from chatbot.ui.attachments import Attached, attach
+from chatbot.ui.click_order import taken
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
 from chatbot.ui.example_questions import ANY_QUESTIONS, SAMPLE_QUESTIONS, draw_examples, only_samples, wait_for_examples
 from chatbot.ui.exchanges import answer_message, draw_ask_again, draw_exchanges, draw_pencil, draw_question, has_model, stopped_html
-from chatbot.ui.in_turn import taken
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
