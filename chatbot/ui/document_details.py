@@ -10,7 +10,7 @@ from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, panel
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
-from chatbot.ui.lists import page_of
+from chatbot.ui.list_controls import page_of
 from chatbot.ui.page_report import facts_html, pages_html, strip_html
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html

@@ -12,7 +12,7 @@ from chatbot.records import DocumentRow
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
 from chatbot.ui.document_address import open_document
-from chatbot.ui.lists import page_of, search_box
+from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.shared import House
 from chatbot.ui.text import plain_html, plain_markdown, quiet_html, short
 

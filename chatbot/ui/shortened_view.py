@@ -13,7 +13,7 @@ from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Compression
 from chatbot.ui import panel, session
-from chatbot.ui.lists import page_of
+from chatbot.ui.list_controls import page_of
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
 

@@ -10,7 +10,7 @@ from chatbot.memory.situations.situation_store import SituationHealth
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.ui import session
 from chatbot.ui.file_import import Wording
-from chatbot.ui.lists import page_of, search_box
+from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files
 from chatbot.ui.shared import House
