@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from chatbot.ui import panel
+from chatbot.ui import overlay
 
 __all__ = ["conversation", "follow", "go_to"]
 
@@ -47,7 +47,7 @@ def go_to(conversation: str | None) -> None:
         st.query_params.pop(PARAMETER, None)
     else:
         st.query_params[PARAMETER] = st.session_state["conversation"] = conversation
-    panel.close_page()
+    overlay.close_page()
 
 
 def _moves() -> int:

@@ -12,7 +12,7 @@ from chatbot.memory.layers import label_of
 from chatbot.models.endpoints import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
-from chatbot.ui import panel, session
+from chatbot.ui import overlay, session
 from chatbot.ui.running_questions import Given
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
@@ -64,17 +64,17 @@ def draw_account(given: Given, house: House) -> None:
         if answer.prompt is not None and answer.conversation and given.number > 0:
             asked = ("prompt", answer.conversation, given.number)
             said = "See the prompt as it was sent" if answer.model != "extractive" else "See what a model would be sent"
-            st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=panel.ask_dialog, args=asked)
+            st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)
 
 
 def show_prompt(house: House) -> None:
     """Open the view of a prompt where it was asked for."""
-    if panel.dialog()[0] == "prompt":
-        st.dialog("The prompt", width="large", on_dismiss=panel.close_dialog)(_draw_prompt)(house)
+    if overlay.dialog()[0] == "prompt":
+        st.dialog("The prompt", width="large", on_dismiss=overlay.close_dialog)(_draw_prompt)(house)
 
 
 def _draw_prompt(house: House) -> None:
-    _, conversation, number = panel.dialog()
+    _, conversation, number = overlay.dialog()
     try:
         answer = house.chatbot.memory.answer(conversation, number, session.owner())
     except StoreError as error:

@@ -12,12 +12,12 @@ from chatbot.fit import ANSWERS, fit_of, fit_text
 from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
-from chatbot.ui import panel
+from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_account
 from chatbot.ui.answer_text import FIGURES, Passage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.example_questions import draw_examples, suggested
+from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.panel import OpenPage
 from chatbot.ui.running_questions import Given
 from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import shortened_text
@@ -142,7 +142,7 @@ def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key
     label = f"**{numbers}** {plain_markdown(short(first.document or ''))} · {plain_markdown(where)} {_verdict(group, fits=fits)}"
     page = opened[group[0].number - 1]
     gone = first.version is None
-    st.button(label, key=key, help=_shown_quote(first), on_click=panel.open_page, args=(page, opened), disabled=gone, wrap=True)
+    st.button(label, key=key, help=_shown_quote(first), on_click=overlay.open_page, args=(page, opened), disabled=gone, wrap=True)
 
 
 def _verdict(group: Sequence[Passage], *, fits: bool) -> str:
@@ -244,7 +244,7 @@ def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
 def _page_button(page: PageRef, hit: Hit | None, key: str) -> None:
     label = f"{plain_markdown(short(page.document))} · {plain_markdown(page_text(page))}"
     opened = OpenPage(page.document, hit.version if hit else 0, page.page)
-    st.button(label, key=key, on_click=panel.open_page, args=(opened,), disabled=hit is None, wrap=True)
+    st.button(label, key=key, on_click=overlay.open_page, args=(opened,), disabled=hit is None, wrap=True)
 
 
 # --- what was remembered --------------------------------------------------------------------------------------------------------
@@ -270,4 +270,4 @@ def _draw_shortened(given: Given) -> None:
     st.html(quiet_html(shortened_text(compression)))
     if conversation and given.number > 0:
         asked = ("shortened", conversation, given.number)
-        st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=panel.ask_dialog, args=asked)
+        st.button("See what was kept", key=f"shortened-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)

@@ -8,7 +8,7 @@ from functools import partial
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
-from chatbot.ui import panel, session
+from chatbot.ui import overlay, session
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.running_questions import Given
 from chatbot.ui.shared import House
@@ -38,6 +38,6 @@ def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
 def _passwords(answer: Answer, chatbot: Chatbot) -> dict[str, str]:
     """The passwords that this session has given, by SHA-256 of their files."""
     versions = {hit.version for hit in answer.considered} | {citation.version or 0 for citation in answer.citations}
-    given = {version: password for version in versions if (password := panel.password_for(version))}
+    given = {version: password for version in versions if (password := overlay.password_for(version))}
     stored = {version: chatbot.library.catalog.version(version) for version in given}
     return {kept.sha256: given[version] for version, kept in stored.items() if kept is not None}

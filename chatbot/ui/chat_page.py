@@ -14,7 +14,7 @@ from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
-from chatbot.ui import panel, session, uploads
+from chatbot.ui import overlay, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
@@ -71,7 +71,7 @@ def show(house: House) -> None:
     )
     st.button("Draw the page again", key="wake")  # never shown: pressed where the field stays locked
     if typed:  # who could type has closed the page; that may still be on its way
-        panel.close_page()
+        overlay.close_page()
     show_open_page(house)
     show_erase_dialog(house)
     show_shortened(house)

@@ -12,7 +12,7 @@ from chatbot.comparison import Change, Comparison, Entry, Place, changes, csv_by
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
-from chatbot.ui import compare_session, panel, session
+from chatbot.ui import compare_session, overlay, session
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.downloads import Download, draw_download
@@ -108,7 +108,7 @@ def _compare(house: House) -> None:
         compare_session.put_problem(error)
         return
     compare_session.put_problem(None)
-    panel.close_page()
+    overlay.close_page()
     compare_session.open_comparison(asked)
     house.comparisons.begin(asked, session.owner(), anew=True)
 

@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from chatbot.comparison import Change, Comparison, Entry, Nearest, Place, Quantity, change_between, unit_text
 from chatbot.records import FINE, Citation, PageRef
-from chatbot.ui import panel
+from chatbot.ui import overlay
 from chatbot.ui.answer_text import FIGURES
-from chatbot.ui.panel import OpenPage
+from chatbot.ui.overlay import OpenPage
 from chatbot.ui.running_comparisons import Running
 from chatbot.ui.shared import House
 from chatbot.ui.text import page_text, plain_html, plain_markdown, short, table_html
@@ -170,14 +170,14 @@ def _citation_button(citation: Citation, key: str, *, fits: bool) -> None:
     told = plain_markdown(f"{citation.document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
     opened = OpenPage(citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, start=citation.start)
     if st.button(label, key=key, help=told, disabled=citation.version is None, wrap=True):
-        panel.open_page(opened)
+        overlay.open_page(opened)
         st.rerun()
 
 
 def _nearest_button(page: Nearest, key: str) -> None:
     where = page_text(PageRef(page.document, page.page, page.page_label))
     if st.button(plain_markdown(f"Nearest: {where}"), key=key, help=plain_markdown(f"Opens the nearest page of {page.document}."), wrap=True):
-        panel.open_page(OpenPage(page.document, page.version, page.page))
+        overlay.open_page(OpenPage(page.document, page.version, page.page))
         st.rerun()
 
 

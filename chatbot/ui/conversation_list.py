@@ -9,7 +9,7 @@ from itertools import groupby
 import streamlit as st
 
 from chatbot.memory.conversations.conversation_store import KEPT_DAYS, ConversationRow
-from chatbot.ui import panel, session
+from chatbot.ui import overlay, session
 from chatbot.ui.conversation_menu import draw_menu, title_text
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.shared import House
@@ -125,20 +125,20 @@ def _draw_deleted(rows: list[ConversationRow], house: House) -> None:
                 st.html(f'<p class="gone">{plain_html(short(row.title, 60))} <span class="quiet">until {until}</span></p>')
                 with st.container(horizontal=True, gap="small"):
                     st.button("Restore", key=f"restore-{row.id}", type="tertiary", on_click=session.restore_conversation, args=(row.id, house))
-                    st.button("Erase now", key=f"erase-{row.id}", type="tertiary", on_click=panel.ask_dialog, args=("erase", row.id))
+                    st.button("Erase now", key=f"erase-{row.id}", type="tertiary", on_click=overlay.ask_dialog, args=("erase", row.id))
 
 
 def show_erase_dialog(house: House) -> None:
     """Ask before a conversation is erased, where that was wanted."""
-    kind, conversation, _ = panel.dialog()
+    kind, conversation, _ = overlay.dialog()
     if kind != "erase":
         return
     rows = [row for row in house.chatbot.conversations.listed(session.owner(), deleted=True) if row.id == conversation]
     if not rows:
-        panel.close_dialog()
+        overlay.close_dialog()
         return
     title = plain_markdown(f"Erase “{short(rows[0].title, 50)}” for good?")
-    st.dialog(title, on_dismiss=panel.close_dialog)(_ask_to_erase)(rows[0], house)
+    st.dialog(title, on_dismiss=overlay.close_dialog)(_ask_to_erase)(rows[0], house)
 
 
 def _ask_to_erase(row: ConversationRow, house: House) -> None:
@@ -147,8 +147,8 @@ def _ask_to_erase(row: ConversationRow, house: House) -> None:
     with st.container(horizontal=True):
         if st.button("Erase for good", key="erase-yes", type="primary"):
             house.chatbot.conversations.erase(row.id, session.owner())
-            panel.close_dialog()
+            overlay.close_dialog()
             st.rerun()
         if st.button("Keep it", key="erase-no"):
-            panel.close_dialog()
+            overlay.close_dialog()
             st.rerun()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from chatbot.errors import NotFoundError
-from chatbot.ui import document_session, panel
-from chatbot.ui.panel import OpenPage
+from chatbot.ui import document_session, overlay
+from chatbot.ui.overlay import OpenPage
 from chatbot.ui.shared import House
 
 __all__ = ["follow_address", "open_document", "page_number", "write_open"]
@@ -22,7 +22,7 @@ def follow_address(house: House) -> None:
         document_session.close_dialog()
         open_document(house, given[0], page_number(given[1]))
         document_session.write_address(*given)
-    if panel.lying_open() is None and any(document_session.address_written()):
+    if overlay.lying_open() is None and any(document_session.address_written()):
         document_session.write_address("", "")
 
 
@@ -35,7 +35,7 @@ def open_document(house: House, name: str, page: int = 1) -> None:
         document_session.tell("There is no such document here.", "It was removed, or has another name: look in the list.")
         return
     stored = house.chatbot.library.catalog.version(version)
-    panel.open_page(OpenPage(named, version, max(1, min(page, stored.pages if stored else 1))))
+    overlay.open_page(OpenPage(named, version, max(1, min(page, stored.pages if stored else 1))))
 
 
 def write_open(opened: OpenPage) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.store.catalog import Version
 from chatbot.store.disk_usage import document_space
-from chatbot.ui import document_session, panel
+from chatbot.ui import document_session, overlay
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of
@@ -34,7 +34,7 @@ def draw_details(house: House, name: str) -> None:
         st.html(notice_html(GONE, "Close this and look at the list."))
         return
     _draw_ways(house, name, stored)
-    if panel.lying_open() is not None or not document_session.dialog()[0]:
+    if overlay.lying_open() is not None or not document_session.dialog()[0]:
         st.rerun()
     st.html(strip_html(pages) + facts_html(pages, _space(house, stored)))
     _draw_facts(house, name, stored)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from chatbot.errors import ProjectError
-from chatbot.ui import panel
+from chatbot.ui import overlay
 
 __all__ = [
     "address_written",
@@ -35,7 +35,7 @@ DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, DIGESTS = (
 
 def ask_for(kind: str, name: str) -> None:
     """Open a dialog in the next run. kind: report | remove | erase."""
-    panel.close_page()
+    overlay.close_page()
     st.session_state[DIALOG] = (kind, name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from chatbot.ui import document_session, panel
+from chatbot.ui import document_session, overlay
 from chatbot.ui.document_adding import draw_adding
 from chatbot.ui.document_address import follow_address, write_open
 from chatbot.ui.document_dialogs import show_dialog
@@ -28,7 +28,7 @@ def show(house: House) -> None:
     st.fragment(_state, run_every=POLL_SECONDS if polled else None)(house, polled)
     draw_space(house)
     show_check(house.check, busy=lambda: _busy(house))
-    if panel.lying_open() is not None:
+    if overlay.lying_open() is not None:
         show_open_page(house, shown=write_open)
     else:
         show_dialog(house)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
-from chatbot.ui import address, panel, session, uploads
+from chatbot.ui import address, overlay, session, uploads
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.scroll import lend_hands
@@ -48,7 +48,7 @@ def show() -> None:
     elif current.house is None:
         _starting()
     else:
-        panel.enter(page.title)
+        overlay.enter(page.title)
         page.run()
         _what_leaves(current.house)
 

@@ -10,9 +10,9 @@ import streamlit as st
 from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
-from chatbot.ui import panel, session
+from chatbot.ui import overlay, session
 from chatbot.ui.images import PageImage
-from chatbot.ui.panel import OpenPage
+from chatbot.ui.overlay import OpenPage
 from chatbot.ui.routes import image_address, original_address
 from chatbot.ui.scroll import scroll_to_mark
 from chatbot.ui.shared import House
@@ -39,16 +39,16 @@ def show_open_page(house: House, *, part: bool = False, shown: Callable[[OpenPag
     whole page that has done it before. shown: told of each page as it is turned to."""
     if part and not session.is_part_run():
         return
-    opened = panel.lying_open()
+    opened = overlay.lying_open()
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width=WIDTH, position="right", on_dismiss=panel.close_page)(_page)(house, shown, opened.document)
+    st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(house, shown, opened.document)
 
 
 def _page(house: House, shown: Callable[[OpenPage], None], titled: str) -> None:
     """titled: the document that the dialog is titled with, which only a run of the whole page can change."""
-    opened = panel.lying_open()
+    opened = overlay.lying_open()
     if opened is None:
         return
     if opened.document != titled:
@@ -65,7 +65,7 @@ def _page(house: House, shown: Callable[[OpenPage], None], titled: str) -> None:
         _passages(opened)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
-        image = house.images.get(opened.version, opened.page, quote, opened.start, panel.password_for(opened.version), zoom=panel.zoom())
+        image = house.images.get(opened.version, opened.page, quote, opened.start, overlay.password_for(opened.version), zoom=overlay.zoom())
     except EncryptedError as error:
         _ask_password(opened, error)
         return
@@ -84,19 +84,19 @@ def _page(house: House, shown: Callable[[OpenPage], None], titled: str) -> None:
 def _image_html(address: str, image: PageImage, described: str) -> str:
     """The image at its size before it is there, so that nothing jumps when it comes."""
     width, height = image.size
-    wide = f"{round(WIDTH_INSIDE * panel.zoom())}px" if panel.zoom() > 1 else "100%"
+    wide = f"{round(WIDTH_INSIDE * overlay.zoom())}px" if overlay.zoom() > 1 else "100%"
     return f'<img src="{address}" width="{width}" height="{height}" style="width: {wide}; height: auto" alt="{escape(described)}">'
 
 
 def _ask_password(opened: OpenPage, error: EncryptedError) -> None:
     """A protected file is searched by what was read of it; to look at a page its password is needed, in this session only."""
-    tried = panel.password_for(opened.version) is not None
+    tried = overlay.password_for(opened.version) is not None
     said = error.message if tried else "This file is protected: its text was kept, its pages are shown with the password only."
     st.html(notice_html(said, "The password is kept for this session only and never stored."))
     with st.form("unlock-page", border=False, clear_on_submit=True):
         password = st.text_input("Password", type="password", key="page-password")
         if st.form_submit_button("Show the page") and password:
-            panel.keep_password(opened.version, password)
+            overlay.keep_password(opened.version, password)
             st.rerun()
 
 
@@ -104,13 +104,13 @@ def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
     """The row to turn pages with, to enlarge them, and to open the PDF itself."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", horizontal_alignment="distribute"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-pages"):
-            _small("Previous page", "page-previous", "chevron_left", panel.turn_page, -1, disabled=opened.page <= 1, shortcut="Left")
+            _small("Previous page", "page-previous", "chevron_left", overlay.turn_page, -1, disabled=opened.page <= 1, shortcut="Left")
             st.html(f'<p class="leaf">{_named(stored)} of {pages:,}</p>', width="content")
-            _small("Next page", "page-next", "chevron_right", panel.turn_page, 1, disabled=opened.page >= pages, shortcut="Right")
+            _small("Next page", "page-next", "chevron_right", overlay.turn_page, 1, disabled=opened.page >= pages, shortcut="Right")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="leaf-size"):
-            at = ZOOMS.index(panel.zoom())
-            _small("Smaller", "page-smaller", "zoom_out", panel.set_zoom, ZOOMS[max(0, at - 1)], disabled=at == 0)
-            _small("Larger", "page-larger", "zoom_in", panel.set_zoom, ZOOMS[min(len(ZOOMS) - 1, at + 1)], disabled=at == len(ZOOMS) - 1)
+            at = ZOOMS.index(overlay.zoom())
+            _small("Smaller", "page-smaller", "zoom_out", overlay.set_zoom, ZOOMS[max(0, at - 1)], disabled=at == 0)
+            _small("Larger", "page-larger", "zoom_in", overlay.set_zoom, ZOOMS[min(len(ZOOMS) - 1, at + 1)], disabled=at == len(ZOOMS) - 1)
             address = original_address(opened.version, opened.document, opened.page)
             st.link_button(
                 "Original PDF",
@@ -123,15 +123,15 @@ def _leaf(opened: OpenPage, stored: StoredPage, pages: int) -> None:
 
 def _passages(opened: OpenPage) -> None:
     """The row that leads to the other passages of the same answer; nothing where there are none."""
-    among = panel.lying_among()
+    among = overlay.lying_among()
     if len(among) < 2:
         return
     at = max(0, opened.number - 1)
     away = "" if opened.page == opened.quoted and opened.version == among[at].version else ", on another page"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="leaf-passages"):
         before, after = among[(at - 1) % len(among)], among[(at + 1) % len(among)]
-        _small("Previous citation", "passage-previous", "arrow_upward", panel.open_page, before, among, shortcut="P")
-        _small("Next citation", "passage-next", "arrow_downward", panel.open_page, after, among, shortcut="N")
+        _small("Previous citation", "passage-previous", "arrow_upward", overlay.open_page, before, among, shortcut="P")
+        _small("Next citation", "passage-next", "arrow_downward", overlay.open_page, after, among, shortcut="N")
         st.html(f'<p class="quiet">Citation {opened.number} of {len(among)} of this answer{away}</p>', width="content")
 
 

@@ -12,7 +12,7 @@ from chatbot.memory.compression.messages import Spans, pieces
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Compression
-from chatbot.ui import panel, session
+from chatbot.ui import overlay, session
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
@@ -31,12 +31,12 @@ def shortened_text(compression: Compression) -> str:
 
 def show_shortened(house: House) -> None:
     """Open the view where it was asked for."""
-    if panel.dialog()[0] == "shortened":
-        st.dialog("What was kept for this answer", width="large", on_dismiss=panel.close_dialog)(_draw)(house)
+    if overlay.dialog()[0] == "shortened":
+        st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(house)
 
 
 def _draw(house: House) -> None:
-    _, conversation, number = panel.dialog()
+    _, conversation, number = overlay.dialog()
     owner, chatbot = session.owner(), house.chatbot
     try:
         answer = chatbot.memory.answer(conversation, number, owner)

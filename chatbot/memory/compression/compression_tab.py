@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from chatbot.memory.compression.sessions import CompressionStats
-from chatbot.ui import panel, session
+from chatbot.ui import overlay, session
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import show_shortened, stats_rows
@@ -62,4 +62,4 @@ def _draw_answers(conversation: str, numbers: Sequence[int], stats: CompressionS
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"shortened-row-{number}"):
             st.html(quiet_html(f"{at}: {share} of {full} tokens kept, {turns} turns shortened"), width="content")
             asked = ("shortened", conversation, number)
-            st.button("See what was kept", key=f"shortened-{number}", type="tertiary", on_click=panel.ask_dialog, args=asked)
+            st.button("See what was kept", key=f"shortened-{number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)

@@ -12,7 +12,7 @@ from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
-from chatbot.ui import audit_button, panel, session
+from chatbot.ui import audit_button, overlay, session
 from chatbot.ui.running_questions import Given
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
@@ -36,7 +36,7 @@ def test_a_protected_page_is_in_the_file_of_the_session_that_has_its_password(
     assert isinstance(answer, Answer)
     monkeypatch.setattr(session, "owner", lambda: "me")
     for password, shown in (("sesame", True), (None, False)):
-        monkeypatch.setattr(panel, "password_for", lambda version, given=password: given)
+        monkeypatch.setattr(overlay, "password_for", lambda version, given=password: given)
         for number in (answer.exchange or 0, -1):  # kept, and not kept
             data = audit_button._making(Given(number, answer), chatbot)()
             assert (b"data:image/png" in data, b"protected by a password" in data) == (shown, not shown)

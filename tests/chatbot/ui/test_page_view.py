@@ -9,14 +9,14 @@ def turned() -> None:
     """A dialog titled with one document, in which a citation has led to another."""
     import streamlit as st
 
-    from chatbot.ui import page_view, panel
-    from chatbot.ui.panel import OpenPage
+    from chatbot.ui import overlay, page_view
+    from chatbot.ui.overlay import OpenPage
 
     if "drawn" in st.session_state:
         st.write("The whole page is drawn again.")
     else:
         st.session_state["drawn"] = True
-        panel.open_page(OpenPage("Rules.pdf", 1, 1))
+        overlay.open_page(OpenPage("Rules.pdf", 1, 1))
         page_view._page(None, lambda opened: None, "Fees.pdf")  # type: ignore[arg-type]
         st.write("Not reached.")
 
