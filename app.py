@@ -11,7 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from chatbot.settings import Settings
-from chatbot.ui import index_html, routes, scroll, shared
+from chatbot.ui import browser_scripts, index_html, routes, shared
 from chatbot.ui.click_order import InTurn
 from chatbot.ui.guard import Guard
 from chatbot.ui.signing_in import may_fetch
@@ -38,7 +38,7 @@ guard = Middleware(
     Guard,
     allowed_hosts=lambda: st.get_option("server.allowedHosts"),
     may_enter=may_fetch,
-    scripts=[*scroll.SCRIPTS, *index_html.SCRIPTS],
+    scripts=[*browser_scripts.SCRIPTS, *index_html.SCRIPTS],
 )
 uploads = Middleware(Uploads, settings=settings)
 app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *index_html.ROUTES], middleware=[guard, uploads, Middleware(InTurn)])

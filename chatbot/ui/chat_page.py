@@ -19,6 +19,7 @@ from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
 from chatbot.ui.attachments import Attached, attach
+from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
 from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
 from chatbot.ui.conversation_menu import draw_menu
@@ -28,7 +29,6 @@ from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
-from chatbot.ui.scroll import scroll_to_answer, scroll_to_end
 from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
