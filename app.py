@@ -11,7 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from chatbot.settings import Settings
-from chatbot.ui import browser_scripts, index_html, routes, shared
+from chatbot.ui import app_context, browser_scripts, index_html, routes
 from chatbot.ui.click_order import InTurn
 from chatbot.ui.guard import Guard
 from chatbot.ui.signing_in import may_fetch
@@ -21,16 +21,16 @@ from chatbot.ui.uploads import Uploads
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
     """Begin to open the store, which is done in a thread; when the server stops, give it free."""
-    shared.opening()
+    app_context.opening()
     try:
         yield
     finally:
-        await asyncio.to_thread(shared.close)
+        await asyncio.to_thread(app_context.close)
 
 
 def settings() -> Settings | None:
     """What holds for everybody, once the store is open."""
-    house = shared.opening().house
+    house = app_context.opening().house
     return house.settings if house is not None else None
 
 

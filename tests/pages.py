@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from chatbot.ui import shared
-from chatbot.ui.shared import House
+from chatbot.ui import app_context
+from chatbot.ui.app_context import House
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
+MAIN = str(Path(app_context.__file__).with_name("main.py"))
 # The marks of two browsers.
 ME, OTHER = "m" * 22, "o" * 22
 
@@ -22,11 +22,11 @@ def open_house(home: Path) -> Iterator[House]:
     """The house that the pages are drawn in, over a store in `home`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FINPOLICY_HOME", str(home))
-        opening = shared.opening()
+        opening = app_context.opening()
         opening.wait(60)
         assert opening.house is not None, opening.error
         yield opening.house
-        shared.close()
+        app_context.close()
 
 
 def visit(page: str = "", *, conversation: str = "", address: Mapping[str, str | list[str]] | None = None, owner: str = ME) -> AppTest:

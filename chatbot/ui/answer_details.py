@@ -13,8 +13,8 @@ from chatbot.models.endpoints import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import overlay, session
+from chatbot.ui.app_context import House
 from chatbot.ui.running_questions import Given
-from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 
 __all__ = ["draw_account", "scores_html", "show_prompt"]

@@ -15,11 +15,11 @@ from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Not
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_account
 from chatbot.ui.answer_text import FIGURES, Passage, answer_html, passages_of, press_key, shown_figures
+from chatbot.ui.app_context import House
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_questions import Given
-from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import shortened_text
 from chatbot.ui.text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short, table_html
 

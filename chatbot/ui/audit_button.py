@@ -9,9 +9,9 @@ from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.ui import overlay, session
+from chatbot.ui.app_context import House
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.running_questions import Given
-from chatbot.ui.shared import House
 
 __all__ = ["draw_audit"]
 

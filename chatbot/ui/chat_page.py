@@ -18,6 +18,7 @@ from chatbot.ui import overlay, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
+from chatbot.ui.app_context import House, opening
 from chatbot.ui.attachments import Attached, attach
 from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
@@ -29,7 +30,6 @@ from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
-from chatbot.ui.shared import House, opening
 from chatbot.ui.shortened_view import show_shortened
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
 from ingestion.reading.formats import SUFFIXES

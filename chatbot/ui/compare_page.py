@@ -13,13 +13,13 @@ from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, overlay, session
+from chatbot.ui.app_context import House, opening
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_comparisons import Running
-from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in

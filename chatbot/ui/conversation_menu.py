@@ -13,8 +13,8 @@ from chatbot.memory.conversations.export import export_conversation, file_name
 from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
 from chatbot.ui import session
+from chatbot.ui.app_context import House
 from chatbot.ui.downloads import Download, draw_download
-from chatbot.ui.shared import House
 from chatbot.ui.text import plain_markdown, short
 
 __all__ = ["draw_menu", "export", "title_text"]

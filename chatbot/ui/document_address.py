@@ -6,8 +6,8 @@ import streamlit as st
 
 from chatbot.errors import NotFoundError
 from chatbot.ui import document_session, overlay
+from chatbot.ui.app_context import House
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.shared import House
 
 __all__ = ["follow_address", "open_document", "page_number", "write_open"]
 

@@ -8,11 +8,11 @@ from chatbot.errors import NotFoundError, ProjectError
 from chatbot.store.catalog import Version
 from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, overlay
+from chatbot.ui.app_context import House
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.page_report import facts_html, pages_html, strip_html
-from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts

@@ -6,8 +6,8 @@ import streamlit as st
 
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
+from chatbot.ui.app_context import House
 from chatbot.ui.document_details import draw_details
-from chatbot.ui.shared import House
 from chatbot.ui.text import paragraphs_html, plain_markdown, short
 
 __all__ = ["show_dialog"]

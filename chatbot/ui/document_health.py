@@ -10,7 +10,7 @@ from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
 from chatbot.store.disk_usage import Space, store_space
 from chatbot.store.doctor import LITTLE_SPACE, REPAIR, glance
-from chatbot.ui.shared import House
+from chatbot.ui.app_context import House
 from chatbot.ui.store_check import findings_html
 from chatbot.ui.text import plain_html, quiet_html
 

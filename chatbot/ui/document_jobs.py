@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.store.addition_queue import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
-from chatbot.ui.shared import House
+from chatbot.ui.app_context import House
 from chatbot.ui.text import plain_html, plain_markdown, short, spoken
 
 __all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text", "speed_text"]

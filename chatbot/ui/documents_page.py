@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from chatbot.ui import document_session, overlay
+from chatbot.ui.app_context import House, opening
 from chatbot.ui.document_adding import draw_adding
 from chatbot.ui.document_address import follow_address, write_open
 from chatbot.ui.document_dialogs import show_dialog
@@ -12,7 +13,6 @@ from chatbot.ui.document_health import draw_health, draw_space
 from chatbot.ui.document_jobs import draw_jobs
 from chatbot.ui.document_list import draw_documents
 from chatbot.ui.page_view import show_open_page
-from chatbot.ui.shared import House, opening
 from chatbot.ui.store_check import show_check
 from chatbot.ui.text import notice_html
 

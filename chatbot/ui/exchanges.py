@@ -14,10 +14,10 @@ from chatbot.records import Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
+from chatbot.ui.app_context import House
 from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.running_questions import Given
-from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, quiet_html
 
 __all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_pencil", "draw_question", "has_model", "stopped_html"]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui import session
-from chatbot.ui.shared import House
+from chatbot.ui.app_context import House
 
 __all__ = ["Dialog", "ask_for", "attempt", "draw_button", "draw_changes", "draw_choice", "finish", "show_dialog"]
 

@@ -9,8 +9,8 @@ import streamlit as st
 from chatbot.errors import ProjectError
 from chatbot.memory.layers import layers_with
 from chatbot.ui import session
+from chatbot.ui.app_context import House, opening
 from chatbot.ui.memory_dialogs import show_dialog
-from chatbot.ui.shared import House, opening
 from chatbot.ui.text import notice_html, quiet_html
 
 WHOSE = (

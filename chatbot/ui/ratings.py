@@ -9,9 +9,9 @@ from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import Answer
 from chatbot.ui import session
+from chatbot.ui.app_context import House
 from chatbot.ui.audit_button import draw_audit
 from chatbot.ui.running_questions import Given
-from chatbot.ui.shared import House
 from chatbot.ui.text import VERDICTS, notice_html, plain_html, short
 
 __all__ = ["LONGEST_WORD", "draw_under", "is_ratable"]

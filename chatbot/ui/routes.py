@@ -14,9 +14,9 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from chatbot.errors import ProjectError
+from chatbot.ui.app_context import House, opening
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
-from chatbot.ui.shared import House, opening
 from ingestion.reading.formats import format_of
 
 __all__ = ["ROUTES", "image_address", "original_address", "stop_address"]

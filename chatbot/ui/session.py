@@ -17,9 +17,9 @@ from chatbot.memory.conversations.conversation_store import PRIVATE, Conversatio
 from chatbot.models.chat import LLM
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to
+from chatbot.ui.app_context import House
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.network_exposure import signs_in
-from chatbot.ui.shared import House
 from chatbot.ui.signing_in import signed_in_owner
 
 __all__ = [

@@ -13,8 +13,8 @@ from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Compression
 from chatbot.ui import overlay, session
+from chatbot.ui.app_context import House
 from chatbot.ui.list_controls import page_of
-from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
 
 __all__ = ["in_prompt", "kept_html", "shortened_text", "show_shortened", "stats_rows"]

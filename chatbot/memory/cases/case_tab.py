@@ -13,12 +13,12 @@ import streamlit as st
 from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.ui import session
+from chatbot.ui.app_context import House
 from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_button, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files, lines_html
 from chatbot.ui.ratings import LONGEST_WORD
-from chatbot.ui.shared import House
 from chatbot.ui.text import VERDICTS, case_html, paragraphs_html, plain_markdown, quiet_html, short
 
 __all__ = ["draw", "health_text", "remarks"]

@@ -9,8 +9,8 @@ import streamlit as st
 
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.ui import overlay, session
+from chatbot.ui.app_context import House
 from chatbot.ui.list_controls import page_of
-from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import show_shortened, stats_rows
 from chatbot.ui.text import paragraphs_html, quiet_html, short, table_html
 

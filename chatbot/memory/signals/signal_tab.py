@@ -15,10 +15,10 @@ from chatbot.memory.signals.news_sources import read_news
 from chatbot.memory.signals.records import ACTIONS, Health, Imported, Reading, Row, TimelinePoint
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
+from chatbot.ui.app_context import House
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import lines_html
-from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
 
 __all__ = ["chart_rows", "draw", "health_line"]

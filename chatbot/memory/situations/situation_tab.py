@@ -9,11 +9,11 @@ from chatbot.memory.situations import situation_types
 from chatbot.memory.situations.situation_store import SituationHealth
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.ui import session
+from chatbot.ui.app_context import House
 from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files
-from chatbot.ui.shared import House
 from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
 
 __all__ = ["draw", "health_text"]

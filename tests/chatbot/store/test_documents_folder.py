@@ -17,7 +17,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions
 from chatbot.store.documents_folder import lying
-from chatbot.ui.shared import pick_up
+from chatbot.ui.app_context import pick_up
 from tests.disks import small_disk
 from tests.fakes import HashEmbedder
 from tests.pdfs import lock_pdf, make_pdf

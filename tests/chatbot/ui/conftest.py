@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from chatbot.store.library import Upload
-from chatbot.ui.shared import House
+from chatbot.ui.app_context import House
 from tests.pages import open_house
 from tests.pdfs import make_pdf
 

@@ -12,11 +12,11 @@ from chatbot.comparison import Change, Comparison, Entry, Place, Quantity
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
+from chatbot.ui.app_context import House
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_page import example, suggested_years, summary_text
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
 from chatbot.ui.running_comparisons import MOST_OF_ONE, Comparisons, Running
-from chatbot.ui.shared import House
 from tests.pages import ME, OTHER, open_house, shown, visit
 from tests.pdfs import make_pdf
 

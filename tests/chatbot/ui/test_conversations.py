@@ -18,9 +18,9 @@ from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations, Said
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.store.library import Upload
+from chatbot.ui.app_context import House
 from chatbot.ui.conversation_list import day_heading
 from chatbot.ui.conversation_menu import export
-from chatbot.ui.shared import House
 from chatbot.ui.shortened_view import kept_html, stats_rows
 from tests.pages import ME, OTHER, click, keys, shown, visit
 from tests.pdfs import make_pdf

@@ -14,13 +14,13 @@ import pytest
 from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import Job, NewFile
 from chatbot.store.disk_usage import Space
-from chatbot.ui import shared
+from chatbot.ui import app_context
+from chatbot.ui.app_context import House
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_details import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
 from chatbot.ui.document_jobs import all_left_text, ended_text, phase_text
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
-from chatbot.ui.shared import House
 from chatbot.ui.upload_plan import Dropped, plan
 from ingestion.records import DocumentFacts
 from tests.pages import open_house, shown, visit
@@ -262,10 +262,10 @@ def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: House) -> None:
 def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     try:
-        opening = shared.opening()
+        opening = app_context.opening()
         opening.wait(60)
         app = visit("documents.py")
         assert "There are no documents yet. Drop PDFs above" in shown(app)
         assert app.button(key="check")
     finally:
-        shared.close()
+        app_context.close()

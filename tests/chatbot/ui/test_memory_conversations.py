@@ -10,7 +10,7 @@ from chatbot.memory.compression.compression_tab import shares_of
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.records import Answer, Compression
-from chatbot.ui.shared import House
+from chatbot.ui.app_context import House
 from tests.pages import ME, OTHER, click, keys, shown, visit
 
 __all__ = ["store"]

@@ -22,10 +22,10 @@ from chatbot.memory.situations import situation_tab as memory_advice
 from chatbot.memory.situations.situation_store import SituationHealth, Situations
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import MEMORY, Answer
+from chatbot.ui.app_context import House
 from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.running_questions import Given
-from chatbot.ui.shared import House
 from chatbot.ui.text import case_html, situation_html
 from tests.pages import ME, OTHER, click, keys, shown, visit
 

@@ -15,8 +15,8 @@ from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.state import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
-from chatbot.ui import shared
-from chatbot.ui.shared import House
+from chatbot.ui import app_context
+from chatbot.ui.app_context import House
 from chatbot.ui.text import signal_html
 from tests.pages import shown, visit
 
@@ -45,7 +45,7 @@ def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: A
 
 def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The health of what is off is that of an empty store: nothing of it is asked."""
-    chatbot = shared.opening().house
+    chatbot = app_context.opening().house
     assert chatbot is not None
     signals = chatbot.chatbot.signals
     monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=self._switch.read().on)))

@@ -18,16 +18,16 @@ from chatbot.settings import Settings
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.document_names import free_name
 from chatbot.store.lock import StoreLock
-from chatbot.ui import shared
+from chatbot.ui import app_context
 from chatbot.ui.answers import ocr_remarks
+from chatbot.ui.app_context import House
 from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import remarks, state_text, undo_until
 from chatbot.ui.documents_page import moving
-from chatbot.ui.shared import House
 from tests.pages import shown, visit
 from tests.pdfs import make_pdf
 
-MAIN = str(Path(shared.__file__).with_name("main.py"))
+MAIN = str(Path(app_context.__file__).with_name("main.py"))
 RULES = "The deficit ceiling is three per cent of output, and the debt anchor is sixty per cent of it.\nIt was amended in 2019."
 
 
@@ -36,12 +36,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home of its own; what a page opens in it is closed again."""
     monkeypatch.setenv("FINPOLICY_HOME", str(tmp_path / "home"))
     yield tmp_path / "home"
-    shared.close()
+    app_context.close()
 
 
 @pytest.fixture
 def house(home: Path) -> House:
-    opening = shared.opening()
+    opening = app_context.opening()
     opening.wait(60)
     assert opening.house is not None, opening.error
     return opening.house
@@ -260,17 +260,17 @@ def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path)
 
 
 def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, open_house = threading.Event(), shared._open_house
+    go, open_house = threading.Event(), app_context._open_house
 
     def slowly(settings: Settings) -> House:
         assert go.wait(60)
         return open_house(settings)
 
-    monkeypatch.setattr(shared, "_open_house", slowly)
+    monkeypatch.setattr(app_context, "_open_house", slowly)
     app = visit()
     assert app.title[0].value == "Starting …"
     go.set()
-    shared.opening().wait(60)
+    app_context.opening().wait(60)
     app.run()
     assert app.title[0].value == "Chat"
 

@@ -12,7 +12,7 @@ from chatbot.cli import main
 from chatbot.memory import layers
 from chatbot.memory.layers import REGISTERED, Registered
 from chatbot.records import Answer
-from chatbot.ui.shared import House
+from chatbot.ui.app_context import House
 from tests.fakes import ScriptedModel
 from tests.pages import ME, shown, visit
 from tests.stores import Make

@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 
 from chatbot.errors import StoreError
 from chatbot.ui import downloads
+from chatbot.ui.app_context import House
 from chatbot.ui.downloads import Download, Downloads
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
-from chatbot.ui.shared import House
 
 
 @pytest.fixture
