@@ -14,7 +14,7 @@ from chatbot.settings import Settings
 from chatbot.ui import app_context, browser_scripts, index_html, routes
 from chatbot.ui.click_order import InTurn
 from chatbot.ui.guard import Guard
-from chatbot.ui.signing_in import may_fetch
+from chatbot.ui.sign_in import may_fetch
 from chatbot.ui.uploads import Uploads
 
 

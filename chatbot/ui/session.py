@@ -20,7 +20,7 @@ from chatbot.ui.address import conversation, go_to
 from chatbot.ui.app_context import House
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.network_exposure import signs_in
-from chatbot.ui.signing_in import signed_in_owner
+from chatbot.ui.sign_in import signed_in_owner
 
 __all__ = [
     "arrived",

@@ -14,12 +14,12 @@ from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest
 
 from chatbot.settings import Settings
-from chatbot.ui import app_context, network_exposure, signing_in
+from chatbot.ui import app_context, network_exposure, sign_in
 from chatbot.ui.guard import is_owner
 from chatbot.ui.main import sent_lines
 from chatbot.ui.settings_model import is_in_the_open
 from chatbot.ui.settings_page import shown_value
-from chatbot.ui.signing_in import owner_of
+from chatbot.ui.sign_in import owner_of
 from chatbot.user_settings import BY_NAME, PREFERENCES
 from tests.pages import open_house, shown, visit
 from tests.provider import Mute, Page, Provider
@@ -205,7 +205,7 @@ def test_a_person_is_one_owner_and_no_browsers_mark() -> None:
 
 
 def test_who_is_not_signed_in_or_has_no_subject_does_not_enter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signing_in, "signs_in", lambda: True)
+    monkeypatch.setattr(sign_in, "signs_in", lambda: True)
     whole: dict[str, object] = {"is_logged_in": True, "iss": "https://a.example", "sub": "1"}
     for change, enters in (
         ({}, True),
@@ -215,7 +215,7 @@ def test_who_is_not_signed_in_or_has_no_subject_does_not_enter(monkeypatch: pyte
         ({"iss": None}, False),
     ):
         monkeypatch.setattr(st, "user", SimpleNamespace(to_dict=lambda claims=whole | change: claims))
-        assert signing_in.may_enter() is enters, change
+        assert sign_in.may_enter() is enters, change
 
 
 @pytest.mark.parametrize(("text", "signs"), [(None, False), ("other = 1\n", False), ("[auth]\n", True), ("[auth\n", True), ("\xff", True)])
