@@ -22,7 +22,7 @@ from pypdfium2 import PdfDocument
 from benchmarks.made_pdfs import make_pdf as made_pdf
 from chatbot.store.lock import StoreLock
 from chatbot.ui.images import YELLOW
-from chatbot.ui.text import JOINER
+from chatbot.ui.safe_text import JOINER
 from tests.browser import FIRST_PAGE, ROOT, Listener, Server, add, ask, at_once, chromium, open_page, settled
 from tests.pdfs import draw_revenue, make_pdf, make_scan
 from tests.provider import Behaviour, Provider, Refuse, Say, first_key

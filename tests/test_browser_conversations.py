@@ -15,7 +15,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
-from chatbot.ui.text import JOINER
+from chatbot.ui.safe_text import JOINER
 from tests.browser import Server, Visitor, add, ask, at_once, chromium, settled
 from tests.pdfs import make_pdf
 from tests.provider import Behaviour, Provider, Say, first_key

@@ -15,7 +15,7 @@ from chatbot.settings import Settings
 from chatbot.ui import overlay, session
 from chatbot.ui.app_context import House
 from chatbot.ui.running_questions import Given
-from chatbot.ui.text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
+from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 
 __all__ = ["draw_account", "scores_html", "show_prompt"]
 

@@ -10,7 +10,7 @@ from html import unescape
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.records import FINE, MODEL_TEXT, VERDICTS, Citation, NumberCheck, PageRef, Statement
-from chatbot.ui.text import page_text, plain_html
+from chatbot.ui.safe_text import page_text, plain_html
 from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
 

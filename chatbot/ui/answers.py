@@ -20,8 +20,8 @@ from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_questions import Given
+from chatbot.ui.safe_text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short, table_html
 from chatbot.ui.shortened_view import shortened_text
-from chatbot.ui.text import notice_html, page_text, plain_html, plain_markdown, quiet_html, short, table_html
 
 __all__ = ["draw_given", "draw_notices", "ocr_remarks", "order_remarks", "recalled_html"]
 

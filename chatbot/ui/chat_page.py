@@ -30,8 +30,8 @@ from chatbot.ui.page_view import show_open_page
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
 from chatbot.ui.running_questions import Asking
+from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown
 from chatbot.ui.shortened_view import show_shortened
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown
 from ingestion.reading.formats import SUFFIXES
 
 # Seconds after which a waiting page looks whether it was stopped.

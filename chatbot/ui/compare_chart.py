@@ -10,7 +10,7 @@ import streamlit as st
 
 from chatbot.comparison import Comparison, Entry, Place, series
 from chatbot.records import FINE
-from chatbot.ui.text import quiet_html, short
+from chatbot.ui.safe_text import quiet_html, short
 from ingestion.invisible_characters import visible
 from ingestion.language.periods import find_periods
 

@@ -20,7 +20,7 @@ from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.example_questions import only_samples, wait_for_examples
 from chatbot.ui.page_view import show_open_page
 from chatbot.ui.running_comparisons import Running
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
+from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts

@@ -14,7 +14,7 @@ from chatbot.ui.answer_text import FIGURES
 from chatbot.ui.app_context import House
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.running_comparisons import Running
-from chatbot.ui.text import page_text, plain_html, plain_markdown, short, table_html
+from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short, table_html
 
 __all__ = ["draw_plain", "draw_table", "entry_html", "overall", "plain_rows"]
 

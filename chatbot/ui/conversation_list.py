@@ -13,7 +13,7 @@ from chatbot.ui import overlay, session
 from chatbot.ui.app_context import House
 from chatbot.ui.conversation_menu import draw_menu, title_text
 from chatbot.ui.list_controls import search_box
-from chatbot.ui.text import paragraphs_html, plain_html, plain_markdown, quiet_html, short
+from chatbot.ui.safe_text import paragraphs_html, plain_html, plain_markdown, quiet_html, short
 
 __all__ = ["day_heading", "draw_beginnings", "draw_conversations", "show_erase_dialog"]
 

@@ -15,7 +15,7 @@ from chatbot.records import Answer
 from chatbot.ui import session
 from chatbot.ui.app_context import House
 from chatbot.ui.downloads import Download, draw_download
-from chatbot.ui.text import plain_markdown, short
+from chatbot.ui.safe_text import plain_markdown, short
 
 __all__ = ["draw_menu", "export", "title_text"]
 

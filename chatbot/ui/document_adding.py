@@ -13,7 +13,7 @@ from chatbot.store.addition_queue import NewFile
 from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, uploads
 from chatbot.ui.app_context import House
-from chatbot.ui.text import plain_html, quiet_html, short, spoken
+from chatbot.ui.safe_text import plain_html, quiet_html, short, spoken
 from chatbot.ui.upload_plan import Dropped, Planned, plan
 from ingestion.reading.formats import SUFFIXES
 

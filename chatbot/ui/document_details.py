@@ -13,7 +13,7 @@ from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.page_report import facts_html, pages_html, strip_html
-from chatbot.ui.text import notice_html, plain_html
+from chatbot.ui.safe_text import notice_html, plain_html
 from ingestion.pages.document_facts import STATUSES, as_period
 from ingestion.records import NO_FACTS, DocumentFacts
 

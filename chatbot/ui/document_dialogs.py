@@ -8,7 +8,7 @@ from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
 from chatbot.ui.app_context import House
 from chatbot.ui.document_details import draw_details
-from chatbot.ui.text import paragraphs_html, plain_markdown, short
+from chatbot.ui.safe_text import paragraphs_html, plain_markdown, short
 
 __all__ = ["show_dialog"]
 

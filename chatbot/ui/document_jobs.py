@@ -9,7 +9,7 @@ import streamlit as st
 from chatbot.store.addition_queue import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
 from chatbot.ui.app_context import House
-from chatbot.ui.text import plain_html, plain_markdown, short, spoken
+from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
 
 __all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text", "speed_text"]
 

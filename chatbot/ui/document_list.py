@@ -14,7 +14,7 @@ from chatbot.ui import document_session
 from chatbot.ui.app_context import House
 from chatbot.ui.document_address import open_document
 from chatbot.ui.list_controls import page_of, search_box
-from chatbot.ui.text import plain_html, plain_markdown, quiet_html, short
+from chatbot.ui.safe_text import plain_html, plain_markdown, quiet_html, short
 
 __all__ = ["arranged", "draw_documents", "remarks", "state_text", "undo_until"]
 

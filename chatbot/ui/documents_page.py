@@ -13,8 +13,8 @@ from chatbot.ui.document_health import draw_health, draw_space
 from chatbot.ui.document_jobs import draw_jobs
 from chatbot.ui.document_list import draw_documents
 from chatbot.ui.page_view import show_open_page
+from chatbot.ui.safe_text import notice_html
 from chatbot.ui.store_check import show_check
-from chatbot.ui.text import notice_html
 
 POLL_SECONDS = 0.5
 

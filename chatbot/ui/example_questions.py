@@ -14,7 +14,7 @@ from chatbot.records import GUIDE, Answer, DocumentRow
 from chatbot.search.sample_questions import Example, candidates, in_turn, shared_question, spoken_candidates, spoken_of
 from chatbot.service import Chatbot
 from chatbot.ui import session
-from chatbot.ui.text import plain_markdown
+from chatbot.ui.safe_text import plain_markdown
 
 __all__ = ["ANY_QUESTIONS", "SAMPLE_QUESTIONS", "ExampleQuestions", "draw_examples", "only_samples", "suggested", "wait_for_examples"]
 

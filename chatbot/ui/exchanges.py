@@ -18,7 +18,7 @@ from chatbot.ui.app_context import House
 from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.running_questions import Given
-from chatbot.ui.text import notice_html, paragraphs_html, quiet_html
+from chatbot.ui.safe_text import notice_html, paragraphs_html, quiet_html
 
 __all__ = ["answer_message", "draw_ask_again", "draw_exchanges", "draw_pencil", "draw_question", "has_model", "stopped_html"]
 

@@ -13,8 +13,8 @@ from chatbot.ui.app_context import House, Opening, opening
 from chatbot.ui.browser_scripts import lend_hands
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
+from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
 from chatbot.ui.sign_in import draw_sign_in, draw_signed_in, may_enter
-from chatbot.ui.text import notice_html, paragraphs_html, plain_html
 
 HERE = Path(__file__).parent
 # An opening that takes less is not worth a page of its own.

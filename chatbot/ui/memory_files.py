@@ -14,7 +14,7 @@ from chatbot.ui import session, uploads
 from chatbot.ui.app_context import House
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.file_import import FileImport, Wording, outcome_lines
-from chatbot.ui.text import notice_html, plain_html, plain_markdown, short
+from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, short
 
 __all__ = ["Files", "draw_files", "lines_html"]
 

@@ -11,7 +11,7 @@ from chatbot.memory.layers import layers_with
 from chatbot.ui import session
 from chatbot.ui.app_context import House, opening
 from chatbot.ui.memory_dialogs import show_dialog
-from chatbot.ui.text import notice_html, quiet_html
+from chatbot.ui.safe_text import notice_html, quiet_html
 
 WHOSE = (
     "What guides later answers, beside the documents: ratings and advice are seen and used {} only, but for what you share. "

@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import mean
 
 from chatbot.records import PageRef
-from chatbot.ui.text import page_text, plain_html, table_html
+from chatbot.ui.safe_text import page_text, plain_html, table_html
 from ingestion.pages.page_labels import roman_value
 from ingestion.records import PageReport
 

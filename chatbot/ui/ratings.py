@@ -12,7 +12,7 @@ from chatbot.ui import session
 from chatbot.ui.app_context import House
 from chatbot.ui.audit_button import draw_audit
 from chatbot.ui.running_questions import Given
-from chatbot.ui.text import VERDICTS, notice_html, plain_html, short
+from chatbot.ui.safe_text import VERDICTS, notice_html, plain_html, short
 
 __all__ = ["LONGEST_WORD", "draw_under", "is_ratable"]
 

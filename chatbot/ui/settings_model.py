@@ -16,7 +16,7 @@ from chatbot.models.model_trial import Trial, try_model
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.app_context import House
-from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
+from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.user_settings import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 
 __all__ = ["draw_model", "forget_form", "is_in_the_open", "model_text"]

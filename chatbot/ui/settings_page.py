@@ -11,8 +11,8 @@ from chatbot.errors import ProjectError
 from chatbot.settings import Settings
 from chatbot.ui import session
 from chatbot.ui.app_context import House, opening
+from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form
-from chatbot.ui.text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.user_settings import PREFERENCES, Preference, Value, server_value
 
 __all__ = ["show", "shown_value"]

@@ -15,7 +15,7 @@ from chatbot.records import Compression
 from chatbot.ui import overlay, session
 from chatbot.ui.app_context import House
 from chatbot.ui.list_controls import page_of
-from chatbot.ui.text import notice_html, plain_html, quiet_html, table_html
+from chatbot.ui.safe_text import notice_html, plain_html, quiet_html, table_html
 
 __all__ = ["in_prompt", "kept_html", "shortened_text", "show_shortened", "stats_rows"]
 

@@ -11,7 +11,7 @@ from functools import partial
 import streamlit as st
 
 from chatbot.ui.network_exposure import signs_in
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
+from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
 
 __all__ = ["draw_sign_in", "draw_signed_in", "may_enter", "may_fetch", "owner_of", "signed_in_owner"]
 

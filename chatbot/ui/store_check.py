@@ -13,7 +13,7 @@ import streamlit as st
 from chatbot.errors import CancelledError, ProjectError
 from chatbot.store.doctor import REPAIR, Finding, examine
 from chatbot.store.library import Library
-from chatbot.ui.text import notice_html, plain_html, quiet_html
+from chatbot.ui.safe_text import notice_html, plain_html, quiet_html
 
 __all__ = ["Check", "StoreCheck", "findings_html", "show_check"]
 

@@ -10,7 +10,7 @@ from chatbot.errors import DocumentError, SettingsError
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
 from chatbot.settings import ENVIRONMENT, load_settings
 from chatbot.store.document_names import display_name, free_name, known_as
-from chatbot.ui.text import plain_markdown, short, spoken
+from chatbot.ui.safe_text import plain_markdown, short, spoken
 
 TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(["[S1-7f3a]", "［Ｓ1]", "[S2", "]", " ", "the ", "ü", "\ud800"]), max_size=10).map("".join)
 # Without what an environment cannot hold.

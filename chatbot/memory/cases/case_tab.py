@@ -19,7 +19,7 @@ from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_button, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files, lines_html
 from chatbot.ui.ratings import LONGEST_WORD
-from chatbot.ui.text import VERDICTS, case_html, paragraphs_html, plain_markdown, quiet_html, short
+from chatbot.ui.safe_text import VERDICTS, case_html, paragraphs_html, plain_markdown, quiet_html, short
 
 __all__ = ["draw", "health_text", "remarks"]
 

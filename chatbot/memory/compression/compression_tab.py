@@ -11,8 +11,8 @@ from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.ui import overlay, session
 from chatbot.ui.app_context import House
 from chatbot.ui.list_controls import page_of
+from chatbot.ui.safe_text import paragraphs_html, quiet_html, short, table_html
 from chatbot.ui.shortened_view import show_shortened, stats_rows
-from chatbot.ui.text import paragraphs_html, quiet_html, short, table_html
 
 __all__ = ["draw", "shares_of"]
 

@@ -19,7 +19,7 @@ from chatbot.ui.app_context import House
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import lines_html
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
+from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, signal_html
 
 __all__ = ["chart_rows", "draw", "health_line"]
 

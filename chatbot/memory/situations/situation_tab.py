@@ -14,7 +14,7 @@ from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import Files, draw_files
-from chatbot.ui.text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
+from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short, situation_html
 
 __all__ = ["draw", "health_text"]
 

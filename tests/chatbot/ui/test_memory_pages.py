@@ -26,7 +26,7 @@ from chatbot.ui.app_context import House
 from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.running_questions import Given
-from chatbot.ui.text import case_html, situation_html
+from chatbot.ui.safe_text import case_html, situation_html
 from tests.pages import ME, OTHER, click, keys, shown, visit
 
 CEILING = "What is the deficit ceiling?"

@@ -17,7 +17,7 @@ from chatbot.memory.signals.state import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import app_context
 from chatbot.ui.app_context import House
-from chatbot.ui.text import signal_html
+from chatbot.ui.safe_text import signal_html
 from tests.pages import shown, visit
 
 ROW = Row(

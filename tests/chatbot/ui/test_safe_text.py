@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chatbot.records import PageRef
-from chatbot.ui.text import page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html
+from chatbot.ui.safe_text import page_text, paragraphs_html, plain_html, plain_markdown, short, spoken, table_html
 from ingestion.invisible_characters import visible
 
 HOSTILE = [
