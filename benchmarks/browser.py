@@ -187,8 +187,8 @@ def main() -> None:
         for name, root in products.items() if given.sessions else ():
             measure_many(partial(Server, home, script=root / "app.py"), "ready", browser, measured[name], given.sessions)
         if given.sessions:
-            chat = partial(Server, Path(folder) / "peer", script=Path(folder) / "chat.py")
-            (Path(folder) / "chat.py").write_text(PEER_CHAT, "utf-8")
+            chat = partial(Server, Path(folder) / "peer", script=Path(folder) / "chat_page.py")
+            (Path(folder) / "chat_page.py").write_text(PEER_CHAT, "utf-8")
             measure_many(chat, "_stcore/health", browser, measured["bare Streamlit"], given.sessions)
     for name, one in measured.items():
         print(f"\n{name}\n\n{one.table()}")

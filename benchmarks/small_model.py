@@ -127,7 +127,7 @@ def _ask_all(given: argparse.Namespace, done: set[str]) -> Iterator[dict[str, An
     for path, folder in zip(given.questions, given.documents, strict=True):
         questions = load_questions(path, folder)
         with opened(questions, given.store) as chatbot:
-            if chatbot.models.chat.answering() is None:
+            if chatbot.models.answering() is None:
                 raise SystemExit("No chat model is set: set FINPOLICY_CHAT_MODEL and OPENAI_BASE_URL.")
             for one in chosen(questions.questions, each):
                 if one.id not in done:

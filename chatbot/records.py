@@ -153,7 +153,7 @@ class Understanding:
     """What a question asks, by rules. query: its standalone form; subject: that without what it says about the answer's look.
 
     form: "figure" | "yes_no" | "list" | "definition" | "reason" | "passage" | "summary" (of a document or a part of it) | "several" (asked of each of
-    several documents), or an intent that needs no search, see search/intents.py. years: named ones, ranges with all between, ascending; relative_years:
+    several documents), or an intent that needs no search, see chatbot/search/intents.py. years: named ones, ranges with all between, ascending; relative_years:
     steps from a document's own year, -1 for "last year". names: of companies, people, places, schemes, as written. measures: names of measures, most
     specific first. kinds: of pages where they stand. compares: it asks for a change or a difference. whose: the name in it of whom the first page found is
     about, "" where it has none or several.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.chatbot.answer.citing.test_citations import hit, prompt
 
 from chatbot.answer.citations.model_statements import check_statements
 from chatbot.evidence.page import page_of
@@ -14,6 +13,7 @@ from chatbot.search.question_terms import subject_of
 from ingestion.language.numbers import find_figures
 from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished, sentence_around, sentences
+from tests.chatbot.answer.citations.test_citation_spans import hit, prompt
 from tests.hard_sentences import HARD, Hard
 
 every = pytest.mark.parametrize("hard", HARD, ids=lambda hard: hard.text[:40])

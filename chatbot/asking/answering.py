@@ -220,7 +220,7 @@ class Answering:
         return why_not(self._evidence(asked), hits)
 
     def _evidence(self, asked: Asked) -> dict[str, float]:
-        """See search/refusal.py."""
+        """See chatbot/search/refusal.py."""
         hits = tuple(asked.prompt.sources.values())
         found = [passage for hit in hits for passage in page_of(hit).passages]
         with_heads = [f"{passage.head} {passage.text}" for passage in found]

@@ -44,8 +44,9 @@ class Opening:
 class Registered:
     """A memory by its name, its package and what readers are told it is. What is named beside that is a module of the package:
 
-    switch: of its switch in a conversation's menu, as (label, help); then `layer` has open_layer(opening: Opening) -> MemoryLayer.
-    tab: of its tab on the Memory page; then `tab` has draw(house). commands: for `memory NAME …`; then `commands` has COMMANDS.
+    switch: of its switch in a conversation's menu, as (label, help); then `case_layer`, say, has
+    open_layer(opening: Opening) -> MemoryLayer. tab: of its tab on the Memory page; then `case_tab` has draw(house).
+    commands: for `memory NAME …`; then `case_commands` has COMMANDS.
     beside: its notes stand beside the answer; what was said before and rated answers show in the answer itself.
     """
 
@@ -58,8 +59,8 @@ class Registered:
     beside: bool = False
 
     def part(self, name: str) -> Any:
-        """A module of its package. The tabs load Streamlit, so each is loaded by whoever needs it."""
-        return import_module(f"{self.package}.{name}")
+        """A module of its package, `case_tab` for "tab". The tabs load Streamlit: who needs one loads it."""
+        return import_module(f"{self.package}.{self.name.removesuffix('s')}_{name}")
 
 
 # In the order of tabs and notes. A layer more is a folder more, and a line here.

@@ -193,7 +193,7 @@ def unnamed(asked: Understanding, hits: Sequence[Hit], known: Callable[[str], bo
 def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]) -> bool:
     """Whether a page is of whom the question names: of a document about it, or speaking of it itself. True where no name is known.
 
-    whose: name -> versions of the documents about it, see named_documents of search/reach.py.
+    whose: name -> versions of the documents about it, see named_documents of corpus_vocabulary.
     """
     names = [name for name in names_of(asked) if whose.get(name)]
     page = _names_of(hit, asked)

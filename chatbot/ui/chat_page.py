@@ -211,7 +211,7 @@ def _teach() -> None:
     st.html(
         paragraphs_html("Add PDFs, text or scans, and ask. Every answer carries the page it stands on, and opens that page with the passage marked.")
     )
-    st.page_link("documents.py", label="Add documents", icon=":material/upload_file:")
+    st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
     st.caption("Nothing at hand? `make samples` makes four sample documents in `documents/samples`, and `make run` adds them.")
 
 

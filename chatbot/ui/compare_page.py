@@ -152,7 +152,7 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> None:
 def _teach() -> None:
     st.html('<p class="refusal">There are no documents yet</p>')
     st.html(paragraphs_html(f"{WHAT} Add documents first."))
-    st.page_link("documents.py", label="Add documents", icon=":material/upload_file:")
+    st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
 
 
 def _invite(rows: Sequence[DocumentRow], house: House) -> None:

@@ -14,10 +14,10 @@ __all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "told_html"]
 
 # The pages in their order: file, title, icon. The first is at the server's own address, each other at its title's.
 PAGES = (
-    ("chat.py", "Chat", ":material/chat:"),
-    ("documents.py", "Documents", ":material/folder_open:"),
-    ("compare.py", "Compare", ":material/table_chart:"),
-    ("memory.py", "Memory", ":material/bookmarks:"),
+    ("chat_page.py", "Chat", ":material/chat:"),
+    ("documents_page.py", "Documents", ":material/folder_open:"),
+    ("compare_page.py", "Compare", ":material/table_chart:"),
+    ("memory_page.py", "Memory", ":material/bookmarks:"),
     ("settings_page.py", "Settings", ":material/tune:"),
 )
 ADDRESSES = tuple(title.lower() for _, title, _ in PAGES[1:])

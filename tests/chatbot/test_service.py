@@ -217,7 +217,7 @@ def test_a_busy_endpoint_that_recovers_answers(make: Make) -> None:
 
     with Provider([Refuse(429, "busy"), reply]) as provider:
         chatbot = make(chat_model="m", base_url=provider.url)
-        assert isinstance(chatbot.models.chat.answering(), OpenAIModel)
+        assert isinstance(chatbot.models.answering(), OpenAIModel)
         answer, _ = ask(chatbot)
     assert answer.text == "The deficit ceiling is 3.0 per cent of output [S1]."
     assert answer.citations[0].verified

@@ -8,7 +8,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
 from tests.fakes import HashEmbedder
-from tests.ingestion.test_page_kinds import US_INCOME
+from tests.ingestion.pages.test_kinds import US_INCOME
 from tests.pdfs import make_pdf
 
 SEGMENT = """Segment {name}: revenues

@@ -51,7 +51,7 @@ def _add_signal(chatbot: Chatbot, options: Namespace) -> int:
     from chatbot.memory.signals.news_sources import one_news
 
     news = one_news(options.texts[0], source=options.source, at=options.date, link=options.link)
-    return _told(chatbot, chatbot.signals.add(news, chatbot.models.chat.answering(), again=True), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering(), again=True), options)
 
 
 def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
@@ -59,7 +59,7 @@ def _import_signals(chatbot: Chatbot, options: Namespace) -> int:
 
     name = options.texts[0]
     news = read_news(sys.stdin.buffer, "standard input") if name == "-" else read_news(Path(name))
-    return _told(chatbot, chatbot.signals.add(news, chatbot.models.chat.answering()), options)
+    return _told(chatbot, chatbot.signals.add(news, chatbot.models.answering()), options)
 
 
 def _told(chatbot: Chatbot, done: Imported, options: Namespace) -> int:

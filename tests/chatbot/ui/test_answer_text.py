@@ -13,7 +13,7 @@ from chatbot.records import MODEL_TEXT, Citation, Hit, Note, NumberCheck
 from chatbot.ui.answer_details import scores_html
 from chatbot.ui.answer_text import answer_html, figure_text, passages_of, shown_figures
 from chatbot.ui.answers import recalled_html
-from tests.chatbot.ui.test_text import HOSTILE
+from tests.chatbot.ui.test_safe_text import HOSTILE
 
 FIRST = Citation("S1", "Rules.pdf", 2, "4", "three per cent", True, version=7)
 SECOND = Citation("S1", "Rules.pdf", 2, "4", "four per cent", True, version=7)

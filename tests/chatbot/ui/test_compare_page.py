@@ -46,7 +46,7 @@ def settle(running: Running | None) -> Running:
 
 
 def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: House) -> None:
-    app = visit("compare.py")
+    app = visit("compare_page.py")
     app.text_input(key="compare-question").set_value(CEILING)
     app.multiselect(key="compare-documents").set_value(list(NAMES))
     app.button(key="compare").click().run()
@@ -65,30 +65,30 @@ def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(ho
     asked = Comparison(CEILING, NAMES, ("2024",))
     settle(house.comparisons.begin(asked, ME))
     address = {"q": [CEILING], "d": list(NAMES), "y": ["2024"]}
-    assert "2 answers:" in shown(visit("compare.py", address=address))
-    other = visit("compare.py", address=address, owner=OTHER)
+    assert "2 answers:" in shown(visit("compare_page.py", address=address))
+    other = visit("compare_page.py", address=address, owner=OTHER)
     assert "not kept here any more" in shown(other) and house.comparisons.find(asked, OTHER) is None
     assert other.text_input(key="compare-question").value == CEILING
 
 
 @pytest.mark.parametrize("address", [{"q": ["What?"], "d": ["Rules_2023.pdf"]}, {"q": ["?"]}, {"q": ["What?"], "d": list(NAMES), "y": ["soon"]}])
 def test_an_address_that_cannot_be_compared_says_why(house: House, address: dict[str, list[str]]) -> None:
-    app = visit("compare.py", address=address)
+    app = visit("compare_page.py", address=address)
     assert '<div class="notice"' in shown(app)
 
 
 def test_nothing_chosen_is_said_and_asks_nothing(house: House) -> None:
-    app = visit("compare.py")
+    app = visit("compare_page.py")
     app.button(key="compare").click().run()
     assert "There is no question yet." in shown(app) and not app.exception
 
 
 def test_other_editions_and_an_example_are_offered(house: House) -> None:
-    app = visit("compare.py")
+    app = visit("compare_page.py")
     app.multiselect(key="compare-documents").set_value([NAMES[0]]).run()
     app.button(key="compare-series").click().run()
     assert app.multiselect(key="compare-documents").value == list(NAMES)
-    app = visit("compare.py")
+    app = visit("compare_page.py")
     app.button(key="compare-example").click().run()
     assert app.text_input(key="compare-question").value and app.multiselect(key="compare-documents").value == list(NAMES)
 

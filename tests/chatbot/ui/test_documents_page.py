@@ -154,7 +154,7 @@ def test_an_address_may_name_anything() -> None:
 
 
 def test_period_and_status_are_set_right_and_back(house: House) -> None:
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
     app.button(key="Details-Rules.pdf").click().run()
@@ -177,7 +177,7 @@ def test_period_and_status_are_set_right_and_back(house: House) -> None:
 
 def test_a_document_is_read_again_from_its_details(house: House) -> None:
     (before,) = house.chatbot.library.scope([])
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     app.button(key="Details-Rules.pdf").click().run()
     app.button(key="report-again").click().run()
     settle(house)
@@ -188,30 +188,30 @@ def test_a_document_is_read_again_from_its_details(house: House) -> None:
 
 
 def test_pages_open_from_the_row_the_report_and_the_address(house: House) -> None:
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     app.button(key="Open-Rules.pdf").click().run()
     assert "Page 1 of 2" in shown(app)
     assert app.query_params == {"document": "Rules.pdf", "page": "1"}
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     app.button(key="Details-Rules.pdf").click().run()
     app.number_input(key="report-open").set_value(2).run()
     assert "Page 2 of 2" in shown(app)
-    app = visit("documents.py", address={"document": "Rules.pdf", "page": "99"})
+    app = visit("documents_page.py", address={"document": "Rules.pdf", "page": "99"})
     assert "Page 2 of 2" in shown(app)
-    app = visit("documents.py", address={"document": "<b>Other</b>", "page": "x"})
+    app = visit("documents_page.py", address={"document": "<b>Other</b>", "page": "x"})
     assert "There is no such document here." in shown(app)
     assert app.query_params == {}
 
 
 def test_an_open_page_is_put_away_on_another_page(house: House) -> None:
-    app = visit("documents.py", address={"document": "Rules.pdf", "page": "1"})
+    app = visit("documents_page.py", address={"document": "Rules.pdf", "page": "1"})
     assert "Page 1 of 2" in shown(app)
-    app.switch_page("chat.py").run()
+    app.switch_page("chat_page.py").run()
     assert "Page 1 of 2" not in shown(app)
 
 
 def test_a_removal_is_undone_at_once(house: House) -> None:
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     app.button(key="Remove-Rules.pdf").click().run()
     app.button(key="dialog-yes").click().run()
     assert "Rules.pdf was removed." in shown(app)
@@ -223,7 +223,7 @@ def test_a_removal_is_undone_at_once(house: House) -> None:
 
 def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
     add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
-    first, second = visit("documents.py"), visit("documents.py")
+    first, second = visit("documents_page.py"), visit("documents_page.py")
     first.button(key="Undo-Rules.pdf").click().run()
     second.button(key="Undo-Rules.pdf").click().run()
     (version,) = house.chatbot.library.scope([])
@@ -249,7 +249,7 @@ def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
 
 def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: House) -> None:
     house.chatbot.library.indexes.keywords.remove(list(house.chatbot.library.scope([])))
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     assert "the index of words has 0 of 2 passages" in shown(app)
     app.button(key="repair-now").click().run()
     end = time.monotonic() + 60
@@ -264,7 +264,7 @@ def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: 
     try:
         opening = app_context.opening()
         opening.wait(60)
-        app = visit("documents.py")
+        app = visit("documents_page.py")
         assert "There are no documents yet. Drop PDFs above" in shown(app)
         assert app.button(key="check")
     finally:

@@ -28,7 +28,7 @@ def talk(conversations: Conversations, conversation: str, owner: str, *, shorten
 
 
 def tab() -> AppTest:
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     app.session_state["memory-tab"] = "Long conversations"
     app.run()
     assert not app.exception

@@ -72,7 +72,7 @@ def answered(house: House, conversation: str = "mine", question: str = CEILING) 
 
 
 def advice_tab() -> AppTest:
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     app.session_state["memory-tab"] = "Advice"
     app.run()
     assert not app.exception
@@ -214,7 +214,7 @@ def test_the_menu_in_the_list_has_the_switches_of_the_title(house: House, store:
 
 
 def test_an_empty_memory_teaches(cases: Cases, situations: Situations) -> None:
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     assert "No answer is rated yet." in shown(app)
     assert "No advice" not in shown(app)  # a tab that is not open is not drawn
     assert not [box for box in app.text_input if box.key == "find-cases"]
@@ -227,7 +227,7 @@ def test_rated_answers_are_searched_and_only_ones_own(cases: Cases) -> None:
     for number in range(22):
         cases.add(ME, Case(f"About {HOSTILE} {number}?", "Said.", number % 2))
     cases.add(OTHER, Case("Their question?", "Their answer."))
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     assert "22 rated answers: 11 helpful, 11 not." in shown(app)
     assert "Their question" not in shown(app) and "<b>bold" not in shown(app)
     assert len(keys(app, "delete-")) == 20
@@ -239,7 +239,7 @@ def test_rated_answers_are_searched_and_only_ones_own(cases: Cases) -> None:
 
 def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     case = cases.add(ME, Case("One?", "Said of one.", 1, verified=True))
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     click(app, f"edit-{case.id}")
     app.radio(key="edit-verdict").set_value(0)
     app.text_input(key="edit-word").set_value("Wrong year")
@@ -274,7 +274,7 @@ def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: House,
     with cases._database.write() as connection:
         connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', 'broken')", (SHARED,))
     try:
-        assert "Rated answer 1 of the shared answers cannot be read" in shown(visit("memory.py"))
+        assert "Rated answer 1 of the shared answers cannot be read" in shown(visit("memory_page.py"))
     finally:
         with cases._database.write() as connection:
             connection.execute("delete from rated_answer where id = 'x'")
@@ -284,7 +284,7 @@ def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
     case = cases.add(ME, Case("One?", "Said of one.", verified=True))
     unchecked = cases.add(ME, Case("Two?", "Said of two."))
     theirs = cases.share(OTHER, cases.add(OTHER, Case("Theirs?", "Said of theirs.", verified=True)).id)
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     assert memory_cases.SHARED not in shown(app)
     assert keys(app, "share-") == [f"share-{case.id}"], "what was not checked cannot be shared"
     cases.delete(ME, unchecked.id)
@@ -308,7 +308,7 @@ def test_sharing_is_marked_follows_corrections_and_ends(cases: Cases) -> None:
 
 def test_a_file_is_imported_with_its_faults_named_and_exported(cases: Cases) -> None:
     lines = [json.dumps({"question": f"{word}?", "plan": "Said.", "reward": 1}) for word in ("One", "Two")]
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     (upload,) = app.file_uploader
     upload.upload("mine :red[x].jsonl", "\n".join([*lines, "{broken", '{"question": 1, "plan": "x"}']).encode(), "application/jsonl").run()
     assert not app.exception
@@ -359,7 +359,7 @@ def test_a_memory_that_cannot_be_read_is_told_and_the_other_stays(cases: Cases, 
         raise StoreError("The cases cannot be read.", hint="Look at the disk.")
 
     monkeypatch.setattr(cases, "health", damaged)
-    assert "Look at the disk." in shown(visit("memory.py"))
+    assert "Look at the disk." in shown(visit("memory_page.py"))
     assert "No advice is recorded yet." in shown(advice_tab())
 
 
@@ -459,7 +459,7 @@ def test_advice_is_corrected(situations: Situations) -> None:
 
 def test_what_is_gone_already_is_no_error(cases: Cases, situations: Situations) -> None:
     case = cases.add(ME, Case("One?", "Said."))
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     click(app, f"delete-{case.id}")
     cases.delete(ME, case.id)  # in another tab
     assert 'class="notice"' not in click(app, "dialog-yes")

@@ -32,7 +32,7 @@ ROW = Row(
 
 @pytest.fixture(scope="module")
 def page(house: House) -> AppTest:
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     app.session_state["memory-tab"] = "News signals"
     return app.run()
 

@@ -150,7 +150,7 @@ def test_a_question_that_cannot_be_asked_is_told(rules: House) -> None:
 
 
 def test_documents_are_listed_reported_removed_and_restored(rules: House) -> None:
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     assert "Rules.pdf" in shown(app)
     assert "✓ Rules.pdf: added, 1 page, 1 passage" in shown(app)
     app.button(key="Details-Rules.pdf").click().run()
@@ -168,7 +168,7 @@ def test_documents_are_listed_reported_removed_and_restored(rules: House) -> Non
 def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rules: House, tmp_path: Path) -> None:
     add(rules, "Copy of it.pdf", tmp_path / "Rules.pdf")
     add(rules, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     assert "✓ Copy of it.pdf: the same file as Rules.pdf; it is kept once, under both names." in shown(app)
     assert "✓ Rules.pdf: a new version, 1 page" in shown(app)
     assert "Took the place of another version on " in shown(app)
@@ -185,7 +185,7 @@ def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rul
 
 def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Path) -> None:
     add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     (field,) = app.text_input
     assert field.label == "Password for Ruling pdf"
     assert "Password for <strong>Ruling.pdf</strong>" in shown(app)
@@ -207,7 +207,7 @@ def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Pa
 
 def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
     add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     buttons(app, "leave-")[0].click().run()
     while any(job.busy for job in house.additions.jobs()):
         time.sleep(0.02)
@@ -217,7 +217,7 @@ def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
 
 
 def test_the_store_is_checked_and_repaired_from_the_page(rules: House) -> None:
-    app = visit("documents.py")
+    app = visit("documents_page.py")
     app.button(key="check").click().run()
     assert "The store is sound" in outcome(app, rules)
     (version,) = rules.chatbot.library.scope([])

@@ -103,7 +103,7 @@ def test_it_has_its_commands_and_options(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_it_has_its_tab_and_its_switch(house: House) -> None:
-    app = visit("memory.py")
+    app = visit("memory_page.py")
     assert "Birthdays" in [tab.label for tab in app.tabs]
     app.session_state["memory-tab"] = "Birthdays"
     assert "Whose birthday it is" in shown(app.run())

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ingestion.test_plausibility import CLEAN, GARBLED, KINDS, PROSE
 
 from ingestion.ocr.recognition import read_image
 from ingestion.ocr.text_quality import (
@@ -24,6 +23,7 @@ from ingestion.ocr.text_quality import (
 )
 from ingestion.reading.pdf import PdfFile
 from ingestion.records import Page, Rect, Word
+from tests.ingestion.ocr.test_plausibility import CLEAN, GARBLED, KINDS, PROSE
 from tests.pdfs import make_scan
 
 HEADER = "Annual Report of the Ministry of Finance 2025-26\nBudget Paper No. 3\nStatement of revenue and expenditure\n"

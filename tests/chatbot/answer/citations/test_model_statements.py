@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.chatbot.answer.citing.test_citations import hit, prompt
 
 from chatbot.answer.citations.model_statements import check_statements, with_whole_keys, without_added
 from chatbot.evidence.page import forget_pages
+from tests.chatbot.answer.citations.test_citation_spans import hit, prompt
 from tests.timing import growth
 
 RESERVES = "Reserves cover nine months of imports. The reserve fund is invested abroad.\nThe ceiling is 3.0 per cent of output.\n"
