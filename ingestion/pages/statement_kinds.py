@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ingestion.pages.features import Look, count_found, fold, has_page_number
-from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, Statement
+from ingestion.pages.statement_terms import FORBIDDEN, INCOME, PERMITTED, STATEMENTS, STEM, PrimaryStatement
 
 __all__ = ["named_statements", "statements"]
 
@@ -137,5 +137,5 @@ def _labels(text: str) -> str:
     return "\n".join(LABEL.findall(text))
 
 
-def _has_rows(statement: Statement, labels: str) -> bool:
+def _has_rows(statement: PrimaryStatement, labels: str) -> bool:
     return bool(statement.bottom.search(labels)) and count_found(statement.rows, labels) >= statement.fewest

@@ -9,11 +9,11 @@ from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.months import MONTH_NAME
 from ingestion.language.scales import SCALE_TERMS
 
-__all__ = ["FORBIDDEN", "INCOME", "PERMITTED", "STATEMENTS", "STEM", "Statement"]
+__all__ = ["FORBIDDEN", "INCOME", "PERMITTED", "STATEMENTS", "STEM", "PrimaryStatement"]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PrimaryStatement:
     """One primary statement. title: what it is called. rows: what its rows begin with, a pattern for each thing that such a
     statement reports. bottom: a pattern for what no such statement is without. fewest: so many rows of different kinds with a title.
     figures: the fewest lines that end in a figure; an extract has fewer. closing: the row by which it is known without a title, None
@@ -65,7 +65,7 @@ PERMITTED = frozenset(
     los del do da das dos zum fur au und et y e inc. plc""".split()
 ).union(SCALE_TERMS, CURRENCY_TERMS)
 
-INCOME = Statement(
+INCOME = PrimaryStatement(
     _title(
         r"statements? of (?:consolidated |net |combined )?(?:income|operations|earnings|losses|loss|profit|results|activities|operating results|"
         r"financial performance|"
@@ -113,7 +113,7 @@ INCOME = Statement(
     fewest=5,
     figures=7,
 )
-COMPREHENSIVE = Statement(
+COMPREHENSIVE = PrimaryStatement(
     _title(
         r"statements? of (?:consolidated |other |total )?comprehensive\b(?! net expenditure)",
         r"statements? of (?:net |consolidated )?(?:operations|income|loss|earnings|profit (?:and|or) loss|"
@@ -139,7 +139,7 @@ COMPREHENSIVE = Statement(
     fewest=3,
     figures=4,
 )
-BALANCE = Statement(
+BALANCE = PrimaryStatement(
     _title(
         r"balance sheets?",
         r"statements? of (?:consolidated )?(?:financial (?:position|condition)|net (?:position|assets)|assets(?:,| and) ?liabilities|condition)",
@@ -179,7 +179,7 @@ BALANCE = Statement(
         r"total (?:liabilities|equity|deficit)[^\n]{0,60} and |total (?:du )?passif|total pasivo y|total do passivo e|summe (?:der )?passiva"
     ),
 )
-CASH = Statement(
+CASH = PrimaryStatement(
     _title(
         r"statements? of (?:consolidated )?(?:cash[ -]?flows?|cash receipts)",
         r"cash[ -]?flows? statements?",
@@ -213,7 +213,7 @@ CASH = Statement(
     figures=8,
     closing=_row(r"(?:total )?cash[^\n]{0,60}(?:end of|at end|ending)|(?:tresorerie|finanzmittel|efectivo|caixa)[^\n]{0,40} (?:cloture|ende|final)"),
 )
-EQUITY = Statement(
+EQUITY = PrimaryStatement(
     _title(
         r"statements? of [a-z,' ]{0,60}?(?:equity|holders'? funds|(?:holders|owners|members|partners)'?s? (?:deficit|capital)|capital accounts)\b",
         r"statements? of changes in (?:net (?:assets|position)|equity|reserves|accumulated|taxpayers' equity|shareholders' funds)",
