@@ -27,7 +27,7 @@ CLOSE_SECONDS = 2.0
 TURN_SECONDS = 0.2
 
 
-class Chatbot(Protocol):
+class ComparisonSource(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
     def compare(
@@ -82,7 +82,7 @@ class Running:
         """Whether this round was not stopped."""
         return self._round == number
 
-    def run(self, chatbot: Chatbot, places: Sequence[Place], number: int) -> None:
+    def run(self, chatbot: ComparisonSource, places: Sequence[Place], number: int) -> None:
         """Ask of these places in a round; returns when all are answered, or it was stopped."""
         left = list(places)
         try:
@@ -129,7 +129,7 @@ class Running:
 class Comparisons:
     """The comparisons of this process by owner; each browser sees its own only."""
 
-    def __init__(self, chatbot: Chatbot) -> None:
+    def __init__(self, chatbot: ComparisonSource) -> None:
         self._chatbot = chatbot
         self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._kept: OrderedDict[tuple[str, Comparison], Running] = OrderedDict()
