@@ -31,7 +31,7 @@ CLOSE_SECONDS = 2.0
 TURN_SECONDS = 0.2
 
 
-class Chatbot(Protocol):
+class AnswerSource(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
     def ask(self, ask: Ask, *, stop: Callable[[], bool]) -> Iterator[Event]: ...
@@ -115,7 +115,7 @@ class Asking:
         self._tell(finished=True)
         return ask
 
-    def run(self, chatbot: Chatbot, ask: Ask) -> None:
+    def run(self, chatbot: AnswerSource, ask: Ask) -> None:
         """Take the events of the answer as they come; returns when it is finished, one way or another."""
         try:
             with closing(chatbot.ask(ask, stop=lambda: self.stopped)) as events:  # type: ignore[type-var]
@@ -157,7 +157,7 @@ class Asking:
 class Asked:
     """What is on its way, by conversation and owner; and of each conversation the last question, where no answer to it stands in the store."""
 
-    def __init__(self, chatbot: Chatbot) -> None:
+    def __init__(self, chatbot: AnswerSource) -> None:
         self._chatbot = chatbot
         self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._numbers = itertools.count(1)
