@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.citations.model_statements import Checked as Statements
+from chatbot.answer.citations.model_statements import RecheckedAnswer as Statements
 from chatbot.answer.citations.model_statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.audit.record import WITH_STATEMENTS, Check, Quote, Record, Source, Stated
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
@@ -19,14 +19,14 @@ from ingestion.language.numbers import find_figures
 from ingestion.pages.highlights import confidence_of
 from ingestion.records import Word
 
-__all__ = ["Checked", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
+__all__ = ["RecheckedAnswer", "check_again", "checks_of", "operands_of", "stated", "with_keys"]
 
 EXTRACTIVE = "extractive"
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class RecheckedAnswer:
     """What the checker says today. citations: in the order of the answer's keys; checks: of its figures; statements: of its sentences,
     () for a file of a format that does not speak of them."""
 
@@ -35,7 +35,7 @@ class Checked:
     statements: tuple[Stated, ...] = ()
 
 
-def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping[str, Sequence[str]]) -> Checked:
+def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping[str, Sequence[str]]) -> RecheckedAnswer:
     """The answer's citations and figures on these readings, by SHA-256 of the file; sources whose file is not among them are left out.
 
     titles: what each file may be called in the context of its chunks, for a title taken from the record could say anything. Raises KeyError for
@@ -46,7 +46,7 @@ def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping
     found = _checked(record, prompt)
     words = {one.key.partition("-")[0]: _words(one, readings) for one in record.sources if one.sha256 in readings}
     sure = tuple(_with_confidence(citation, words) for citation in found.citations)
-    return Checked(sure, checks_of(found.numbers), stated(found.statements))
+    return RecheckedAnswer(sure, checks_of(found.numbers), stated(found.statements))
 
 
 def _checked(record: Record, prompt: Prompt) -> Statements:

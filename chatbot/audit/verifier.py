@@ -15,7 +15,7 @@ from chatbot.audit.document_lookup import Found, find_documents, is_digest
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Read, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
-from chatbot.audit.recheck import Checked, check_again
+from chatbot.audit.recheck import RecheckedAnswer, check_again
 from chatbot.audit.record import WITH_BASIS, Check, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
@@ -281,7 +281,7 @@ def _beginning(text: str) -> str:
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rpartition(' ')[0] or line[:BEGINNING]} …"
 
 
-def _figures(record: Record, checked: Checked, *, some_missing: bool) -> Iterator[Finding]:
+def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Iterator[Finding]:
     for check, anew in zip_longest(record.checks, checked.checks):
         shown = (check or anew).text
         what = f"figure {shown}"
@@ -295,7 +295,7 @@ def _figures(record: Record, checked: Checked, *, some_missing: bool) -> Iterato
             yield Finding(what, DIFFERS, _other(check, anew))
 
 
-def _statements(record: Record, checked: Checked, *, some_missing: bool) -> Finding:
+def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Finding:
     """Which sentences rest on a page, as one finding: they are as many as the answer has."""
     if record.statements == checked.statements:
         unfound = sum(one.status == "unsupported" for one in record.statements)
