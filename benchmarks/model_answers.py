@@ -30,7 +30,7 @@ from benchmarks.questions import STORE, Question, load_lines, load_questions  # 
 from benchmarks.right_figures import is_printed_in, prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS  # noqa: E402
-from chatbot.answer.citations.model_statements import Checked, check_statements  # noqa: E402
+from chatbot.answer.citations.model_statements import CheckedText, check_statements  # noqa: E402
 from chatbot.records import FINE, NumberCheck, Prompt  # noqa: E402
 from ingestion.language.numbers import find_figures  # noqa: E402
 from ingestion.language.sentences import sentence_spans  # noqa: E402
@@ -45,7 +45,7 @@ class Shown:
     """An answer as the product shows it. doubts: (offset in the shown text, what is doubted, why). computed: (result, whether it was recognised)."""
 
     row: Mapping[str, Any]
-    checked: Checked
+    checked: CheckedText
     doubts: tuple[tuple[int, str, str], ...]
     computed: tuple[tuple[str, bool], ...]
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.intervals import share_cell  # noqa: E402
 from benchmarks.planted_numbers import prompt_of  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.answer.citations.model_statements import Checked, check_statements  # noqa: E402
+from chatbot.answer.citations.model_statements import CheckedText, check_statements  # noqa: E402
 from chatbot.records import FINE  # noqa: E402
 from ingestion.document import Circumstances, read_document  # noqa: E402
 from ingestion.records import Page  # noqa: E402
@@ -57,7 +57,7 @@ def judged(rows: Iterable[Mapping[str, Any]], pages: Sequence[Page]) -> Iterator
             yield Judged(kind, text, why, not why and all(one.verified for one in checked.citations))
 
 
-def _doubt(checked: Checked) -> str:
+def _doubt(checked: CheckedText) -> str:
     doubts = [one.reason or "not verified" for one in checked.citations if one.doubted]
     doubts += [f"{one.text}: {one.reason}" for one in checked.numbers if one.status not in FINE]
     return next(iter([*doubts, *(one.text for one in checked.statements if one.status == "unsupported")]), "")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chatbot.answer.citations.citation_forms import read_citations
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.answer.citations.model_statements import Checked, check_behind, check_quoted, check_statements, with_whole_keys
+from chatbot.answer.citations.model_statements import CheckedText, check_behind, check_quoted, check_statements, with_whole_keys
 from chatbot.answer.citations.named_pages import uncited_pages
 from chatbot.answer.derive.arithmetic import work_out
 from chatbot.answer.extractive.passage_answers import Likeness, extract_answer, says_again
@@ -155,7 +155,7 @@ class Answering:
         """An answer of this text, its citations, figures and statements checked against the prompt's pages. model: who wrote it."""
         return self._as_answer(prompt, check_quoted(text, prompt) if model == "extractive" else check_statements(text, prompt), model)
 
-    def _as_answer(self, prompt: Prompt, found: Checked, model: str) -> Answer:
+    def _as_answer(self, prompt: Prompt, found: CheckedText, model: str) -> Answer:
         sure = tuple(self._with_confidence(citation) for citation in found.citations)
         answer = Answer(prompt.question, prompt.search_query, found.text, True, citations=sure, numbers=found.numbers, prompt=prompt, model=model)
         return replace(answer, statements=found.statements)

@@ -22,7 +22,7 @@ from ingestion.language.opposites import OPPOSITES
 from ingestion.language.periods import YEAR
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["Checked", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
+__all__ = ["CheckedText", "check_behind", "check_quoted", "check_statements", "with_whole_keys", "without_added"]
 
 # Fewer words that say something, and no figure, state nothing: "Yes.", "In short".
 FEWEST_TELLING = 2
@@ -87,7 +87,7 @@ _ITEM = re.compile(rf"\s*(?:{SAFE_ITEM.pattern}|\|\s)")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedText:
     """A checked answer. text: as shown, with the keys that were added; the rest as in Answer."""
 
     text: str
@@ -109,13 +109,13 @@ class _Sentence:
     added: str = ""
 
 
-def check_quoted(text: str, prompt: Prompt) -> Checked:
+def check_quoted(text: str, prompt: Prompt) -> CheckedText:
     """An answer in the documents' own words. text: with whole keys, such as "[S1-7f3a]". Every statement is cited, by its own key or the next one."""
     shown, citations, numbers = check_answer(text, prompt)
-    return Checked(shown, citations, numbers, _quoted(shown, citations))
+    return CheckedText(shown, citations, numbers, _quoted(shown, citations))
 
 
-def check_statements(text: str, prompt: Prompt) -> Checked:
+def check_statements(text: str, prompt: Prompt) -> CheckedText:
     """A chat model's answer with every sentence that states something judged. text: as the model wrote it, with whole keys.
 
     A sentence without a key is looked up in all pages of the prompt, and where it is found gets the key of the page ("cited_by_check"). One that is
@@ -135,7 +135,7 @@ def check_statements(text: str, prompt: Prompt) -> Checked:
         pieces.append(piece)
         length, position = length + len(piece), end
     shown, citations, numbers = check_answer("".join([*pieces, text[position:]]), prompt, uncited=uncited)
-    return Checked(shown, citations, numbers, tuple(_statement(one, prompt) for one in sentences if one.status))
+    return CheckedText(shown, citations, numbers, tuple(_statement(one, prompt) for one in sentences if one.status))
 
 
 def _with_key(said: str, key: str) -> str:
@@ -145,12 +145,12 @@ def _with_key(said: str, key: str) -> str:
     return f"{said[:-1]}[{key}] |" if said.endswith("|") else f"{said} [{key}]"
 
 
-def check_behind(own: str, said: str, prompt: Prompt) -> Checked:
+def check_behind(own: str, said: str, prompt: Prompt) -> CheckedText:
     """The documents' own words first, with whole keys, and behind them the text of a model of which nothing was found."""
     quoted, unfound = check_quoted(own, prompt), check_statements(said, prompt)
     text = f"{own}\n\n{MODEL_TEXT}\n\n{said}"
     shown, citations, numbers = check_answer(text, prompt, uncited=[(len(own), len(text))])
-    return Checked(shown, citations, numbers, (*quoted.statements, *unfound.statements))
+    return CheckedText(shown, citations, numbers, (*quoted.statements, *unfound.statements))
 
 
 def with_whole_keys(text: str, prompt: Prompt) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatbot.answer.citations.model_statements import Checked, check_statements
+from chatbot.answer.citations.model_statements import CheckedText, check_statements
 from chatbot.records import Hit, Prompt
 from ingestion.records import Cell, Rect, Row, Table
 
@@ -40,7 +40,7 @@ def page() -> Hit:
     return Hit("Report.pdf", 1, 1, None, None, "text", None, "1:0", text=text, page_text=text, body=text, tables=(table,))
 
 
-def checked(answer: str, question: str = "What happened in 2016?") -> Checked:
+def checked(answer: str, question: str = "What happened in 2016?") -> CheckedText:
     return check_statements(answer, Prompt(question, question, {"S1-7f3a": page()}, (), (), (), "7f3a"))
 
 

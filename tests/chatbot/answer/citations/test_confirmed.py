@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chatbot.answer.citations.model_statements import Checked, check_statements
+from chatbot.answer.citations.model_statements import CheckedText, check_statements
 from chatbot.records import Citation, Hit, Prompt
 
 PAGE = """Kaluba District
@@ -22,7 +22,7 @@ Service fees: threshold on interest of a post office, K40,000 before and K50,000
 OTHER = "The weather was mild in spring, and farmers sowed maize early."
 
 
-def checked(answer: str) -> Checked:
+def checked(answer: str) -> CheckedText:
     hits = [
         Hit("Budget.pdf", 1, number, None, None, "text", None, f"1:{number}", text=page, page_text=page) for number, page in ((1, PAGE), (2, OTHER))
     ]
