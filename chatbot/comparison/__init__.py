@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from chatbot.comparison.changes import Change, change_between, changes, series, unit_text
 from chatbot.comparison.comparison_table import csv_bytes, entry_line, entry_text
-from chatbot.comparison.records import Comparison, Entry, Nearest, Place, Quantity, question_in, year_written
+from chatbot.comparison.records import Comparison, Entry, EntryPlace, Nearest, Quantity, question_in, year_written
 
 __all__ = [
     "Change",
     "Comparison",
     "Entry",
+    "EntryPlace",
     "Nearest",
-    "Place",
     "Quantity",
     "change_between",
     "changes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chatbot.comparison.records import Comparison, Entry, Place, Quantity
+from chatbot.comparison.records import Comparison, Entry, EntryPlace, Quantity
 from chatbot.records import FINE
 from ingestion.language.currencies import MONEY
 from ingestion.language.numbers import find_figures
@@ -26,7 +26,7 @@ class Change:
     """From one entry to another. since: the place of the first. absolute, relative: as shown, with sign; relative is "" where it says nothing.
     formula: how both were worked out. why_not: why they were not, and the others are "" then."""
 
-    since: Place
+    since: EntryPlace
     absolute: str = ""
     relative: str = ""
     formula: str = ""
@@ -48,10 +48,10 @@ def _joined(money: str, scale: str) -> str:
     return " ".join(filter(None, [money, scale] if money.isupper() else [scale, money]))
 
 
-def changes(comparison: Comparison, entries: Mapping[Place, Entry]) -> dict[Place, Change]:
+def changes(comparison: Comparison, entries: Mapping[EntryPlace, Entry]) -> dict[EntryPlace, Change]:
     """Each entry's change: from the year before it that has a figure; where at most one year is asked for, from the first document that has one."""
-    found: dict[Place, Change] = {}
-    lines = [[Place(name, year) for year in comparison.years] for name in comparison.names]
+    found: dict[EntryPlace, Change] = {}
+    lines = [[EntryPlace(name, year) for year in comparison.years] for name in comparison.names]
     if len(comparison.years) < 2:
         lines = [list(comparison.places)]
     for line in lines:
@@ -97,7 +97,7 @@ def change_between(before: Entry, after: Entry) -> Change:
     return Change(since, f"{_signed(difference, decimals)}{f' {unit}' if unit else ''}", relative, formula)
 
 
-def _points(since: Place, first: Quantity, last: Quantity) -> Change:
+def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
     """Rates and shares differ in points, and in nothing else."""
     was, now = (one.value * (0.01 if one.unit == "basis points" else 1.0) for one in (first, last))
     decimals = min(MOST_DECIMALS, max(one.decimals + 2 * (one.unit == "basis points") for one in (first, last)))
@@ -158,7 +158,7 @@ def _operand(value: float, decimals: int) -> str:
     return f"({number})" if number.startswith(MINUS) else number
 
 
-def series(entries: Sequence[Entry]) -> tuple[list[tuple[Place, float]], str]:
+def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], str]:
     """(places with their values in one scale, what the values are in) of figures that can stand in one chart, the largest scale among them; of
     others ([], why they cannot). ([], "") where there are not two figures."""
     found = [(entry, entry.quantity) for entry in entries if entry.quantity is not None and entry.quantity.status in FINE]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatbot.comparison.changes import Change, unit_text
-from chatbot.comparison.records import Entry, Place
+from chatbot.comparison.records import Entry, EntryPlace
 from ingestion.invisible_characters import one_line
 
 __all__ = ["csv_bytes", "entry_line", "entry_text"]
@@ -46,7 +46,7 @@ BOM = "\ufeff"
 FOUND = {"figure": "figure", "passage": "passage", "absent": "not in this document", "failed": "failed"}
 
 
-def csv_bytes(entries: Sequence[Entry], changed: Mapping[Place, Change], question: str) -> bytes:
+def csv_bytes(entries: Sequence[Entry], changed: Mapping[EntryPlace, Change], question: str) -> bytes:
     """The table with one line for each entry, in UTF-8 with a byte-order mark. "value in full" is a plain number, with scale and sign; all else is text,
     of which nothing is taken for a formula. question: in each line, so that lines of several tables can stand together."""
     written = io.StringIO()

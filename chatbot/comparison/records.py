@@ -15,8 +15,8 @@ __all__ = [
     "MOST_ENTRIES",
     "Comparison",
     "Entry",
+    "EntryPlace",
     "Nearest",
-    "Place",
     "Quantity",
     "question_in",
     "year_written",
@@ -56,9 +56,9 @@ class Comparison:
         return cls(question, names, tuple(written))
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[EntryPlace, ...]:
         """Every entry of the table, document by document, each in order of time."""
-        return tuple(Place(name, year) for name in self.names for year in self.years or ("",))
+        return tuple(EntryPlace(name, year) for name in self.names for year in self.years or ("",))
 
     @property
     def by_year(self) -> bool:
@@ -67,7 +67,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntryPlace:
     """One entry's place in the table. year: as in Comparison, "" where none is asked for."""
 
     document: str
@@ -116,7 +116,7 @@ class Entry:
     passage or no answer; hint: what to do about it. model: as in Answer.
     """
 
-    place: Place
+    place: EntryPlace
     state: str
     quantity: Quantity | None = None
     passage: str = ""
