@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from chatbot.evidence.table_cells import Place, TablesOfPage
+from chatbot.evidence.table_cells import CellPlace, TablesOfPage
 from chatbot.evidence.word_runs import Words
 from ingestion.language.currencies import LETTERS
 from ingestion.language.numbers import Figure, ScaleMark, find_figures, governing_mark, scale_marks
@@ -55,7 +55,7 @@ class OnPage(Placed):
     percent: bool
     line: int
     on_line: int
-    place: Place | None
+    place: CellPlace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Marks(NamedTuple):
     kinds: list[ScaleMark]
     default: ScaleMark | None
 
-    def at(self, figure: Figure, tables: TablesOfPage, place: Place | None) -> tuple[ScaleMark | None, ScaleMark | None]:
+    def at(self, figure: Figure, tables: TablesOfPage, place: CellPlace | None) -> tuple[ScaleMark | None, ScaleMark | None]:
         """Those for one figure: what its table says, else the nearest on the page."""
         if place is not None and tables.per_piece(place):
             return None, governing_mark(self.kinds, figure.start)

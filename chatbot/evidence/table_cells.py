@@ -18,7 +18,7 @@ from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, st
 from ingestion.language.periods import Period
 from ingestion.records import Row, Table
 
-__all__ = ["Named", "Place", "TableView", "TablesOfPage", "Words", "read_tables"]
+__all__ = ["CellPlace", "Named", "TableView", "TablesOfPage", "Words", "read_tables"]
 
 LONGEST_SHOWN = 60
 CELLS_BACK = 400  # cells that start before one and may still be open: those of a large table whose cells have several lines
@@ -31,7 +31,7 @@ Words = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CellPlace:
     """Where a cell is: positions of its table, row and column."""
 
     table: int
@@ -107,10 +107,10 @@ class TablesOfPage:
     views: tuple[TableView, ...]
     starts: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
-    places: tuple[Place, ...]
+    places: tuple[CellPlace, ...]
     names: frozenset[tuple[str, str]]
 
-    def place_of(self, start: int, end: int) -> Place | None:
+    def place_of(self, start: int, end: int) -> CellPlace | None:
         """The cell that a figure at these offsets stands in; the narrowest, as cells of several lines enclose others."""
         last = bisect_right(self.starts, end)
         around = [index for index in range(max(0, last - CELLS_BACK), last) if self.spans[index][0] < end and start < self.spans[index][1]]
@@ -123,7 +123,7 @@ class TablesOfPage:
         inside = {self.places[index] for index in range(first, last) if self.spans[index][1] <= end}
         return len({(place.row, place.column) for place in inside}) > 1
 
-    def marks_of(self, place: Place) -> tuple[ScaleMark | None, ScaleMark | None]:
+    def marks_of(self, place: CellPlace) -> tuple[ScaleMark | None, ScaleMark | None]:
         """The scale, and the percent kind, that head, row, section, unit or caption give the cell; of both, the nearer one alone."""
         view = self.views[place.table]
         row = view.table.rows[place.row]
@@ -139,18 +139,18 @@ class TablesOfPage:
         mark = mark or mark_of_table(view.table, row, read)
         return (mark, None) if mark and mark.scale > 1 else (None, mark)
 
-    def per_piece(self, place: Place) -> bool:
+    def per_piece(self, place: CellPlace) -> bool:
         """Whether the row is of amounts per share or the like, to which "in millions" does not apply."""
         row = self.views[place.table].table.rows[place.row]
         named = f"{row.section} {_WITH_AMOUNT.sub(' ', row.label)}"
         return _PER_PIECE.search(named) is not None and not _PIECES.search(named)
 
-    def shown(self, place: Place) -> str:
+    def shown(self, place: CellPlace) -> str:
         """Row and column as a person would name them."""
         view = self.views[place.table]
         return ", ".join(filter(None, (view.row_shown(place.row), view.column_shown(place.column)))) or "a table without heads"
 
-    def period_of(self, place: Place) -> str | None:
+    def period_of(self, place: CellPlace) -> str | None:
         """The one period that column or row give the cell, as printed; None where they give none or several."""
         found = self.views[place.table].periods(place.row, place.column)
         return found[0].text if len(found) == 1 else None
@@ -164,11 +164,11 @@ def _is_no_percentage(row: Row, column: int) -> bool:
 
 def read_tables(tables: Sequence[Table]) -> TablesOfPage:
     """The tables made ready for finding cells."""
-    cells: list[tuple[int, int, Place]] = []
+    cells: list[tuple[int, int, CellPlace]] = []
     for number, table in enumerate(tables):
         for row, line in enumerate(table.rows):
             found = [(cell, column) for column, cell in enumerate(line.cells[: len(table.heads)]) if cell is not None and cell.start >= 0]
-            cells += [(cell.start, cell.end, Place(number, row, column)) for cell, column in found]
+            cells += [(cell.start, cell.end, CellPlace(number, row, column)) for cell, column in found]
     cells.sort(key=lambda cell: cell[:2])
     spans = tuple((start, end) for start, end, _ in cells)
     return TablesOfPage(tuple(map(_view, tables)), tuple(start for start, _ in spans), spans, tuple(place for *_, place in cells), _names(tables))

@@ -13,7 +13,7 @@ from chatbot.answer.checks.figure_matches import direction_told, level_told, mov
 from chatbot.answer.checks.formulas import amount_of, comes_to
 from chatbot.evidence.figure_names import agreement, label_words
 from chatbot.evidence.page import Page
-from chatbot.evidence.table_cells import Place, TableView
+from chatbot.evidence.table_cells import CellPlace, TableView
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, units_agree
 from ingestion.language.opposites import MOVES
@@ -47,7 +47,7 @@ def from_cells(claim: Claim, pages: Iterable[Page], said: str) -> str:
     return next(found, "")
 
 
-def turned_level(claim: Claim, page: Page, place: Place) -> str:
+def turned_level(claim: Claim, page: Page, place: CellPlace) -> str:
     """Why the row of a cell does not go the way that the answer says, "rose to 5": each earlier period of it stands on the other side; "" where one does not."""
     told = level_told(claim.before)
     if not told:

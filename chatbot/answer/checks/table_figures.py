@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from chatbot.evidence.figure_names import SAME_PERIOD, Mention, agreement, label_words, may_be_one, periods_in
-from chatbot.evidence.table_cells import Named, Place, TablesOfPage, TableView, Words
+from chatbot.evidence.table_cells import CellPlace, Named, TablesOfPage, TableView, Words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.periods import Period
 
@@ -31,7 +31,7 @@ _CHANGES = label_words(  # heads and verbs of change name one another
 )
 
 
-def objection_to(tables: TablesOfPage, place: Place, mention: Mention, *, quoted: bool = False) -> str:
+def objection_to(tables: TablesOfPage, place: CellPlace, mention: Mention, *, quoted: bool = False) -> str:
     """Why this cell is not the one the answer speaks of; "" where it may be. quoted: the answer has its row as printed, so that only the column counts."""
     view = tables.views[place.table]
     by_row = _in_other_position(view, mention, place) or ("" if quoted else _of_other_row(view, mention, place))
@@ -43,13 +43,13 @@ def names_row(tables: TablesOfPage, mention: Mention) -> bool:
     return any(row.words and row.words <= said for said in mention.nearby[:-1] for view in tables.views for row in view.rows)
 
 
-def reads_row(tables: TablesOfPage, place: Place, mention: Mention) -> bool:
+def reads_row(tables: TablesOfPage, place: CellPlace, mention: Mention) -> bool:
     """Whether the answer names the cell's row in full, in its sentence."""
     words = tables.views[place.table].rows[place.row].words
     return bool(words) and any(words <= said for said in mention.nearby[:-1])
 
 
-def speaks_of_another_row(tables: TablesOfPage, place: Place, mention: Mention) -> bool:
+def speaks_of_another_row(tables: TablesOfPage, place: CellPlace, mention: Mention) -> bool:
     """Whether the words beside a single figure name a row whose name has this one's in it: "other revenue" is not the row "Revenue" read out before."""
     if mention.head or mention.together > 1 or len(mention.nearby) < 2:
         return False
@@ -60,7 +60,7 @@ def speaks_of_another_row(tables: TablesOfPage, place: Place, mention: Mention) 
 # ---------------------------------------------------------------- row
 
 
-def _of_other_row(view: TableView, mention: Mention, place: Place) -> str:
+def _of_other_row(view: TableView, mention: Mention, place: CellPlace) -> str:
     """Why another row is meant, "" where this one may be."""
     mine = view.rows[place.row]
     if not mine.words:
@@ -150,13 +150,13 @@ def _score(view: TableView, named: Named, said: Words) -> float:
 # ---------------------------------------------------------------- column and period
 
 
-def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
+def _of_other_column(view: TableView, mention: Mention, place: CellPlace) -> str:
     """Why another column is meant, "" where this one may be."""
     if mention.head and mention.head == _read_out(view.table.heads[place.column]):
         return ""
     fits = _fits(view, mention, place)
     columns = [column for column in range(len(view.columns)) if column != place.column and _differs(view, place, column)]
-    fitting = {column: _fits(view, mention, Place(place.table, place.row, column)) for column in columns}
+    fitting = {column: _fits(view, mention, CellPlace(place.table, place.row, column)) for column in columns}
     if fits == 0 and not (all(fit <= 0 for fit in fitting.values()) and _may_be_called(view, mention, place)):
         others = [column for column in columns if fitting[column] > 0]
         shown = " and ".join(period.text for period in view.periods(place.row, place.column)[:2])
@@ -186,12 +186,12 @@ def _of_other_column(view: TableView, mention: Mention, place: Place) -> str:
     return f"its value stands in {view.column_shown(place.column)}{_has_instead(view, place, named)}"
 
 
-def _may_be_called(view: TableView, mention: Mention, place: Place) -> bool:
+def _may_be_called(view: TableView, mention: Mention, place: CellPlace) -> bool:
     """Whether a stated fiscal year may be what the cell's column has by the calendar, or the other way round."""
     return any(may_be_one(stated, own) for stated in mention.periods for own in view.periods(place.row, place.column) if stated.kind != own.kind)
 
 
-def _is_of_the_other(view: TableView, mention: Mention, place: Place, named: int) -> bool:
+def _is_of_the_other(view: TableView, mention: Mention, place: CellPlace, named: int) -> bool:
     """Whether the other column is named for its own figure, which the sentence has too: "was 5, compared with a budget of 6"."""
     if not _is_said(view.digits(place.row, named), mention) or len(mention.nearby) < 2:
         return False
@@ -204,18 +204,18 @@ def _read_out(head: str) -> str:
     return " ".join(head.replace(", > ", ", ").split())
 
 
-def _has_instead(view: TableView, place: Place, column: int) -> str:
+def _has_instead(view: TableView, place: CellPlace, column: int) -> str:
     return f"; {view.column_shown(column)} has {view.text(place.row, column)}"
 
 
-def _is_unnamed(view: TableView, mention: Mention, place: Place) -> bool:
+def _is_unnamed(view: TableView, mention: Mention, place: CellPlace) -> bool:
     """Whether the answer has no word of the column's head, where that has any, such as "change"."""
     words = view.columns[place.column].words | view.columns[place.column].beside
     said = mention.nearby[-1] if mention.nearby else frozenset()
     return bool(words) and not (words & said or (view.heads[place.column] & _CHANGES and said & _CHANGES))
 
 
-def _fits(view: TableView, mention: Mention, place: Place) -> int:
+def _fits(view: TableView, mention: Mention, place: CellPlace) -> int:
     """How well the cell's period fits one that the answer states: 2, 1 or 0 as in periods_agree; -1 where either says none."""
     own, of_label = view.periods(place.row, place.column), periods_in(view.table.rows[place.row].label)
     stated = mention.periods
@@ -232,7 +232,7 @@ def _without(periods: tuple[Period, ...], others: tuple[Period, ...]) -> tuple[P
     return tuple(period for period in periods if agreement([period], others) != SAME_PERIOD)
 
 
-def _in_other_position(view: TableView, mention: Mention, place: Place) -> str:
+def _in_other_position(view: TableView, mention: Mention, place: CellPlace) -> str:
     """Where the answer reads out all figures of the table's row, whether this one has its turn."""
     filled = view.filled(place.row)
     turn = mention.place - max(0, mention.together - len(filled))
@@ -241,7 +241,7 @@ def _in_other_position(view: TableView, mention: Mention, place: Place) -> str:
     return f"its value stands in {view.column_shown(place.column)}; in its place the {view.row_shown(place.row)} has {view.text(place.row, filled[turn])}"
 
 
-def _reads_out(view: TableView, mention: Mention, place: Place) -> bool:
+def _reads_out(view: TableView, mention: Mention, place: CellPlace) -> bool:
     """Whether the answer has the figure among others of its row, one after the other; numbers of the label may stand before them."""
     if not 1 < mention.together <= MOST_CELLS:
         return False
@@ -251,5 +251,5 @@ def _reads_out(view: TableView, mention: Mention, place: Place) -> bool:
     return mention.place >= first and not Counter(mention.run[first:]) - cells
 
 
-def _differs(view: TableView, place: Place, column: int) -> bool:
+def _differs(view: TableView, place: CellPlace, column: int) -> bool:
     return view.digits(place.row, column) not in ("", view.digits(place.row, place.column))
