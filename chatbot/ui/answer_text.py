@@ -14,7 +14,7 @@ from chatbot.ui.safe_text import page_text, plain_html
 from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
 
-__all__ = ["FIGURES", "Passage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
+__all__ = ["FIGURES", "CitedPassage", "answer_html", "citation_text", "figure_text", "passages_of", "press_key", "shown_figures"]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
 # As a chat model writes them: numbers of its sources.
@@ -42,21 +42,21 @@ _Mark = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CitedPassage:
     """What an answer cites. number: as shown, from 1."""
 
     number: int
     citation: Citation
 
 
-def passages_of(citations: Iterable[Citation]) -> tuple[Passage, ...]:
+def passages_of(citations: Iterable[Citation]) -> tuple[CitedPassage, ...]:
     """The cited passages, each once, numbered as the answer comes to them, with the least sure of their verdicts; keys that name nothing are none."""
     once: dict[tuple[str, str], Citation] = {}
     for citation in citations:
         if citation.document is not None:
             before = once.setdefault((citation.key, citation.quote), citation)
             once[citation.key, citation.quote] = max(before, citation, key=_doubt)
-    return tuple(Passage(number, citation) for number, citation in enumerate(once.values(), 1))
+    return tuple(CitedPassage(number, citation) for number, citation in enumerate(once.values(), 1))
 
 
 def _doubt(citation: Citation) -> int:

@@ -14,7 +14,7 @@ from chatbot.memory.layers import beside
 from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_account
-from chatbot.ui.answer_text import FIGURES, Passage, answer_html, passages_of, press_key, shown_figures
+from chatbot.ui.answer_text import FIGURES, CitedPassage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.app_context import House
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
@@ -98,7 +98,7 @@ def _draw_citations(given: Given, house: House) -> None:
         st.html(quiet_html(remark))
 
 
-def _draw_reworded(passages: Iterable[Passage]) -> None:
+def _draw_reworded(passages: Iterable[CitedPassage]) -> None:
     """What the pages say, beside the numbers of the sentences that say it in other words: only a reader can tell whether they say the same."""
     rows = [(str(one.number), f"“{' '.join(one.citation.quote.split())}”") for one in passages if one.citation.basis == "reworded"]
     if rows:
@@ -108,7 +108,7 @@ def _draw_reworded(passages: Iterable[Passage]) -> None:
 
 
 @st.fragment
-def _citation_buttons(groups: Sequence[Sequence[Passage]], opened: tuple[OpenPage, ...], number: int, house: House, *, fits: bool) -> None:
+def _citation_buttons(groups: Sequence[Sequence[CitedPassage]], opened: tuple[OpenPage, ...], number: int, house: House, *, fits: bool) -> None:
     """A fragment, so that the page is opened without drawing the conversation anew."""
     with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
         for group in groups:
@@ -119,23 +119,23 @@ def _citation_buttons(groups: Sequence[Sequence[Passage]], opened: tuple[OpenPag
     show_open_page(house, part=True)
 
 
-def _by_page(passages: Iterable[Passage]) -> Iterable[list[Passage]]:
+def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
     """Passages of one page together, in the order in which the pages are first cited."""
-    pages: dict[tuple[str | None, int | None, int | None], list[Passage]] = {}
+    pages: dict[tuple[str | None, int | None, int | None], list[CitedPassage]] = {}
     for passage in passages:
         citation = passage.citation
         pages.setdefault((citation.document, citation.version, citation.page), []).append(passage)
     return pages.values()
 
 
-def _opened(passage: Passage) -> OpenPage:
+def _opened(passage: CitedPassage) -> OpenPage:
     citation = passage.citation
     return OpenPage(
         citation.document or "", citation.version or 0, citation.page or 1, citation.quote, citation.page or 1, passage.number, citation.start
     )
 
 
-def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key: str, *, fits: bool) -> None:
+def _citation_button(group: Sequence[CitedPassage], opened: tuple[OpenPage, ...], key: str, *, fits: bool) -> None:
     first = group[0].citation
     where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
     numbers = ", ".join(str(passage.number) for passage in group)
@@ -145,7 +145,7 @@ def _citation_button(group: Sequence[Passage], opened: tuple[OpenPage, ...], key
     st.button(label, key=key, help=_shown_quote(first), on_click=overlay.open_page, args=(page, opened), disabled=gone, wrap=True)
 
 
-def _verdict(group: Sequence[Passage], *, fits: bool) -> str:
+def _verdict(group: Sequence[CitedPassage], *, fits: bool) -> str:
     doubtful = sum(passage.citation.doubted for passage in group)
     if not doubtful:  # of several the least sure
         return f"**{max((passage.citation for passage in group), key=lambda one: BASES.index(one.basis)).verdict_in(fits=fits)}**"
@@ -156,7 +156,7 @@ def _shown_quote(citation: Citation) -> str:
     return plain_markdown(f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page.")
 
 
-def _remarks(passage: Passage) -> list[str]:
+def _remarks(passage: CitedPassage) -> list[str]:
     citation, number = passage.citation, passage.number
     doubt = [f"⚠ [{number}] not verified: {citation.reason or 'its words were not found on the page'}."] if citation.doubted else []
     return doubt + ocr_remarks(citation, number) + order_remarks(citation, number)
