@@ -18,7 +18,7 @@ from chatbot.store.catalog import Catalog
 from chatbot.store.contents import Refilled
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.term_scores import lexicon_of, terms_of
-from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, Passage
+from chatbot.store.vector_index import ChromaIndex, IndexDamagedError, IndexedPassage
 from ingestion.language.terms import terms_version
 
 __all__ = ["Indexes"]
@@ -233,7 +233,7 @@ class Indexes:
                 self.vectors.upsert(self._passages(version))
         self._catalog.set_meta(RENAMED, "")
 
-    def _passages(self, version: int, ordinals: Sequence[int] | None = None) -> Iterator[Passage]:
+    def _passages(self, version: int, ordinals: Sequence[int] | None = None) -> Iterator[IndexedPassage]:
         """Passages that have vectors, as the catalogue has them, all or those of `ordinals`, ascending; some at a time are in memory."""
         fingerprint, dimension, name = self._embedder.fingerprint, self._embedder.dimension, self._catalog.name_of(version)
         wanted = range(self._catalog.chunk_counts().get(version, 0)) if ordinals is None else ordinals
@@ -241,7 +241,7 @@ class Indexes:
             part = wanted[at : at + PASSAGES_READ]
             for chunk, data, label, method in self._catalog.embedded(version, fingerprint, part):
                 windows = np.frombuffer(data, np.float32).reshape(-1, dimension)
-                yield Passage(version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method)
+                yield IndexedPassage(version, chunk.ordinal, windows, chunk.text, name, chunk.page, label, method)
 
     def _mending_keywords(self, step: Callable[[], Result]) -> Result:
         try:

@@ -20,7 +20,7 @@ from chatbot.errors import StoreError
 from chatbot.store.chroma import Collection, Engine, Record, Scalar, blank, written_at
 from chatbot.store.index_errors import REPAIR, IndexDamagedError, explaining
 
-__all__ = ["ChromaIndex", "IndexDamagedError", "LeastRecentlyUsed", "Matrix", "Passage", "Vectors", "matrix_of"]
+__all__ = ["ChromaIndex", "IndexDamagedError", "IndexedPassage", "LeastRecentlyUsed", "Matrix", "Vectors", "matrix_of"]
 
 Vectors = NDArray[np.float32]
 Value = TypeVar("Value")
@@ -42,7 +42,7 @@ SCRUBBING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class IndexedPassage:
     """A chunk as Chroma keeps it. windows: (w, dimension) unit rows; document: a name it stands under; page: physical, 1-based; page_label: the printed
     one, "" for none; method: how its page was read."""
 
@@ -77,7 +77,7 @@ class ChromaIndex:
         """Whether there is an index at all; does not open it."""
         return self._folder.exists()
 
-    def upsert(self, passages: Iterable[Passage]) -> None:
+    def upsert(self, passages: Iterable[IndexedPassage]) -> None:
         """Store passages; those of the same version and ordinal are replaced. Raises IndexDamagedError, StoreError."""
         records = (record for passage in passages for record in passage.records())
         while batch := list(islice(records, BATCH)):

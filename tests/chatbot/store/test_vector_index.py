@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from chatbot.errors import StoreError
-from chatbot.store.vector_index import ChromaIndex, LeastRecentlyUsed, Passage, Vectors, matrix_of
+from chatbot.store.vector_index import ChromaIndex, IndexedPassage, LeastRecentlyUsed, Vectors, matrix_of
 from tests.stores import open_chroma
 
 X, Y, XY = (np.array(row, np.float32) for row in ([1, 0, 0], [0, 1, 0], [0.6, 0.8, 0]))
 
 
-def passage(ordinal: int, windows: Vectors, text: str = "The ceiling is three per cent.", label: str = "iv") -> Passage:
-    return Passage(7, ordinal, windows, text, "Rules.pdf", 4, label, "text")
+def passage(ordinal: int, windows: Vectors, text: str = "The ceiling is three per cent.", label: str = "iv") -> IndexedPassage:
+    return IndexedPassage(7, ordinal, windows, text, "Rules.pdf", 4, label, "text")
 
 
 @pytest.fixture
@@ -65,10 +65,10 @@ def test_names_are_those_of_the_first_passages(index: ChromaIndex) -> None:
 def test_scrubbed_text_stands_in_no_file(index: ChromaIndex, tmp_path: Path, many: int) -> None:
     angles = np.linspace(0.1, 1.4, many, dtype=np.float32)
     others = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)  # Each leads on towards Y.
-    index.upsert(Passage(8, ordinal, others[[ordinal]], f"number {ordinal}", "Notes.pdf", 1, "", "text") for ordinal in range(many))
+    index.upsert(IndexedPassage(8, ordinal, others[[ordinal]], f"number {ordinal}", "Notes.pdf", 1, "", "text") for ordinal in range(many))
     index.upsert([passage(2, XY[None], text="The zygomorphic clause.", label="zygomorphic")])
     index.remove([7])
-    index.upsert([Passage(9, 0, Y[None], "It stays.", "Kept.pdf", 1, "", "text")])
+    index.upsert([IndexedPassage(9, 0, Y[None], "It stays.", "Kept.pdf", 1, "", "text")])
     index.scrub()
     assert index.count() == many + 1
     assert [row[:2] for row in index.search(Y, 1)] == [(9, 0)]
@@ -141,7 +141,9 @@ def test_searches_while_the_files_are_scrubbed_find_all_and_break_nothing(tmp_pa
     for thread in searching:
         thread.start()
     for version in range(20, 26):
-        gone = [Passage(version, ordinal, row[None], f"Of version {version}.", "Gone.pdf", 1, "", "text") for ordinal, row in enumerate(rows[:50])]
+        gone = [
+            IndexedPassage(version, ordinal, row[None], f"Of version {version}.", "Gone.pdf", 1, "", "text") for ordinal, row in enumerate(rows[:50])
+        ]
         index.upsert(gone)
         index.remove([version])
         index.scrub()
