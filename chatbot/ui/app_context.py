@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chatbot.ui.running_questions import Asked
     from chatbot.ui.store_check import StoreCheck
 
-__all__ = ["House", "Opening", "close", "opening", "pick_up"]
+__all__ = ["AppOpening", "House", "close", "opening", "pick_up"]
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class House:
         self.chatbot.close()
 
 
-class Opening:
+class AppOpening:
     """A house that is being opened in a thread. house: None until it is open; error: why it could not be, None while it can."""
 
     def __init__(self) -> None:
@@ -155,14 +155,14 @@ def pick_up(library: Library, additions: Additions) -> None:
 
 
 _lock = threading.Lock()
-_current: list[Opening] = []
+_current: list[AppOpening] = []
 
 
-def opening(*, again: bool = False) -> Opening:
+def opening(*, again: bool = False) -> AppOpening:
     """The process's one opening, begun at the first call; with `again` a failed one is begun anew."""
     with _lock:
         if not _current or (again and _current[0].error is not None):
-            _current[:] = [Opening()]
+            _current[:] = [AppOpening()]
         return _current[0]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
-from chatbot.ui.app_context import House, Opening, opening
+from chatbot.ui.app_context import AppOpening, House, opening
 from chatbot.ui.browser_scripts import lend_hands
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
@@ -61,7 +61,7 @@ def _starting() -> None:
         st.rerun()
 
 
-def _cannot_open(current: Opening) -> None:
+def _cannot_open(current: AppOpening) -> None:
     assert current.error is not None
     st.title("The documents cannot be opened", anchor=False)
     st.html(notice_html(current.error.message, current.error.hint))
