@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.ui import app_context
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 
 MAIN = str(Path(app_context.__file__).with_name("main.py"))
 # The marks of two browsers.
@@ -18,7 +18,7 @@ ME, OTHER = "m" * 22, "o" * 22
 
 
 @contextmanager
-def open_house(home: Path) -> Iterator[House]:
+def open_house(home: Path) -> Iterator[AppContext]:
     """The house that the pages are drawn in, over a store in `home`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FINPOLICY_HOME", str(home))

@@ -13,7 +13,7 @@ from chatbot.models.endpoints import endpoint_host
 from chatbot.records import MEMORY, Answer, Hit, PageRef, Understanding
 from chatbot.settings import Settings
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 
@@ -49,7 +49,7 @@ LOWEST = 0.25
 LONGEST_MESSAGE = 100_000
 
 
-def draw_account(given: Given, house: House) -> None:
+def draw_account(given: Given, house: AppContext) -> None:
     """Below an answer, closed until it is wanted."""
     answer = given.answer
     with st.expander("How this was answered", key=f"how-{given.number}"):
@@ -67,13 +67,13 @@ def draw_account(given: Given, house: House) -> None:
             st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)
 
 
-def show_prompt(house: House) -> None:
+def show_prompt(house: AppContext) -> None:
     """Open the view of a prompt where it was asked for."""
     if overlay.dialog()[0] == "prompt":
         st.dialog("The prompt", width="large", on_dismiss=overlay.close_dialog)(_draw_prompt)(house)
 
 
-def _draw_prompt(house: House) -> None:
+def _draw_prompt(house: AppContext) -> None:
     _, conversation, number = overlay.dialog()
     try:
         answer = house.chatbot.memory.answer(conversation, number, session.owner())
@@ -156,7 +156,7 @@ def _named(rank: int, hit: Hit) -> str:
     return f"{page_text(PageRef('', hit.page, hit.page_label))}: number {rank}, score {hit.score:.3f}"
 
 
-def _length(version: int, house: House) -> int:
+def _length(version: int, house: AppContext) -> int:
     kept = house.chatbot.library.catalog.version(version)
     return kept.pages if kept else 0
 

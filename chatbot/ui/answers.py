@@ -15,7 +15,7 @@ from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Not
 from chatbot.ui import overlay
 from chatbot.ui.answer_details import draw_account
 from chatbot.ui.answer_text import FIGURES, CitedPassage, answer_html, passages_of, press_key, shown_figures
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.page_view import show_open_page
@@ -31,7 +31,7 @@ DOUBTFUL_CONFIDENCE = 80
 NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
 
 
-def draw_given(given: Given, house: House) -> None:
+def draw_given(given: Given, house: AppContext) -> None:
     """The whole answer, inside whatever message is open."""
     answer = given.answer
     of_failure = [notice for notice in given.notices if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error]
@@ -84,7 +84,7 @@ def _draw_fit(answer: Answer) -> None:
         st.html(f'<p class="fit {fit_of(answer)}">{plain_html(said)}</p>')
 
 
-def _draw_citations(given: Given, house: House) -> None:
+def _draw_citations(given: Given, house: AppContext) -> None:
     """The cited pages below the answer, one button each. A mark in the text presses its passage's own button; that of a page's further ones is unseen."""
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
@@ -108,7 +108,7 @@ def _draw_reworded(passages: Iterable[CitedPassage]) -> None:
 
 
 @st.fragment
-def _citation_buttons(groups: Sequence[Sequence[CitedPassage]], opened: tuple[OpenPage, ...], number: int, house: House, *, fits: bool) -> None:
+def _citation_buttons(groups: Sequence[Sequence[CitedPassage]], opened: tuple[OpenPage, ...], number: int, house: AppContext, *, fits: bool) -> None:
     """A fragment, so that the page is opened without drawing the conversation anew."""
     with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
         for group in groups:
@@ -217,7 +217,7 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 # --- refusals -------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_refusal(given: Given, house: House) -> None:
+def _draw_refusal(given: Given, house: AppContext) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
     text = NOT_IN_DOCUMENTS.sub("", answer.text)
@@ -229,7 +229,7 @@ def _draw_refusal(given: Given, house: House) -> None:
 
 
 @st.fragment
-def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, house: House) -> None:
+def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, house: AppContext) -> None:
     """A fragment, as the citations' buttons."""
     with st.container(horizontal=True, gap="small"):
         for index, (page, hit) in enumerate(pages):

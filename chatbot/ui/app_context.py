@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chatbot.ui.running_questions import Asked
     from chatbot.ui.store_check import StoreCheck
 
-__all__ = ["AppOpening", "House", "close", "opening", "pick_up"]
+__all__ = ["AppContext", "AppOpening", "close", "opening", "pick_up"]
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ FORGET_SECONDS, FORGET_TICK = 120.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class AppContext:
     """What the pages work with once the store is open."""
 
     settings: Settings
@@ -83,7 +83,7 @@ class AppOpening:
     """A house that is being opened in a thread. house: None until it is open; error: why it could not be, None while it can."""
 
     def __init__(self) -> None:
-        self.house: House | None = None
+        self.house: AppContext | None = None
         self.error: ProjectError | None = None
         self._thread = threading.Thread(target=self._open, name="opening", daemon=True)
         self._thread.start()
@@ -109,7 +109,7 @@ class AppOpening:
             self.error = ProjectError(f"The chatbot could not start ({type(error).__name__}).", hint="The server's log says why.")
 
 
-def _open_house(settings: Settings) -> House:
+def _open_house(settings: Settings) -> AppContext:
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.ui.downloads import Downloads
@@ -126,7 +126,7 @@ def _open_house(settings: Settings) -> House:
         additions = Additions(chatbot.library, readers=settings.threads + 1)
         threading.Thread(target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True).start()
         images, check, examples = PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot)
-        return House(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
+        return AppContext(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
     except BaseException:
         chatbot.close()
         raise

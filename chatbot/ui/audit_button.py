@@ -9,7 +9,7 @@ from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.running_questions import Given
 
@@ -18,7 +18,7 @@ __all__ = ["draw_audit"]
 HELP = "The answer with its pages, quotations and checks as one file: to keep, to print, and to verify with `python -m chatbot verify`."
 
 
-def draw_audit(given: Given, house: House) -> None:
+def draw_audit(given: Given, house: AppContext) -> None:
     """The button; nothing below what is no answer from the documents. The file is made when it is pressed, which disturbs nothing on the page."""
     answer = given.answer
     if not answer.from_documents:

@@ -18,7 +18,7 @@ from chatbot.ui import overlay, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given, draw_notices
-from chatbot.ui.app_context import House, opening
+from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.attachments import Attached, attach
 from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
@@ -51,7 +51,7 @@ DELETED_ELSEWHERE = (
 )
 
 
-def show(house: House) -> None:
+def show(house: AppContext) -> None:
     """The page."""
     documents = [row for row in house.chatbot.documents() if row.removed_at is None]
     with st.sidebar:
@@ -104,7 +104,7 @@ def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...], house: House) -> list[Asking]:
+def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...], house: AppContext) -> list[Asking]:
     """What is on its way in the conversation that is shown, with what is asked now. To be read before the store is: what ends meanwhile is there then."""
     owner = session.owner()
     attached = _attached(question, files, house)
@@ -123,7 +123,7 @@ def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...],
     return house.asked.left(shown, owner) if shown else []
 
 
-def _attached(question: str, files: Sequence[UploadedFile], house: House) -> Attached | None:
+def _attached(question: str, files: Sequence[UploadedFile], house: AppContext) -> Attached | None:
     """What comes with the question, None for nothing. Without a question the files are only added. What is asked next stays in them."""
     if not files:
         return None
@@ -139,7 +139,7 @@ def _attached(question: str, files: Sequence[UploadedFile], house: House) -> Att
     return attached
 
 
-def _row(house: House) -> ConversationRow | None:
+def _row(house: AppContext) -> ConversationRow | None:
     """The conversation that is shown, deleted or not; None where there is none of this browser's."""
     shown = session.conversation()
     try:
@@ -148,7 +148,9 @@ def _row(house: House) -> ConversationRow | None:
         return None
 
 
-def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: House, *, typed: bool) -> None:
+def _draw_conversation(
+    row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: AppContext, *, typed: bool
+) -> None:
     _draw_notes(row, house)
     there = row is not None and row.deleted_at is None
     place = st.empty()
@@ -176,7 +178,7 @@ def _draw_conversation(row: ConversationRow | None, left: Sequence[Asking], docu
         _follow(asking, house, stop="" if typed else _stop_html(asking))
 
 
-def _draw_notes(row: ConversationRow | None, house: House) -> None:
+def _draw_notes(row: ConversationRow | None, house: AppContext) -> None:
     """What must be known of the conversation itself."""
     if house.chatbot.set_aside is not None:
         text = f"What was remembered until now could not be read whole. It was set aside as {house.chatbot.set_aside.name}, and what comes is kept."
@@ -196,7 +198,7 @@ def _draw_notes(row: ConversationRow | None, house: House) -> None:
         st.html(notice_html(NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."))
 
 
-def _draw_held(row: ConversationRow | None, house: House) -> None:
+def _draw_held(row: ConversationRow | None, house: AppContext) -> None:
     """A question that was kept back, and where it can be asked. row: of the deleted conversation, None where it is erased."""
     st.html(notice_html(DELETED_ELSEWHERE.format(question=session.held()[:LONGEST_HELD]), "Choose where to ask it."))
     with st.container(horizontal=True, gap="small"):
@@ -215,7 +217,7 @@ def _teach() -> None:
     st.caption("Nothing at hand? `make samples` makes four sample documents in `documents/samples`, and `make run` adds them.")
 
 
-def _invite(documents: Sequence[DocumentRow], house: House) -> None:
+def _invite(documents: Sequence[DocumentRow], house: AppContext) -> None:
     """Questions to begin with."""
     count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
     st.html(paragraphs_html(f"Ask about {count}. Every answer carries the page it stands on, and opens that page with the passage marked."))
@@ -227,7 +229,7 @@ def _invite(documents: Sequence[DocumentRow], house: House) -> None:
         draw_examples(found or ANY_QUESTIONS)
 
 
-def _follow(asking: Asking, house: House, *, stop: str) -> None:
+def _follow(asking: Asking, house: AppContext, *, stop: str) -> None:
     """Show a question and its answer as it comes, to the end."""
     message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
     body, by_model = answer_message(), has_model(house)
@@ -278,7 +280,7 @@ def stage_html(stage: Stage) -> str:
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'
 
 
-def _draw_end(asking: Asking, house: House) -> None:
+def _draw_end(asking: Asking, house: AppContext) -> None:
     if asking.given is not None:
         draw_given(asking.given, house)
         draw_under(asking.given, house)

@@ -13,7 +13,7 @@ from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, overlay, session
-from chatbot.ui.app_context import House, opening
+from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_table import draw_plain, draw_table
 from chatbot.ui.downloads import Download, draw_download
@@ -44,7 +44,7 @@ WHAT = (
 NOT_KEPT = "This comparison is not kept here any more: it was asked in another browser, or before the server was started."
 
 
-def show(house: House) -> None:
+def show(house: AppContext) -> None:
     """The page."""
     rows = [row for row in house.chatbot.documents() if row.removed_at is None]
     st.title("Compare", anchor=False)
@@ -72,7 +72,7 @@ def show(house: House) -> None:
 # --- what is chosen -------------------------------------------------------------------------------------------------------------
 
 
-def _draw_fields(rows: Sequence[DocumentRow], house: House) -> None:
+def _draw_fields(rows: Sequence[DocumentRow], house: AppContext) -> None:
     names = sorted(row.name for row in rows)
     before = st.session_state.get(compare_session.DOCUMENTS, [])
     chosen = [name for name in before if name in names]
@@ -98,7 +98,7 @@ def _draw_fields(rows: Sequence[DocumentRow], house: House) -> None:
         st.button("Compare", type="primary", key="compare", on_click=_compare, args=(house,))
 
 
-def _compare(house: House) -> None:
+def _compare(house: AppContext) -> None:
     state = st.session_state
     try:
         asked = Comparison.of(
@@ -155,7 +155,7 @@ def _teach() -> None:
     st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
 
 
-def _invite(rows: Sequence[DocumentRow], house: House) -> None:
+def _invite(rows: Sequence[DocumentRow], house: AppContext) -> None:
     st.html(paragraphs_html(WHAT))
     if house.examples.of(rows) is None:
         wait_for_examples(house.examples, rows)
@@ -187,7 +187,7 @@ def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = (
 # --- what has come --------------------------------------------------------------------------------------------------------------
 
 
-def _draw(running: Running, house: House, polled: bool) -> None:
+def _draw(running: Running, house: AppContext, polled: bool) -> None:
     """Progress and table as they stand; drawn anew twice a second while something comes."""
     comparison, found = running.comparison, running.found()
     changed = changes(comparison, found)
@@ -205,7 +205,7 @@ def _draw(running: Running, house: House, polled: bool) -> None:
         st.rerun()
 
 
-def _draw_progress(running: Running, found: dict[Place, Entry], house: House) -> None:
+def _draw_progress(running: Running, found: dict[Place, Entry], house: AppContext) -> None:
     total = len(running.comparison.places)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
         if running.busy:
@@ -250,7 +250,7 @@ def _draw_formulas(entries: Sequence[Entry], changed: dict[Place, Change]) -> No
             st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
 
 
-def _draw_file(house: House, question: str, entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+def _draw_file(house: AppContext, question: str, entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
     words = re.findall(r"[a-z0-9]+", question.casefold())[:MOST_NAME_WORDS]
     download = Download(partial(csv_bytes, entries, changed, question), f"{'-'.join(['comparison', *words])}.csv", "text/csv")
     said = "A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet."

@@ -11,7 +11,7 @@ from chatbot.comparison import Change, Comparison, Entry, Nearest, Place, Quanti
 from chatbot.records import FINE, Citation, PageRef
 from chatbot.ui import overlay
 from chatbot.ui.answer_text import FIGURES
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.overlay import OpenPage
 from chatbot.ui.running_comparisons import Running
 from chatbot.ui.safe_text import page_text, plain_html, plain_markdown, short, table_html
@@ -28,7 +28,7 @@ SHORT_PASSAGE = 130
 NARROW = 3
 
 
-def draw_table(running: Running, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: House) -> None:
+def draw_table(running: Running, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: AppContext) -> None:
     """The table as far as it has come."""
     comparison = running.comparison
     down, across = _sides(comparison)
@@ -94,7 +94,7 @@ def overall(comparison: Comparison, document: str, found: Mapping[Place, Entry])
 # --- one entry ------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_entry(running: Running, place: Place, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: House, above: str) -> None:
+def _draw_entry(running: Running, place: Place, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: AppContext, above: str) -> None:
     entry = found.get(place)
     top = f'<p class="column">{plain_html(short(above, LONGEST_NAME))}</p>' if above else ""
     if entry is None:

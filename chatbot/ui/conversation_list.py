@@ -10,7 +10,7 @@ import streamlit as st
 
 from chatbot.memory.conversations.conversation_store import KEPT_DAYS, ConversationRow
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.conversation_menu import draw_menu, title_text
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.safe_text import paragraphs_html, plain_html, plain_markdown, quiet_html, short
@@ -23,7 +23,7 @@ EMPTY = "Your conversations will stand here. They are kept where this server run
 NOTHING_FOUND = "No conversation holds all of these words."
 
 
-def draw_beginnings(house: House, *, disabled: bool) -> None:
+def draw_beginnings(house: AppContext, *, disabled: bool) -> None:
     """The ways to begin a conversation."""
     st.button("New conversation", key="new", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=disabled)
     st.button(
@@ -38,7 +38,7 @@ def draw_beginnings(house: House, *, disabled: bool) -> None:
     )
 
 
-def draw_conversations(house: House, current: str | None) -> None:
+def draw_conversations(house: AppContext, current: str | None) -> None:
     """Everything about conversations but the ways to begin one. current: the id of the one that is shown."""
     conversations, owner = house.chatbot.conversations, session.owner()
     rows, deleted = conversations.listed(owner), conversations.listed(owner, deleted=True)
@@ -59,12 +59,12 @@ def draw_conversations(house: House, current: str | None) -> None:
             _draw_deleted(deleted, house)
 
 
-def _teaching(house: House) -> str:
+def _teaching(house: AppContext) -> str:
     days = house.settings.retention_days
     return EMPTY.format(session.where_seen()) + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
 
 
-def _draw_rows(rows: Iterable[ConversationRow], house: House, current: str | None) -> None:
+def _draw_rows(rows: Iterable[ConversationRow], house: AppContext, current: str | None) -> None:
     now = time.time()
     for heading, some in groupby(rows, lambda row: day_heading(row.changed_at, now)):
         st.html(f'<h3 class="day">{plain_html(heading)}</h3>')
@@ -102,7 +102,7 @@ def _noon(day: time.struct_time) -> float:
 # --- deletion -------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_undo(house: House) -> None:
+def _draw_undo(house: AppContext) -> None:
     row = session.undoable(house)
     if row is None:
         return
@@ -113,7 +113,7 @@ def _draw_undo(house: House) -> None:
             st.button("Dismiss", key="undo-away", type="tertiary", on_click=session.put_undo_away)
 
 
-def _draw_deleted(rows: list[ConversationRow], house: House) -> None:
+def _draw_deleted(rows: list[ConversationRow], house: AppContext) -> None:
     opened = st.expander(f"Deleted ({len(rows):,})", key="deleted", type="compact", on_change="rerun")
     if not opened.open:
         return
@@ -128,7 +128,7 @@ def _draw_deleted(rows: list[ConversationRow], house: House) -> None:
                     st.button("Erase now", key=f"erase-{row.id}", type="tertiary", on_click=overlay.ask_dialog, args=("erase", row.id))
 
 
-def show_erase_dialog(house: House) -> None:
+def show_erase_dialog(house: AppContext) -> None:
     """Ask before a conversation is erased, where that was wanted."""
     kind, conversation, _ = overlay.dialog()
     if kind != "erase":
@@ -141,7 +141,7 @@ def show_erase_dialog(house: House) -> None:
     st.dialog(title, on_dismiss=overlay.close_dialog)(_ask_to_erase)(rows[0], house)
 
 
-def _ask_to_erase(row: ConversationRow, house: House) -> None:
+def _ask_to_erase(row: ConversationRow, house: AppContext) -> None:
     count = f"{row.exchanges} exchanges" if row.exchanges != 1 else "Its one exchange"
     st.html(paragraphs_html(f"{count} and all that was checked of the answers are erased and cannot be brought back."))
     with st.container(horizontal=True):

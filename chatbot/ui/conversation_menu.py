@@ -13,7 +13,7 @@ from chatbot.memory.conversations.export import export_conversation, file_name
 from chatbot.memory.layers import layers_with
 from chatbot.records import Answer
 from chatbot.ui import session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.safe_text import plain_markdown, short
 
@@ -27,7 +27,7 @@ def title_text(row: ConversationRow, most: int = 60) -> str:
     return plain_markdown(short(row.title, most) or ("Private conversation" if row.private else "Conversation"))
 
 
-def draw_menu(row: ConversationRow, house: House, *, opened: bool) -> None:
+def draw_menu(row: ConversationRow, house: AppContext, *, opened: bool) -> None:
     """The menu. opened: of the conversation that is shown; else of one in the list."""
     place = "open" if opened else "row"
     label = title_text(row) if opened else f"Menu of {title_text(row)}"
@@ -38,7 +38,7 @@ def draw_menu(row: ConversationRow, house: House, *, opened: bool) -> None:
             _draw_inside(row, house, place)
 
 
-def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
+def _draw_inside(row: ConversationRow, house: AppContext, place: str) -> None:
     end = f"{place}-{row.id}"
     named = f"title-{end}"
     st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, house, named))
@@ -56,7 +56,7 @@ def _draw_inside(row: ConversationRow, house: House, place: str) -> None:
     )
 
 
-def _draw_switches(row: ConversationRow, house: House, end: str) -> None:
+def _draw_switches(row: ConversationRow, house: AppContext, end: str) -> None:
     """end: of their keys, for both menus of a conversation may be there."""
     shortens, recalls = f"shortens-{end}", f"recalls-{end}"
     compression = session.settings(house).compression
@@ -84,11 +84,11 @@ def _draw_switches(row: ConversationRow, house: House, end: str) -> None:
         st.toggle(label, layer.name not in row.off, key=key, help=told, on_change=_switch, args=(row, house, layer.name, key))
 
 
-def _switch(row: ConversationRow, house: House, memory: str, key: str) -> None:
+def _switch(row: ConversationRow, house: AppContext, memory: str, key: str) -> None:
     _try(partial(house.chatbot.conversations.switch, on=st.session_state[key]), row.id, session.owner(), memory)
 
 
-def _choose(row: ConversationRow, house: House, shortens: str, recalls: str) -> None:
+def _choose(row: ConversationRow, house: AppContext, shortens: str, recalls: str) -> None:
     state = st.session_state
     _try(
         partial(house.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]),
@@ -97,7 +97,7 @@ def _choose(row: ConversationRow, house: House, shortens: str, recalls: str) -> 
     )
 
 
-def _rename(row: ConversationRow, house: House, named: str) -> None:
+def _rename(row: ConversationRow, house: AppContext, named: str) -> None:
     _try(house.chatbot.conversations.rename, row.id, session.owner(), st.session_state[named])
 
 
@@ -111,7 +111,7 @@ def _try(change: Callable[..., None], *arguments: object) -> None:
         session.tell(error)
 
 
-def export(conversation: str, owner: str, form: str, house: House) -> bytes:
+def export(conversation: str, owner: str, form: str, house: AppContext) -> bytes:
     """The conversation as a file, in UTF-8, made now. form: of FORMATS. Raises NotFoundError, StoreError."""
     conversations, memory = house.chatbot.conversations, house.chatbot.memory
     said = conversations.said(conversation, owner)

@@ -12,7 +12,7 @@ from streamlit.typing import UploadedFile
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, uploads
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, quiet_html, short, spoken
 from chatbot.ui.upload_plan import Dropped, Planned, plan
 from ingestion.reading.formats import SUFFIXES
@@ -28,7 +28,7 @@ FILES = "Add PDF files, text or scans, or drop a folder; files of other kinds ar
 FOLDER = "Add the PDF files of a folder, and of the folders in it"
 
 
-def draw_adding(house: House) -> None:
+def draw_adding(house: AppContext) -> None:
     """The field, what will become of the files in it, and the button that adds them."""
     folder = document_session.folder_wanted()
     files = st.file_uploader(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from chatbot.errors import NotFoundError
 from chatbot.ui import document_session, overlay
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.overlay import OpenPage
 
 __all__ = ["follow_address", "open_document", "page_number", "write_open"]
@@ -15,7 +15,7 @@ __all__ = ["follow_address", "open_document", "page_number", "write_open"]
 MOST_DIGITS = 6
 
 
-def follow_address(house: House) -> None:
+def follow_address(house: AppContext) -> None:
     """Before anything is drawn: open what the address asks for, and take it out of the address once it was closed."""
     given = st.query_params.get("document", ""), st.query_params.get("page", "")
     if given[0] and given != document_session.address_written():
@@ -26,7 +26,7 @@ def follow_address(house: House) -> None:
         document_session.write_address("", "")
 
 
-def open_document(house: House, name: str, page: int = 1) -> None:
+def open_document(house: AppContext, name: str, page: int = 1) -> None:
     """Lay a page open in the next run; of a number beyond the last, the last. Where there is no such document, the next run says so."""
     document_session.close_dialog()
     try:

@@ -8,7 +8,7 @@ from chatbot.errors import NotFoundError, ProjectError
 from chatbot.store.catalog import Version
 from chatbot.store.disk_usage import document_space
 from chatbot.ui import document_session, overlay
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import open_document
 from chatbot.ui.document_health import bytes_text
 from chatbot.ui.list_controls import page_of
@@ -24,7 +24,7 @@ NO_STATUS = "none"
 GONE = "This document is not there any more: it was removed or replaced in another tab."
 
 
-def draw_details(house: House, name: str) -> None:
+def draw_details(house: AppContext, name: str) -> None:
     """The body of the dialog."""
     try:
         pages, stored = house.chatbot.report(name), house.chatbot.library.catalog.find(name)
@@ -43,7 +43,7 @@ def draw_details(house: House, name: str) -> None:
         st.html(pages_html(shown))
 
 
-def _draw_ways(house: House, name: str, stored: Version) -> None:
+def _draw_ways(house: AppContext, name: str, stored: Version) -> None:
     """To a page, and to a new reading."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="report-ways"):
         st.number_input(
@@ -62,22 +62,22 @@ def _draw_ways(house: House, name: str, stored: Version) -> None:
         st.button("Read again", key="report-again", on_click=_read_again, args=(house, name), help=again)
 
 
-def _open(house: House, name: str) -> None:
+def _open(house: AppContext, name: str) -> None:
     open_document(house, name, int(st.session_state.get("report-open") or 1))
 
 
-def _read_again(house: House, name: str) -> None:
+def _read_again(house: AppContext, name: str) -> None:
     document_session.close_dialog()
     document_session.attempt(house.additions.read_again, name)
 
 
-def _space(house: House, stored: Version) -> str:
+def _space(house: AppContext, stored: Version) -> str:
     space = document_space(house.chatbot.library, stored.id)
     parts = f"file {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, its share of the indexes {bytes_text(space.vectors + space.words)}"
     return f"about {bytes_text(space.total)}: {parts}"
 
 
-def _draw_facts(house: House, name: str, stored: Version) -> None:
+def _draw_facts(house: AppContext, name: str, stored: Version) -> None:
     """Period and status, to be set right where the document says them wrongly or not at all."""
     own, corrected = house.chatbot.library.catalog.own_facts(stored.id), house.chatbot.library.catalog.correction(stored.sha256)
     with st.form("document-facts", border=False, enter_to_submit=True):
@@ -105,7 +105,7 @@ def said_of(period: str, status: str, own: DocumentFacts) -> DocumentFacts:
     return DocumentFacts(None if typed == (own.period or "") else typed, None if chosen == (own.status or "") else chosen)
 
 
-def _correct(house: House, name: str, said: DocumentFacts) -> None:
+def _correct(house: AppContext, name: str, said: DocumentFacts) -> None:
     try:
         house.chatbot.library.correct(name, said)
     except NotFoundError:

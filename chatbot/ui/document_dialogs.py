@@ -6,14 +6,14 @@ import streamlit as st
 
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_details import draw_details
 from chatbot.ui.safe_text import paragraphs_html, plain_markdown, short
 
 __all__ = ["show_dialog"]
 
 
-def show_dialog(house: House) -> None:
+def show_dialog(house: AppContext) -> None:
     """Open the dialog that was asked for, if any."""
     kind, name = document_session.dialog()
     shown, away = plain_markdown(short(name, 60)), document_session.close_dialog
@@ -25,19 +25,19 @@ def show_dialog(house: House) -> None:
         st.dialog(f"Erase {shown} for good?", on_dismiss=away)(_erase)(house, name)
 
 
-def _remove(house: House, name: str) -> None:
+def _remove(house: AppContext, name: str) -> None:
     st.html(paragraphs_html(f"It is no longer searched, at once. You can undo this at once, and restore it for {UNDO_DAYS} days."))
     _choice("Remove", house, name)
 
 
-def _erase(house: House, name: str) -> None:
+def _erase(house: AppContext, name: str) -> None:
     text = "Its file, pages, passages and vectors are erased and cannot be brought back. What past answers quoted stays in those conversations."
     text += " A file that somebody copied into the folder of documents stays there."
     st.html(paragraphs_html(text))
     _choice("Erase for good", house, name)
 
 
-def _choice(label: str, house: House, name: str) -> None:
+def _choice(label: str, house: AppContext, name: str) -> None:
     with st.container(horizontal=True):
         if st.button(label, key="dialog-yes", type="primary"):
             document_session.close_dialog()

@@ -10,7 +10,7 @@ from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
 from chatbot.store.disk_usage import Space, store_space
 from chatbot.store.doctor import LITTLE_SPACE, REPAIR, glance
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, quiet_html
 from chatbot.ui.store_check import findings_html
 
@@ -20,7 +20,7 @@ __all__ = ["bytes_text", "draw_health", "draw_space", "health_text", "space_text
 MOST_SAID = 4
 
 
-def draw_health(house: House, *, busy: bool) -> None:
+def draw_health(house: AppContext, *, busy: bool) -> None:
     """The sentence; below it what a glance at the store finds, with the button that mends it."""
     documents = house.chatbot.documents()
     rows = [row for row in documents if row.removed_at is None]
@@ -39,7 +39,7 @@ def draw_health(house: House, *, busy: bool) -> None:
         st.button("Repair now", key="repair-now", type="primary", on_click=house.check.start, kwargs={"repair": True})
 
 
-def draw_space(house: House) -> None:
+def draw_space(house: AppContext) -> None:
     """What the documents take on the disk."""
     try:
         st.html(quiet_html(space_text(store_space(house.chatbot.library))))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.store.addition_queue import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
 
 __all__ = ["all_left_text", "draw_jobs", "ended_text", "left_text", "phase_text", "speed_text"]
@@ -32,7 +32,7 @@ PHASES = {"tables": "reading its tables", "images": "reading what only images sh
 FAST = 10
 
 
-def draw_jobs(jobs: Sequence[Job], house: House) -> None:
+def draw_jobs(jobs: Sequence[Job], house: AppContext) -> None:
     """All jobs, those that need the user or go on first; then what became of the others."""
     for job in jobs:
         if job.phase == "password":
@@ -60,16 +60,16 @@ def all_left_text(count: int, seconds: float | None) -> str:
     return f"{count:,} files are being read{left}{' for all' if left else ''}."
 
 
-def _cancel_all(jobs: Sequence[Job], house: House) -> None:
+def _cancel_all(jobs: Sequence[Job], house: AppContext) -> None:
     for job in jobs:
         house.additions.cancel(job.id)
 
 
-def _clear(house: House) -> None:
+def _clear(house: AppContext) -> None:
     house.additions.clear_finished()
 
 
-def _ask_password(job: Job, house: House) -> None:
+def _ask_password(job: Job, house: AppContext) -> None:
     """The field for one protected file, asked for by its name; what is typed is used for this reading only."""
     with st.form(f"unlock-{job.id}", clear_on_submit=True):
         wrong = "wrong" in (job.problem or "")
@@ -89,7 +89,7 @@ def _ask_password(job: Job, house: House) -> None:
         st.rerun()
 
 
-def _draw_running(job: Job, house: House) -> None:
+def _draw_running(job: Job, house: AppContext) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"job-{job.id}"):
         share = min(1.0, job.done / job.total) if job.total else 0.0
         st.progress(share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}")

@@ -11,7 +11,7 @@ import streamlit as st
 from chatbot.records import DocumentRow
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import open_document
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.safe_text import plain_html, plain_markdown, quiet_html, short
@@ -27,7 +27,7 @@ HEAD = ("Document", "Pages", "Scanned", "State", "Added")
 COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
 
 
-def draw_documents(house: House) -> None:
+def draw_documents(house: AppContext) -> None:
     """What there is, page by page; above it the way to undo a removal."""
     rows = house.chatbot.documents()
     _draw_undo(rows, house)
@@ -78,7 +78,7 @@ def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[Docum
     return sorted(found, key=keys[order]) if order in keys else found
 
 
-def _draw_undo(rows: Sequence[DocumentRow], house: House) -> None:
+def _draw_undo(rows: Sequence[DocumentRow], house: AppContext) -> None:
     """What was removed here just now, and the way back."""
     row = next((row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None), None)
     if row is None:
@@ -90,7 +90,7 @@ def _draw_undo(rows: Sequence[DocumentRow], house: House) -> None:
         st.button("Dismiss", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
 
 
-def _restore(row: DocumentRow, house: House) -> None:
+def _restore(row: DocumentRow, house: AppContext) -> None:
     """Bring back what a row showed; what another tab did meanwhile is not done twice."""
     now = next((one for one in house.chatbot.documents() if one.name == row.name), None)
     document_session.put_undo_away()
@@ -117,7 +117,7 @@ def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool 
     return last
 
 
-def _draw_row(row: DocumentRow, house: House) -> None:
+def _draw_row(row: DocumentRow, house: AppContext) -> None:
     erasing = row.name in house.additions.erasing()
     scanned = f"{row.ocr_pages:,}" if row.ocr_pages else "–"
     cells = (row.name, f"{row.pages:,}", scanned, "being erased" if erasing else state_text(row), _day(row.added_at))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from chatbot.ui import document_session, overlay
-from chatbot.ui.app_context import House, opening
+from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.document_adding import draw_adding
 from chatbot.ui.document_address import follow_address, write_open
 from chatbot.ui.document_dialogs import show_dialog
@@ -19,7 +19,7 @@ from chatbot.ui.store_check import show_check
 POLL_SECONDS = 0.5
 
 
-def show(house: House) -> None:
+def show(house: AppContext) -> None:
     """The page."""
     st.title("Documents", anchor=False)
     follow_address(house)
@@ -34,7 +34,7 @@ def show(house: House) -> None:
         show_dialog(house)
 
 
-def _state(house: House, polled: bool) -> None:
+def _state(house: AppContext, polled: bool) -> None:
     """Jobs and documents as they stand; drawn anew twice a second while something goes on."""
     notice = st.container()
     draw_jobs(house.additions.jobs(), house)
@@ -47,13 +47,13 @@ def _state(house: House, polled: bool) -> None:
         notice.html(notice_html(message, hint))
 
 
-def moving(house: House) -> bool:
+def moving(house: AppContext) -> bool:
     """Whether what is shown changes by itself. After a restart vectors are missing a moment before there is a job that makes them."""
     library = house.chatbot.library
     return _busy(house) or bool(library.without_vectors() or library.incomplete())
 
 
-def _busy(house: House) -> bool:
+def _busy(house: AppContext) -> bool:
     """Whether the queue is at work."""
     return any(job.busy for job in house.additions.jobs()) or bool(house.additions.erasing())
 

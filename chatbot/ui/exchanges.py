@@ -14,7 +14,7 @@ from chatbot.records import Notice
 from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.browser_scripts import keep_place
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.running_questions import Given
@@ -30,7 +30,7 @@ ENDINGS = {
 }
 
 
-def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: House) -> None:
+def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: AppContext) -> None:
     """These exchanges, oldest first, and the button for those before them."""
     first = said[0].number if said else 1
     if first > 1:
@@ -100,7 +100,7 @@ def draw_ask_again(question: str, number: int) -> None:
     st.button("Ask again", key=f"again-{number}", icon=":material/refresh:", on_click=session.ask_again, args=(question,))
 
 
-def has_model(house: House) -> bool:
+def has_model(house: AppContext) -> bool:
     """Whether a chat model answers whoever looks at the page."""
     return house.chatbot.models.answering(session.owner()) is not None
 
@@ -110,7 +110,7 @@ def stopped_html(text: str, *, by_model: bool) -> str:
     return f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. What had come is kept, unchecked.</p>'
 
 
-def _draw_answer(one: Said, house: House) -> None:
+def _draw_answer(one: Said, house: AppContext) -> None:
     if one.state == "stopped":
         st.html(stopped_html(one.assistant, by_model=has_model(house)))
         draw_ask_again(one.user, one.number)
@@ -123,7 +123,7 @@ def _draw_answer(one: Said, house: House) -> None:
         _draw_complete(one, house)
 
 
-def _draw_complete(one: Said, house: House) -> None:
+def _draw_complete(one: Said, house: AppContext) -> None:
     try:
         answer = house.chatbot.memory.answer(one.conversation, one.number, session.owner())
     except StoreError as error:

@@ -9,7 +9,7 @@ import streamlit as st
 from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
-from chatbot.ui.app_context import AppOpening, House, opening
+from chatbot.ui.app_context import AppContext, AppOpening, opening
 from chatbot.ui.browser_scripts import lend_hands
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
@@ -70,7 +70,7 @@ def _cannot_open(current: AppOpening) -> None:
         st.rerun()
 
 
-def _what_leaves(house: House) -> None:
+def _what_leaves(house: AppContext) -> None:
     """One line on what is sent where, always in sight."""
     with st.sidebar:
         draw_signed_in()

@@ -10,7 +10,7 @@ import streamlit as st
 
 from chatbot.errors import NotFoundError, ProjectError
 from chatbot.ui import session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 
 __all__ = ["Dialog", "ask_for", "attempt", "draw_button", "draw_changes", "draw_choice", "finish", "show_dialog"]
 
@@ -23,7 +23,7 @@ class Dialog:
     """draw: its inside, given what it is about."""
 
     title: str
-    draw: Callable[[Any, House], None]
+    draw: Callable[[Any, AppContext], None]
 
 
 def ask_for(dialog: Dialog, one: object) -> None:
@@ -43,7 +43,7 @@ def draw_button(label: str, key: str, click: Callable[..., None], *given: object
     st.button(label, key=key, type="tertiary", help=told, on_click=click, args=given)
 
 
-def show_dialog(house: House) -> None:
+def show_dialog(house: AppContext) -> None:
     """Open the dialog that was asked for, if any."""
     if STATE in st.session_state:
         dialog, one = st.session_state[STATE]

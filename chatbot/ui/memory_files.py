@@ -11,7 +11,7 @@ import streamlit as st
 
 from chatbot.memory.import_files import ImportedLines, Progress
 from chatbot.ui import session, uploads
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, draw_download
 from chatbot.ui.file_import import FileImport, Wording, outcome_lines
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, short
@@ -39,7 +39,7 @@ class Store(Protocol):
     def export(self, owner: str) -> Iterable[bytes]: ...
 
 
-def draw_files(house: House, files: Files, store: Store, *, empty: bool) -> None:
+def draw_files(house: AppContext, files: Files, store: Store, *, empty: bool) -> None:
     """The expander with both ways. empty: there is nothing to take away."""
     owner = session.owner()
     running: FileImport | None = st.session_state.get(_running(files))

@@ -9,7 +9,7 @@ import streamlit as st
 from chatbot.errors import ProjectError
 from chatbot.memory.layers import layers_with
 from chatbot.ui import session
-from chatbot.ui.app_context import House, opening
+from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.memory_dialogs import show_dialog
 from chatbot.ui.safe_text import notice_html, quiet_html
 
@@ -19,7 +19,7 @@ WHOSE = (
 )
 
 
-def show(house: House) -> None:
+def show(house: AppContext) -> None:
     """The page."""
     st.title("Memory", anchor=False)
     st.html(quiet_html(WHOSE.format(session.where_seen())))
@@ -35,7 +35,7 @@ def show(house: House) -> None:
     show_dialog(house)
 
 
-def _draw(draw: Callable[[House], None], house: House) -> None:
+def _draw(draw: Callable[[AppContext], None], house: AppContext) -> None:
     try:
         draw(house)
     except ProjectError as error:  # one memory that cannot be read leaves the others as they are

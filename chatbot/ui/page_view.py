@@ -11,7 +11,7 @@ from chatbot.errors import EncryptedError, ProjectError
 from chatbot.records import PageRef
 from chatbot.store.catalog import StoredPage
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.browser_scripts import scroll_to_mark
 from chatbot.ui.images import PageImage
 from chatbot.ui.overlay import OpenPage
@@ -34,7 +34,7 @@ def _nothing(_: OpenPage) -> None:
     pass
 
 
-def show_open_page(house: House, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing) -> None:
+def show_open_page(house: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing) -> None:
     """Open the dialog where a page was asked for in this run. part: called by a fragment, which does so only where it is drawn anew alone; in a run of the
     whole page that has done it before. shown: told of each page as it is turned to."""
     if part and not session.is_part_run():
@@ -46,7 +46,7 @@ def show_open_page(house: House, *, part: bool = False, shown: Callable[[OpenPag
     st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(house, shown, opened.document)
 
 
-def _page(house: House, shown: Callable[[OpenPage], None], titled: str) -> None:
+def _page(house: AppContext, shown: Callable[[OpenPage], None], titled: str) -> None:
     """titled: the document that the dialog is titled with, which only a run of the whole page can change."""
     opened = overlay.lying_open()
     if opened is None:

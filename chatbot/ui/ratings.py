@@ -9,7 +9,7 @@ from chatbot.memory.cases.records import Case
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.records import Answer
 from chatbot.ui import session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.audit_button import draw_audit
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import VERDICTS, notice_html, plain_html, short
@@ -31,7 +31,7 @@ def is_ratable(given: Given) -> bool:
     return kept and answer.answered and not answer.error and answer.from_documents
 
 
-def draw_under(given: Given, house: House) -> None:
+def draw_under(given: Given, house: AppContext) -> None:
     """The row: the two verdicts where there is something to rate, with the one that was given; the answer's words to copy; its audit file."""
     answer, place = given.answer, (given.answer.conversation or "", given.number)
     ratable, case = is_ratable(given), None
@@ -62,7 +62,7 @@ def copy_html(answer: Answer) -> str:
     return f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with the page of each citation">Copy</button>'
 
 
-def _draw_rated(case: Case | None, place: tuple[str, int], house: House) -> None:
+def _draw_rated(case: Case | None, place: tuple[str, int], house: AppContext) -> None:
     pressed, problem = session.rated_last(*place)
     if case is not None and pressed and not case.word:
         _ask_why(case, place, house)
@@ -70,7 +70,7 @@ def _draw_rated(case: Case | None, place: tuple[str, int], house: House) -> None
         st.html(notice_html(problem.message, problem.hint))
 
 
-def _button(reward: int, case: Case | None, place: tuple[str, int], house: House) -> None:
+def _button(reward: int, case: Case | None, place: tuple[str, int], house: AppContext) -> None:
     given = case is not None and case.reward == reward
     st.button(
         VERDICTS[reward],
@@ -83,7 +83,7 @@ def _button(reward: int, case: Case | None, place: tuple[str, int], house: House
     )
 
 
-def _ask_why(case: Case, place: tuple[str, int], house: House) -> None:
+def _ask_why(case: Case, place: tuple[str, int], house: AppContext) -> None:
     key = f"why-{case.reward}-{place[1]}"
     asked = "Why? (optional)"
     st.text_input(
@@ -96,7 +96,7 @@ def _ask_why(case: Case, place: tuple[str, int], house: House) -> None:
     )
 
 
-def _rate(reward: int, place: tuple[str, int], house: House, *, word: str = "") -> None:
+def _rate(reward: int, place: tuple[str, int], house: AppContext, *, word: str = "") -> None:
     problem: ProjectError | None = None
     try:
         house.chatbot.rate(*place, session.owner(), helpful=bool(reward), word=word)
@@ -105,7 +105,7 @@ def _rate(reward: int, place: tuple[str, int], house: House, *, word: str = "") 
     session.note_rated(*place, problem)
 
 
-def _take_back(case: str, place: tuple[str, int], house: House) -> None:
+def _take_back(case: str, place: tuple[str, int], house: AppContext) -> None:
     problem: ProjectError | None = None
     try:
         house.chatbot.cases.delete(session.owner(), case)

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from chatbot.errors import ProjectError
-from chatbot.ui.app_context import House, opening
+from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.images import PageImage
 from ingestion.reading.formats import format_of
@@ -31,7 +31,7 @@ def original_address(version: int, name: str, page: int) -> str:
     return f"original/{_marked('original', version)}/{quote(name, safe='')}#page={page}"
 
 
-def image_address(house: House, version: int, image: PageImage) -> str:
+def image_address(house: AppContext, version: int, image: PageImage) -> str:
     """Where a page's image is fetched from. Streamlit's own store of images drops one as soon as the next is drawn, though a browser may be about to ask for it."""
     return f"image/{house.images.lend(version, image)}.png"
 

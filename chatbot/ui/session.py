@@ -17,7 +17,7 @@ from chatbot.memory.conversations.conversation_store import PRIVATE, Conversatio
 from chatbot.models.chat import LLM
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
 from chatbot.ui.network_exposure import signs_in
 from chatbot.ui.sign_in import signed_in_owner
@@ -91,12 +91,12 @@ def where_seen() -> str:
     return "by you" if signs_in() else "in this browser"
 
 
-def settings(house: House) -> Settings:
+def settings(house: AppContext) -> Settings:
     """What holds for this user: the server's settings with what they chose."""
     return house.chatbot.own.settings(owner())
 
 
-def shared_model(house: House) -> LLM | None:
+def shared_model(house: AppContext) -> LLM | None:
     """The chat model for what everybody shares: the server's, and none for a user who chose another, so that what is theirs reaches nobody else."""
     return None if house.chatbot.own.is_own(owner()) else house.chatbot.models.answering()
 
@@ -131,7 +131,7 @@ def last_words(draw: Callable[[], object]) -> None:
     thread.join()
 
 
-def begin_conversation(house: House) -> str:
+def begin_conversation(house: AppContext) -> str:
     """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted or somebody else's. Raises StoreError."""
     given, conversations = conversation() or "", house.chatbot.conversations
     try:
@@ -148,7 +148,7 @@ def shows(conversation: str) -> None:
     st.session_state["shows"] = conversation
 
 
-def hold(question: str, house: House) -> bool:
+def hold(question: str, house: AppContext) -> bool:
     """Keep a question back where the conversation it was asked in was deleted elsewhere since the page showed it: another one does not know what it follows."""
     shown = conversation() or ""
     st.session_state.pop("held", None)  # one that is asked takes the place of one that was not
@@ -170,7 +170,7 @@ def held() -> str:
     return found
 
 
-def ask_held(house: House, *, restore: str = "") -> None:
+def ask_held(house: AppContext, *, restore: str = "") -> None:
     """Ask it in the conversation of this id, which is restored, or in a new one."""
     question = st.session_state.pop("held", "")
     if restore:
@@ -185,7 +185,7 @@ def is_private(conversation: str) -> bool:
     return conversation.startswith(PRIVATE)
 
 
-def begin_private(house: House) -> None:
+def begin_private(house: AppContext) -> None:
     """Go to a new private conversation."""
     open_conversation(house.chatbot.conversations.begin(owner(), private=True))
 
@@ -266,7 +266,7 @@ def list_more() -> None:
     st.session_state["listed"] = listed_most() + LISTED
 
 
-def delete_conversation(row: ConversationRow, house: House) -> None:
+def delete_conversation(row: ConversationRow, house: AppContext) -> None:
     """Delete it at once; it can be undone."""
     house.asked.stop(row.id, owner())
     house.chatbot.conversations.delete(row.id, owner())
@@ -275,7 +275,7 @@ def delete_conversation(row: ConversationRow, house: House) -> None:
         leave_conversation()
 
 
-def undoable(house: House) -> ConversationRow | None:
+def undoable(house: AppContext) -> ConversationRow | None:
     """What was deleted last and can be undone; None where that was put away, or is not deleted any more."""
     deleted, _ = st.session_state.get("undo", ("", False))
     try:
@@ -290,7 +290,7 @@ def put_undo_away() -> None:
     st.session_state.pop("undo", None)
 
 
-def restore_conversation(conversation: str, house: House) -> None:
+def restore_conversation(conversation: str, house: AppContext) -> None:
     """Bring a deleted one back; the one that was open when it was deleted last is opened again."""
     deleted, was_open = st.session_state.get("undo", ("", False))
     try:

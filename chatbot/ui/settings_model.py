@@ -15,7 +15,7 @@ from chatbot.models.endpoints import endpoint_host
 from chatbot.models.model_trial import Trial, try_model
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.user_settings import LONGEST_KEY, LONGEST_MODEL, LONGEST_URL, MODEL_CHOICES, Chosen, reworded
 
@@ -32,7 +32,7 @@ OFFLINE = "This server is set to stay offline: no model is asked, whatever is ch
 KEY_NOTE = "The key is kept in the server's memory only, for you, until the server stops. It is sent to this endpoint and nowhere else, and never shown again."
 
 
-def draw_model(house: House, chosen: Chosen) -> None:
+def draw_model(house: AppContext, chosen: Chosen) -> None:
     """The part of the page. chosen: as the owner's settings are kept. Raises StoreError."""
     st.html('<h2 class="part">Chat model</h2>' + quiet_html(ABOUT))
     if house.settings.offline:
@@ -76,7 +76,7 @@ def model_text(settings: Settings) -> str:
     return f"{settings.chat_model} at {endpoint_host(settings)}" if settings.chat_model else "no model, the documents' own words"
 
 
-def _choose(house: House) -> None:
+def _choose(house: AppContext) -> None:
     choice = st.session_state["answers-by"]
     if choice == "own":  # nothing holds before it is named and saved
         st.session_state["answers-wanted"] = choice
@@ -85,7 +85,7 @@ def _choose(house: House) -> None:
     _change(lambda: house.chatbot.own.choose_model(session.owner(), choice))
 
 
-def _draw_form(house: House, chosen: Chosen) -> None:
+def _draw_form(house: AppContext, chosen: Chosen) -> None:
     for key, name in (("own-model", "chat_model"), ("own-endpoint", "base_url")):
         st.session_state.setdefault(key, str(chosen.get(name, "")))
     has_key = house.chatbot.own.has_key(session.owner())
@@ -112,7 +112,7 @@ def _draw_form(house: House, chosen: Chosen) -> None:
         st.form_submit_button("Save", type="primary", key="save-own-model", on_click=_save, args=(house,))
 
 
-def _save(house: House) -> None:
+def _save(house: AppContext) -> None:
     """The key leaves the session at once: from here on only the chatbot holds it."""
     key, st.session_state["own-key"] = st.session_state["own-key"], ""
 
@@ -132,7 +132,7 @@ def _change(change: Callable[[], None]) -> None:
         session.tell(error)
 
 
-def _draw_state(house: House, *, saved: bool) -> None:
+def _draw_state(house: AppContext, *, saved: bool) -> None:
     """What holds now, and whether it works."""
     mine, has_key = session.settings(house), house.chatbot.own.has_key(session.owner())
     if not saved:
@@ -209,6 +209,6 @@ def is_in_the_open(url: str) -> bool:
         return False
 
 
-def _remove_key(house: House) -> None:
+def _remove_key(house: AppContext) -> None:
     st.session_state.pop("trial", None)
     house.chatbot.own.remove_key(session.owner())

@@ -10,7 +10,7 @@ import streamlit as st
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_context import House, opening
+from chatbot.ui.app_context import AppContext, opening
 from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form
 from chatbot.user_settings import PREFERENCES, Preference, Value, server_value
@@ -29,7 +29,7 @@ NO_MODEL = "Without effect now: your answers are in the documents' own words."
 NO_EFFECT = "Without a model this has no effect."
 
 
-def show(house: House) -> None:
+def show(house: AppContext) -> None:
     """The page."""
     st.title("Settings", anchor=False)
     st.html(quiet_html(WHOSE))
@@ -58,7 +58,7 @@ def shown_value(one: Preference, value: Value) -> str:
     return one.zero if one.zero and not value else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _draw_preference(one: Preference, house: House, *, changed: bool) -> None:
+def _draw_preference(one: Preference, house: AppContext, *, changed: bool) -> None:
     mine, default = session.settings(house), server_value(one.name, house.settings)
     with st.container(key=f"preference-{one.name}"):
         words, control = st.columns([5, 3], vertical_alignment="center", gap="medium")
@@ -80,7 +80,7 @@ def _draw_preference(one: Preference, house: House, *, changed: bool) -> None:
                 )
 
 
-def _draw_control(one: Preference, mine: Settings, house: House) -> None:
+def _draw_control(one: Preference, mine: Settings, house: AppContext) -> None:
     """The switch or number, always at what holds: it may have been changed in another tab."""
     key, value = f"set-{one.name}", server_value(one.name, mine)
     most = mine.window if one.name == "prompt_exchanges" else one.most
@@ -96,11 +96,11 @@ def _draw_control(one: Preference, mine: Settings, house: House) -> None:
         st.number_input(one.label, least, float(most), step=step, format="%.2f", key=key, label_visibility="collapsed", width=160, on_change=change)
 
 
-def _choose(name: str, key: str, house: House) -> None:
+def _choose(name: str, key: str, house: AppContext) -> None:
     _try(lambda: house.chatbot.own.choose(session.owner(), name, st.session_state[key]))
 
 
-def _draw_reset(house: House, *, changed: bool) -> None:
+def _draw_reset(house: AppContext, *, changed: bool) -> None:
     with st.container(key="reset-everything"):
         st.button(
             "Reset all settings",
@@ -112,7 +112,7 @@ def _draw_reset(house: House, *, changed: bool) -> None:
         )
 
 
-def _reset_all(house: House) -> None:
+def _reset_all(house: AppContext) -> None:
     house.chatbot.own.reset(session.owner())
     forget_form()
 

@@ -13,7 +13,7 @@ from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Compression
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.safe_text import notice_html, plain_html, quiet_html, table_html
 
@@ -29,13 +29,13 @@ def shortened_text(compression: Compression) -> str:
     return f"Earlier parts of this conversation were shortened for this answer: {kept:,} of {full:,} tokens kept."
 
 
-def show_shortened(house: House) -> None:
+def show_shortened(house: AppContext) -> None:
     """Open the view where it was asked for."""
     if overlay.dialog()[0] == "shortened":
         st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(house)
 
 
-def _draw(house: House) -> None:
+def _draw(house: AppContext) -> None:
     _, conversation, number = overlay.dialog()
     owner, chatbot = session.owner(), house.chatbot
     try:

@@ -13,7 +13,7 @@ import streamlit as st
 from chatbot.memory.cases.case_store import DAY, KEPT_DAYS, CaseHealth, CaseRow, hidden
 from chatbot.memory.cases.records import Case, case_id
 from chatbot.ui import session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, ask_for, attempt, draw_button, draw_choice, finish
@@ -42,7 +42,7 @@ SHARED = "Shared: everybody who uses this chatbot here has it."
 BY_OTHERS = "Shared by somebody else here."
 
 
-def draw(house: House) -> None:
+def draw(house: AppContext) -> None:
     """The tab. Raises StoreError where the cases cannot be read."""
     cases, owner = house.chatbot.cases, session.owner()
     health = cases.health(owner)
@@ -80,7 +80,7 @@ def remarks(row: CaseRow, *, shared: bool) -> list[str]:
     return said + ([SHARED] if shared else [])
 
 
-def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, house: House) -> None:
+def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, house: AppContext) -> None:
     for row in page_of(rows, ROWS, key="cases-page"):
         there = case_id(row.case.question, mine, row.case.asked_of)
         with st.container(key=f"case-{row.case.id}", gap=None):
@@ -89,7 +89,7 @@ def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, hous
                 _draw_buttons(row, there if there in shared else "", house)
 
 
-def _draw_buttons(row: CaseRow, shared: str, house: House) -> None:
+def _draw_buttons(row: CaseRow, shared: str, house: AppContext) -> None:
     """shared: its id among the shared ones, "" where it is not there."""
     case, cases, owner = row.case, house.chatbot.cases, session.owner()
     of = plain_markdown(short(case.question, 60))
@@ -102,7 +102,7 @@ def _draw_buttons(row: CaseRow, shared: str, house: House) -> None:
     draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {of}")
 
 
-def _draw_deleted(kept: Sequence[Case], house: House) -> None:
+def _draw_deleted(kept: Sequence[Case], house: AppContext) -> None:
     restore = partial(house.chatbot.cases.restore, session.owner())
 
     def draw(case: Case) -> None:
@@ -113,7 +113,7 @@ def _draw_deleted(kept: Sequence[Case], house: House) -> None:
     _draw_folded(kept, draw, "Deleted", "deleted-cases", f"Each can be restored for {KEPT_DAYS} days, then it is erased.")
 
 
-def _draw_shared(rows: Sequence[CaseRow], mine: str, house: House) -> None:
+def _draw_shared(rows: Sequence[CaseRow], mine: str, house: AppContext) -> None:
     unshare = partial(house.chatbot.cases.unshare, session.owner())
 
     def draw(row: CaseRow) -> None:
@@ -139,7 +139,7 @@ def _draw_folded(rows: Sequence[Row], draw: Callable[[Row], None], label: str, k
             st.html(quiet_html(more)) if more else None
 
 
-def _edit(case: Case, house: House) -> None:
+def _edit(case: Case, house: AppContext) -> None:
     with st.form("edit-case", border=False):
         st.html(case_html(case, whole=True))
         verdict = st.radio("Verdict", (1, 0), 1 - case.reward, format_func=VERDICTS.__getitem__, key="edit-verdict", horizontal=True)
@@ -149,7 +149,7 @@ def _edit(case: Case, house: House) -> None:
         finish(lambda: house.chatbot.cases.edit(session.owner(), case.id, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
 
 
-def _delete(case: Case, house: House) -> None:
+def _delete(case: Case, house: AppContext) -> None:
     told = (
         f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The conversation it comes from stays as it is."
     )

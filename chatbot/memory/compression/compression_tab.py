@@ -9,7 +9,7 @@ import streamlit as st
 
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.ui import overlay, session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.safe_text import paragraphs_html, quiet_html, short, table_html
 from chatbot.ui.shortened_view import show_shortened, stats_rows
@@ -26,7 +26,7 @@ ROWS = 20
 MOST_CONVERSATIONS = 200
 
 
-def draw(house: House) -> None:
+def draw(house: AppContext) -> None:
     """The tab: choose a conversation, see each time that it was shortened, and open what was kept then."""
     owner = session.owner()
     conversations = house.chatbot.conversations

@@ -15,7 +15,7 @@ from chatbot.memory.signals.news_sources import read_news
 from chatbot.memory.signals.records import ACTIONS, Health, Imported, Reading, Row, TimelinePoint
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.list_controls import search_box
 from chatbot.ui.memory_dialogs import Dialog, attempt, draw_changes, draw_choice, finish
 from chatbot.ui.memory_files import lines_html
@@ -42,7 +42,7 @@ CHANGED_THERE = " The Settings page changes confidence and age for you."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
 
-def draw(house: House) -> None:
+def draw(house: AppContext) -> None:
     """The tab. Raises SignalsError where the store fails beneath it."""
     signals = house.chatbot.signals
     health = signals.health(house.chatbot.signal_options(session.owner()))
@@ -111,7 +111,7 @@ def _draw_rows(rows: Sequence[Row], wanted: str) -> None:
             draw_changes(EDIT, DELETE, row, f"signal-{row.event}", f"signal: {of}")
 
 
-def _draw_import(house: House) -> None:
+def _draw_import(house: AppContext) -> None:
     with st.form("import-signals", clear_on_submit=True):
         file = st.file_uploader("Import news", type=["json", "jsonl", "csv"], key="signals-file")
         wanted = st.form_submit_button("Import news", key="import-news")
@@ -127,7 +127,7 @@ def _draw_import(house: House) -> None:
             st.html(lines_html([imported_text(done), *done.refused[:MOST_REFUSED]]))
 
 
-def _import(house: House, file: UploadedFile) -> Imported | ProjectError:
+def _import(house: AppContext, file: UploadedFile) -> Imported | ProjectError:
     """What came of it, as it is told in the next run."""
     with st.status("Reading the news …") as status:
 
@@ -140,7 +140,7 @@ def _import(house: House, file: UploadedFile) -> Imported | ProjectError:
             return error
 
 
-def _edit(row: Row, house: House) -> None:
+def _edit(row: Row, house: AppContext) -> None:
     best = row.readings[0] if row.readings else Reading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
@@ -162,7 +162,7 @@ def _edit(row: Row, house: House) -> None:
     finish(lambda: house.chatbot.signals.correct(row.event, reading))
 
 
-def _delete(row: Row, house: House) -> None:
+def _delete(row: Row, house: AppContext) -> None:
     st.html(signal_html(row))
     st.caption("Nobody on this server is shown it any more, and no import brings it back.")
     draw_choice(lambda: house.chatbot.signals.remove(row.event))

@@ -9,7 +9,7 @@ from chatbot.memory.situations import situation_types
 from chatbot.memory.situations.situation_store import SituationHealth
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.ui import session
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.file_import import Wording
 from chatbot.ui.list_controls import page_of, search_box
 from chatbot.ui.memory_dialogs import Dialog, draw_changes, draw_choice, finish
@@ -37,7 +37,7 @@ NOTHING_FOUND = "No advice holds all of these words."
 ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
 
 
-def draw(house: House) -> None:
+def draw(house: AppContext) -> None:
     """The tab. Raises StoreError where the situations cannot be read."""
     situations, owner = house.chatbot.situations, session.owner()
     health = situations.health(owner)
@@ -63,7 +63,7 @@ def health_text(health: SituationHealth) -> str:
     return counted + (f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made." if health.waiting else "")
 
 
-def _draw_form(house: House) -> None:
+def _draw_form(house: AppContext) -> None:
     number = st.session_state.setdefault("advice_form", 0)
     with st.form(f"advice-{number}"):
         situation = st.text_area(
@@ -84,7 +84,7 @@ def _draw_form(house: House) -> None:
     st.rerun()
 
 
-def _edit(one: Situation, house: House) -> None:
+def _edit(one: Situation, house: AppContext) -> None:
     shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
     with st.form("edit-advice", border=False):
         situation = st.text_area("When …", one.situation, key="edit-situation", max_chars=situation_types.LONGEST_SITUATION, height=68)
@@ -105,7 +105,7 @@ def _edit(one: Situation, house: House) -> None:
     finish(lambda: house.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject))
 
 
-def _delete(one: Situation, house: House) -> None:
+def _delete(one: Situation, house: AppContext) -> None:
     st.html(situation_html(one))
     st.caption("It is recalled no more, and cannot be brought back.")
     draw_choice(lambda: house.chatbot.situations.remove(session.owner(), one.key))

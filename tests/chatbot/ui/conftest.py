@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from tests.pages import open_house
 from tests.pdfs import make_pdf
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
     """A house with one document."""
     folder = tmp_path_factory.mktemp("house")
     with open_house(folder / "home") as opened:

@@ -12,7 +12,7 @@ from chatbot.comparison import Change, Comparison, Entry, Place, Quantity
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_page import example, suggested_years, summary_text
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
@@ -26,7 +26,7 @@ HOSTILE = "<b>bold</b> $x$ :red[y] =1+1"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
     """A house with two editions of one policy."""
     folder = tmp_path_factory.mktemp("house")
     with open_house(folder / "home") as opened:
@@ -45,7 +45,7 @@ def settle(running: Running | None) -> Running:
     return running
 
 
-def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: House) -> None:
+def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: AppContext) -> None:
     app = visit("compare_page.py")
     app.text_input(key="compare-question").set_value(CEILING)
     app.multiselect(key="compare-documents").set_value(list(NAMES))
@@ -61,7 +61,7 @@ def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: House) -
     assert not app.exception and app.session_state["open_page"].document == NAMES[0]
 
 
-def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(house: House) -> None:
+def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(house: AppContext) -> None:
     asked = Comparison(CEILING, NAMES, ("2024",))
     settle(house.comparisons.begin(asked, ME))
     address = {"q": [CEILING], "d": list(NAMES), "y": ["2024"]}
@@ -72,18 +72,18 @@ def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(ho
 
 
 @pytest.mark.parametrize("address", [{"q": ["What?"], "d": ["Rules_2023.pdf"]}, {"q": ["?"]}, {"q": ["What?"], "d": list(NAMES), "y": ["soon"]}])
-def test_an_address_that_cannot_be_compared_says_why(house: House, address: dict[str, list[str]]) -> None:
+def test_an_address_that_cannot_be_compared_says_why(house: AppContext, address: dict[str, list[str]]) -> None:
     app = visit("compare_page.py", address=address)
     assert '<div class="notice"' in shown(app)
 
 
-def test_nothing_chosen_is_said_and_asks_nothing(house: House) -> None:
+def test_nothing_chosen_is_said_and_asks_nothing(house: AppContext) -> None:
     app = visit("compare_page.py")
     app.button(key="compare").click().run()
     assert "There is no question yet." in shown(app) and not app.exception
 
 
-def test_other_editions_and_an_example_are_offered(house: House) -> None:
+def test_other_editions_and_an_example_are_offered(house: AppContext) -> None:
     app = visit("compare_page.py")
     app.multiselect(key="compare-documents").set_value([NAMES[0]]).run()
     app.button(key="compare-series").click().run()

@@ -18,7 +18,7 @@ from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations, Said
 from chatbot.records import Answer, Citation, Compression, Note
 from chatbot.store.library import Upload
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.conversation_list import day_heading
 from chatbot.ui.conversation_menu import export
 from chatbot.ui.shortened_view import kept_html, stats_rows
@@ -30,7 +30,7 @@ NOT_HERE = "There is no such conversation here, or it is another browser&#x27;s.
 
 
 @pytest.fixture
-def store(house: House) -> Iterator[Conversations]:
+def store(house: AppContext) -> Iterator[Conversations]:
     """Its conversations, of which none are left afterwards."""
     conversations = house.chatbot.conversations
     yield conversations
@@ -60,7 +60,7 @@ def asked(app: AppTest) -> list[str]:
     return re.findall(r'class="question"[^>]*><p>(.*?)</p>', shown(app))
 
 
-def test_a_new_page_teaches_and_lists_what_is_asked(house: House, store: Conversations) -> None:
+def test_a_new_page_teaches_and_lists_what_is_asked(house: AppContext, store: Conversations) -> None:
     app = visit()
     assert "Your conversations will stand here." in shown(app)
     assert not app.text_input
@@ -156,7 +156,7 @@ def test_another_question_takes_the_place_of_one_that_waits(store: Conversations
     assert "deleted elsewhere" not in shown(app) and "held-new" not in keys(app, "held-")
 
 
-def test_earlier_exchanges_are_shown_some_at_a_time(house: House, store: Conversations) -> None:
+def test_earlier_exchanges_are_shown_some_at_a_time(house: AppContext, store: Conversations) -> None:
     say(store, "long", *(f"Question {number}" for number in range(1, 26)))
     app = visit(conversation="long")
     assert asked(app) == [f"Question {number}" for number in range(16, 26)]
@@ -230,7 +230,7 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
 
 
-def test_a_change_that_fails_is_told(house: House, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_fails_is_told(house: AppContext, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
     open_menu(app, "menu-open-mine")
@@ -252,7 +252,7 @@ def test_a_change_that_fails_is_told(house: House, store: Conversations, monkeyp
     assert NOT_HERE in shown(app)
 
 
-def test_a_conversation_is_taken_away_as_a_file(house: House, store: Conversations) -> None:
+def test_a_conversation_is_taken_away_as_a_file(house: AppContext, store: Conversations) -> None:
     say(store, "mine", "My question?", "Another?")
     with store._disk.write() as connection:
         connection.execute("update detail set answer = x'00' where number = 2")
@@ -261,7 +261,7 @@ def test_a_conversation_is_taken_away_as_a_file(house: House, store: Conversatio
     assert "Said of Another" in export("mine", ME, "markdown", house).decode()
 
 
-def test_a_private_conversation_is_marked_and_stays_in_memory(house: House, store: Conversations) -> None:
+def test_a_private_conversation_is_marked_and_stays_in_memory(house: AppContext, store: Conversations) -> None:
     app = visit()
     click(app, "new-private")
     assert "Private: nothing of this is kept on disk" in shown(app)
@@ -276,7 +276,7 @@ def test_a_private_conversation_is_marked_and_stays_in_memory(house: House, stor
 SHORTENED = Compression(24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))}, whole_from=4)
 
 
-def test_a_shortened_conversation_is_told_and_shown(house: House, store: Conversations) -> None:
+def test_a_shortened_conversation_is_told_and_shown(house: AppContext, store: Conversations) -> None:
     say(store, "long", "One?", "Two <b>?", "Three?", "Four?")
     number = store.start("long", "Five?")
     note = Note("history", "this conversation, exchange 1", "Asked: One?")
@@ -327,7 +327,7 @@ def test_conversations_stand_under_their_days(days: int, said: str) -> None:
     assert day_heading(then, now) == said
 
 
-def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(house: House, store: Conversations) -> None:
+def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(house: AppContext, store: Conversations) -> None:
     """What another tab asked stands here at the next run, answered or on its way."""
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
@@ -339,7 +339,7 @@ def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(
     assert asked(app) == ["My question?", CEILING]
 
 
-def test_erasing_a_document_takes_its_text_out_of_kept_answers(house: House, store: Conversations, tmp_path: Path) -> None:
+def test_erasing_a_document_takes_its_text_out_of_kept_answers(house: AppContext, store: Conversations, tmp_path: Path) -> None:
     list(house.chatbot.add([Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]))
     list(house.chatbot.ask(Ask("How high is the wombat levy?", conversation="mine", owner=ME)))
     before = house.chatbot.memory.answer("mine", 1, ME)

@@ -15,7 +15,7 @@ from chatbot.records import DocumentRow
 from chatbot.store.addition_queue import Job, NewFile
 from chatbot.store.disk_usage import Space
 from chatbot.ui import app_context
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.document_address import page_number
 from chatbot.ui.document_details import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
@@ -30,19 +30,19 @@ TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppContext]:
     """A house with one document of two pages, Rules.pdf."""
     with open_house(tmp_path / "home") as opened:
         add(opened, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."]))
         yield opened
 
 
-def add(house: House, name: str, path: Path) -> None:
+def add(house: AppContext, name: str, path: Path) -> None:
     house.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
     settle(house)
 
 
-def settle(house: House) -> None:
+def settle(house: AppContext) -> None:
     end = time.monotonic() + 60
     while any(job.busy for job in house.additions.jobs()) or house.additions.erasing():
         assert time.monotonic() < end
@@ -153,7 +153,7 @@ def test_an_address_may_name_anything() -> None:
 # --- the page -------------------------------------------------------------------------------------------------------------------
 
 
-def test_period_and_status_are_set_right_and_back(house: House) -> None:
+def test_period_and_status_are_set_right_and_back(house: AppContext) -> None:
     app = visit("documents_page.py")
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
@@ -175,7 +175,7 @@ def test_period_and_status_are_set_right_and_back(house: House) -> None:
     assert house.chatbot.library.facts(version) == DocumentFacts("2024", None)
 
 
-def test_a_document_is_read_again_from_its_details(house: House) -> None:
+def test_a_document_is_read_again_from_its_details(house: AppContext) -> None:
     (before,) = house.chatbot.library.scope([])
     app = visit("documents_page.py")
     app.button(key="Details-Rules.pdf").click().run()
@@ -187,7 +187,7 @@ def test_a_document_is_read_again_from_its_details(house: House) -> None:
     assert not [button for button in app.button if (button.key or "").startswith("Undo-")]
 
 
-def test_pages_open_from_the_row_the_report_and_the_address(house: House) -> None:
+def test_pages_open_from_the_row_the_report_and_the_address(house: AppContext) -> None:
     app = visit("documents_page.py")
     app.button(key="Open-Rules.pdf").click().run()
     assert "Page 1 of 2" in shown(app)
@@ -203,14 +203,14 @@ def test_pages_open_from_the_row_the_report_and_the_address(house: House) -> Non
     assert app.query_params == {}
 
 
-def test_an_open_page_is_put_away_on_another_page(house: House) -> None:
+def test_an_open_page_is_put_away_on_another_page(house: AppContext) -> None:
     app = visit("documents_page.py", address={"document": "Rules.pdf", "page": "1"})
     assert "Page 1 of 2" in shown(app)
     app.switch_page("chat_page.py").run()
     assert "Page 1 of 2" not in shown(app)
 
 
-def test_a_removal_is_undone_at_once(house: House) -> None:
+def test_a_removal_is_undone_at_once(house: AppContext) -> None:
     app = visit("documents_page.py")
     app.button(key="Remove-Rules.pdf").click().run()
     app.button(key="dialog-yes").click().run()
@@ -221,7 +221,7 @@ def test_a_removal_is_undone_at_once(house: House) -> None:
     assert "was removed." not in shown(app)
 
 
-def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
+def test_two_tabs_do_not_undo_one_another(house: AppContext, tmp_path: Path) -> None:
     add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
     first, second = visit("documents_page.py"), visit("documents_page.py")
     first.button(key="Undo-Rules.pdf").click().run()
@@ -247,7 +247,7 @@ def test_two_tabs_do_not_undo_one_another(house: House, tmp_path: Path) -> None:
     assert "There is no document" in shown(second)
 
 
-def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: House) -> None:
+def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: AppContext) -> None:
     house.chatbot.library.indexes.keywords.remove(list(house.chatbot.library.scope([])))
     app = visit("documents_page.py")
     assert "the index of words has 0 of 2 passages" in shown(app)

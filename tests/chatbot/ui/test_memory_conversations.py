@@ -10,7 +10,7 @@ from chatbot.memory.compression.compression_tab import shares_of
 from chatbot.memory.compression.sessions import CompressionStats
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.records import Answer, Compression
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from tests.pages import ME, OTHER, click, keys, shown, visit
 
 __all__ = ["store"]
@@ -35,7 +35,7 @@ def tab() -> AppTest:
     return app
 
 
-def test_a_conversation_that_was_never_shortened_teaches_what_that_is(house: House, store: Conversations) -> None:
+def test_a_conversation_that_was_never_shortened_teaches_what_that_is(house: AppContext, store: Conversations) -> None:
     talk(store, "mine", ME, shortened=False)
     talk(store, "theirs", OTHER, shortened=True)
     app = tab()
@@ -43,7 +43,7 @@ def test_a_conversation_that_was_never_shortened_teaches_what_that_is(house: Hou
     assert not app.selectbox
 
 
-def test_each_time_is_charted_and_leads_to_what_was_kept(house: House, store: Conversations) -> None:
+def test_each_time_is_charted_and_leads_to_what_was_kept(house: AppContext, store: Conversations) -> None:
     talk(store, "mine", ME, shortened=True)
     talk(store, "plain", ME, shortened=False)
     app = tab()

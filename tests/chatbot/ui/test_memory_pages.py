@@ -22,7 +22,7 @@ from chatbot.memory.situations import situation_tab as memory_advice
 from chatbot.memory.situations.situation_store import SituationHealth, Situations
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import MEMORY, Answer
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.file_import import FileImport, outcome_lines
 from chatbot.ui.ratings import is_ratable
 from chatbot.ui.running_questions import Given
@@ -34,7 +34,7 @@ HOSTILE = "<b>bold</b> $x$ :red[y]"
 
 
 @pytest.fixture
-def store(house: House) -> Iterator[Conversations]:
+def store(house: AppContext) -> Iterator[Conversations]:
     """Its conversations; nothing that anybody said, rated or advised is left afterwards."""
     chatbot = house.chatbot
     yield chatbot.conversations
@@ -53,16 +53,16 @@ def store(house: House) -> Iterator[Conversations]:
 
 
 @pytest.fixture
-def cases(house: House, store: Conversations) -> Cases:
+def cases(house: AppContext, store: Conversations) -> Cases:
     return house.chatbot.cases
 
 
 @pytest.fixture
-def situations(house: House, store: Conversations) -> Situations:
+def situations(house: AppContext, store: Conversations) -> Situations:
     return house.chatbot.situations
 
 
-def answered(house: House, conversation: str = "mine", question: str = CEILING) -> Answer:
+def answered(house: AppContext, conversation: str = "mine", question: str = CEILING) -> Answer:
     """A question of ME that was asked and answered in a conversation."""
     house.chatbot.conversations.begin(ME, conversation)
     list(house.chatbot.ask(Ask(question, conversation=conversation, owner=ME)))
@@ -82,7 +82,7 @@ def advice_tab() -> AppTest:
 # --- under answers --------------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: House, cases: Cases) -> None:
+def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: AppContext, cases: Cases) -> None:
     answered(house)
     app = visit(conversation="mine")
     assert app.button(key="helpful-1").label == "Helpful" and app.button(key="unhelpful-1").label == "Not helpful"
@@ -100,7 +100,7 @@ def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: House, cas
     assert cases.listed(ME) == []
 
 
-def test_a_remembered_answer_says_so_and_is_marked(house: House, cases: Cases) -> None:
+def test_a_remembered_answer_says_so_and_is_marked(house: AppContext, cases: Cases) -> None:
     answered(house)
     app = visit(conversation="mine")
     click(app, "helpful-1")
@@ -111,7 +111,7 @@ def test_a_remembered_answer_says_so_and_is_marked(house: House, cases: Cases) -
     assert shown(visit(conversation="mine")).count("Rated helpful<") == 2
 
 
-def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(house: House, cases: Cases) -> None:
+def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(house: AppContext, cases: Cases) -> None:
     answer = answered(house)
     cases.rate(ME, replace(answer, text="Another answer, of before."), 0)
     app = visit(conversation="mine")
@@ -120,7 +120,7 @@ def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(hous
     assert [row.case.reward for row in cases.listed(ME)] == [1]
 
 
-def test_what_is_no_answer_has_no_buttons(house: House, store: Conversations) -> None:
+def test_what_is_no_answer_has_no_buttons(house: AppContext, store: Conversations) -> None:
     answered(house, "refused", "Who won the football world cup?")
     answered(house, "noted", "When inflation rises above target, then shorten duration.")
     store.begin(ME, "stopped")
@@ -151,7 +151,7 @@ def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: boo
     assert is_ratable(Given(number, replace(answer, **changes))) == ratable  # type: ignore[arg-type]
 
 
-def test_a_rating_that_fails_is_told_once_at_its_answer(house: House, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rating_that_fails_is_told_once_at_its_answer(house: AppContext, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     answered(house)
     app = visit(conversation="mine")
 
@@ -178,7 +178,7 @@ def test_a_rating_that_fails_is_told_once_at_its_answer(house: House, cases: Cas
         assert not app.exception and "The disk is full." in shown(app) and keys(app, "cite-1-")
 
 
-def test_a_conversation_does_without_a_memory(house: House, store: Conversations, cases: Cases) -> None:
+def test_a_conversation_does_without_a_memory(house: AppContext, store: Conversations, cases: Cases) -> None:
     answered(house)
     app = visit(conversation="mine")
     click(app, "helpful-1")
@@ -196,7 +196,7 @@ def test_a_conversation_does_without_a_memory(house: House, store: Conversations
     assert not app.exception
 
 
-def test_the_menu_in_the_list_has_the_switches_of_the_title(house: House, store: Conversations) -> None:
+def test_the_menu_in_the_list_has_the_switches_of_the_title(house: AppContext, store: Conversations) -> None:
     for conversation in ("mine", "other"):
         answered(house, conversation)
     app = visit(conversation="mine")
@@ -259,7 +259,7 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     assert [row.case.word for row in cases.listed(ME)] == ["Wrong year"] and cases.deleted(ME) == []
 
 
-def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: House, cases: Cases) -> None:
+def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: AppContext, cases: Cases) -> None:
     answered(house)
     app = visit(conversation="mine")
     click(app, "helpful-1")
@@ -270,7 +270,7 @@ def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: House, cases: 
     assert cases.listed(OTHER, shared=True) == [] and len(cases.deleted(ME)) == 1
 
 
-def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: House, cases: Cases) -> None:
+def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: AppContext, cases: Cases) -> None:
     with cases._database.write() as connection:
         connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', 'broken')", (SHARED,))
     try:

@@ -16,7 +16,7 @@ from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_
 from chatbot.memory.signals.state import State
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import app_context
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import signal_html
 from tests.pages import shown, visit
 
@@ -31,7 +31,7 @@ ROW = Row(
 
 
 @pytest.fixture(scope="module")
-def page(house: House) -> AppTest:
+def page(house: AppContext) -> AppTest:
     app = visit("memory_page.py")
     app.session_state["memory-tab"] = "News signals"
     return app.run()

@@ -20,7 +20,7 @@ from chatbot.store.document_names import free_name
 from chatbot.store.lock import StoreLock
 from chatbot.ui import app_context
 from chatbot.ui.answers import ocr_remarks
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import remarks, state_text, undo_until
 from chatbot.ui.documents_page import moving
@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def house(home: Path) -> House:
+def house(home: Path) -> AppContext:
     opening = app_context.opening()
     opening.wait(60)
     assert opening.house is not None, opening.error
@@ -48,13 +48,13 @@ def house(home: Path) -> House:
 
 
 @pytest.fixture
-def rules(house: House, tmp_path: Path) -> House:
+def rules(house: AppContext, tmp_path: Path) -> AppContext:
     """A house with one document, Rules.pdf."""
     add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [RULES]))
     return house
 
 
-def add(house: House, name: str, path: Path) -> None:
+def add(house: AppContext, name: str, path: Path) -> None:
     """Add a file and wait until it is there, or needs its password."""
     house.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
     end = time.monotonic() + 60
@@ -67,14 +67,14 @@ def buttons(app: AppTest, beginning: str) -> list[Button]:
     return [button for button in app.button if (button.key or "").startswith(beginning)]
 
 
-def test_an_empty_store_teaches(house: House) -> None:
+def test_an_empty_store_teaches(house: AppContext) -> None:
     app = visit()
     assert app.chat_input[0].placeholder == "Attach a PDF and ask about it" and not app.chat_input[0].disabled
     assert "There are no documents yet" in shown(app)
     assert "Nothing leaves this machine" in shown(app)
 
 
-def test_a_question_its_citation_and_a_new_conversation(rules: House) -> None:
+def test_a_question_its_citation_and_a_new_conversation(rules: AppContext) -> None:
     app = visit()
     app.chat_input[0].set_value("What is the deficit ceiling?").run()
     assert not app.exception
@@ -123,7 +123,7 @@ def test_stages_are_told_in_words(stage: Stage, said: str) -> None:
     assert stage_html(stage) == said
 
 
-def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
+def test_an_example_is_asked_by_clicking_it(rules: AppContext) -> None:
     while rules.examples.of([row for row in rules.chatbot.documents() if row.removed_at is None]) is None:
         time.sleep(0.02)
     app = visit()
@@ -136,20 +136,20 @@ def test_an_example_is_asked_by_clicking_it(rules: House) -> None:
     assert len(app.chat_message) == 2
 
 
-def test_scope_keeps_to_the_chosen_documents(rules: House) -> None:
+def test_scope_keeps_to_the_chosen_documents(rules: AppContext) -> None:
     app = visit()
     app.multiselect(key="scope").select("Rules.pdf").run()
     app.chat_input[0].set_value("What is the deficit ceiling?").run()
     assert rules.asked.latest(app.session_state["conversation"], app.session_state["owner"]) is None
 
 
-def test_a_question_that_cannot_be_asked_is_told(rules: House) -> None:
+def test_a_question_that_cannot_be_asked_is_told(rules: AppContext) -> None:
     app = visit()
     app.chat_input[0].set_value("???").run()
     assert "The question is empty" in shown(app)
 
 
-def test_documents_are_listed_reported_removed_and_restored(rules: House) -> None:
+def test_documents_are_listed_reported_removed_and_restored(rules: AppContext) -> None:
     app = visit("documents_page.py")
     assert "Rules.pdf" in shown(app)
     assert "✓ Rules.pdf: added, 1 page, 1 passage" in shown(app)
@@ -165,7 +165,7 @@ def test_documents_are_listed_reported_removed_and_restored(rules: House) -> Non
     assert "ready" in shown(app)
 
 
-def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rules: House, tmp_path: Path) -> None:
+def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rules: AppContext, tmp_path: Path) -> None:
     add(rules, "Copy of it.pdf", tmp_path / "Rules.pdf")
     add(rules, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
     app = visit("documents_page.py")
@@ -183,7 +183,7 @@ def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rul
     assert "repealed" in rules.chatbot.library.catalog.page(version, 1).text
 
 
-def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Path) -> None:
+def test_a_protected_file_is_opened_with_its_password(house: AppContext, tmp_path: Path) -> None:
     add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
     app = visit("documents_page.py")
     (field,) = app.text_input
@@ -205,7 +205,7 @@ def test_a_protected_file_is_opened_with_its_password(house: House, tmp_path: Pa
     assert "Protected: its pages are shown to who knows its password." in shown(app)
 
 
-def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
+def test_a_protected_file_can_be_left_out(house: AppContext, tmp_path: Path) -> None:
     add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
     app = visit("documents_page.py")
     buttons(app, "leave-")[0].click().run()
@@ -216,7 +216,7 @@ def test_a_protected_file_can_be_left_out(house: House, tmp_path: Path) -> None:
     assert not list((house.settings.documents).glob("*.pdf"))
 
 
-def test_the_store_is_checked_and_repaired_from_the_page(rules: House) -> None:
+def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> None:
     app = visit("documents_page.py")
     app.button(key="check").click().run()
     assert "The store is sound" in outcome(app, rules)
@@ -232,7 +232,7 @@ def test_the_store_is_checked_and_repaired_from_the_page(rules: House) -> None:
     assert "The store is sound" in outcome(app, rules)
 
 
-def outcome(app: AppTest, house: House) -> str:
+def outcome(app: AppTest, house: AppContext) -> str:
     """What the page says once the check has ended."""
     end = time.monotonic() + 60
     while house.check.running:
@@ -262,7 +262,7 @@ def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path)
 def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go, open_house = threading.Event(), app_context._open_house
 
-    def slowly(settings: Settings) -> House:
+    def slowly(settings: Settings) -> AppContext:
         assert go.wait(60)
         return open_house(settings)
 
@@ -281,7 +281,7 @@ def test_the_second_of_two_is_named_so() -> None:
     assert free_name("Budget", set()) == "Budget (2)"
 
 
-def test_states_are_told_in_words(rules: House) -> None:
+def test_states_are_told_in_words(rules: AppContext) -> None:
     (row,) = rules.chatbot.documents()
     assert state_text(row) == "ready"
     assert state_text(replace(row, chunks=0)) == "no text was found"
@@ -293,14 +293,14 @@ def test_states_are_told_in_words(rules: House) -> None:
     assert remarks(replace(row, failed_pages=2), row.added_at) == ["⚠ 2 pages were not read: see Details."]
 
 
-def test_the_page_follows_vectors_that_nobody_makes_yet(rules: House) -> None:
+def test_the_page_follows_vectors_that_nobody_makes_yet(rules: AppContext) -> None:
     assert not moving(rules)
     (version,) = rules.chatbot.library.scope([])
     rules.chatbot.library.catalog.restart_vectors(version, rules.chatbot.library.embedder.fingerprint)
     assert moving(rules)
 
 
-def test_a_new_version_can_be_undone_for_seven_days(rules: House) -> None:
+def test_a_new_version_can_be_undone_for_seven_days(rules: AppContext) -> None:
     (row,) = rules.chatbot.documents()
     new = replace(row, replaced_at=1_000_000.0, period=None, status=None)
     assert undo_until(new, 1_000_000.0 + 6.9 * 86_400) == 1_000_000.0 + 7 * 86_400

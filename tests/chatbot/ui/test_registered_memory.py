@@ -12,7 +12,7 @@ from chatbot.cli import main
 from chatbot.memory import layers
 from chatbot.memory.layers import REGISTERED, Registered
 from chatbot.records import Answer
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from tests.fakes import ScriptedModel
 from tests.pages import ME, shown, visit
 from tests.stores import Make
@@ -102,7 +102,7 @@ def test_it_has_its_commands_and_options(tmp_path: Path, monkeypatch: pytest.Mon
     assert main(["memory", "birthdays", "add", "Ann", "-k", "3"]) == 2
 
 
-def test_it_has_its_tab_and_its_switch(house: House) -> None:
+def test_it_has_its_tab_and_its_switch(house: AppContext) -> None:
     app = visit("memory_page.py")
     assert "Birthdays" in [tab.label for tab in app.tabs]
     app.session_state["memory-tab"] = "Birthdays"

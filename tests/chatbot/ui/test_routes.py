@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from chatbot.errors import StoreError
 from chatbot.ui import downloads
-from chatbot.ui.app_context import House
+from chatbot.ui.app_context import AppContext
 from chatbot.ui.downloads import Download, Downloads
 from chatbot.ui.guard import OWNER_COOKIE
 from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
@@ -22,7 +22,7 @@ def client() -> Iterator[TestClient]:
         yield opened
 
 
-def test_a_page_image_is_given_as_often_as_asked(house: House, client: TestClient) -> None:
+def test_a_page_image_is_given_as_often_as_asked(house: AppContext, client: TestClient) -> None:
     (version,) = house.chatbot.library.scope([])
     image = house.images.get(version, 1, "deficit ceiling")
     address = image_address(house, version, image)
@@ -33,7 +33,7 @@ def test_a_page_image_is_given_as_often_as_asked(house: House, client: TestClien
     assert client.get(f"image/{'0' * 64}.png").status_code == 404
 
 
-def test_a_file_is_given_for_the_address_that_a_page_made(house: House, client: TestClient) -> None:
+def test_a_file_is_given_for_the_address_that_a_page_made(house: AppContext, client: TestClient) -> None:
     (version,) = house.chatbot.library.scope([])
     address = original_address(version, "Rules.pdf", 1)
     assert client.get(address).content == house.chatbot.library.file(version).read_bytes()
@@ -50,7 +50,7 @@ def test_a_file_is_given_for_the_address_that_a_page_made(house: House, client: 
         assert client.get(f"original/{wrong}/Rules.pdf").status_code == 404
 
 
-def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(house: House, client: TestClient) -> None:
+def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(house: AppContext, client: TestClient) -> None:
     said: list[str] = []
 
     def offer(text: str) -> str:
@@ -70,7 +70,7 @@ def test_a_file_is_made_when_it_is_asked_for_at_an_address_that_stays(house: Hou
     assert client.get(address).status_code == 404
 
 
-def test_what_is_somebodys_own_is_given_to_their_browser_alone(house: House, client: TestClient) -> None:
+def test_what_is_somebodys_own_is_given_to_their_browser_alone(house: AppContext, client: TestClient) -> None:
     address = f"download/{house.downloads.offer('mine', 'audit', Download(lambda: b'mine', 'x', 'text/csv', 'a' * 22))}"
     stopping = stop_address(7, "a" * 22)
     for cookies, given in (({}, 404), ({OWNER_COOKIE: "b" * 22}, 404), ({OWNER_COOKIE: "a" * 22}, 200)):
@@ -79,7 +79,7 @@ def test_what_is_somebodys_own_is_given_to_their_browser_alone(house: House, cli
         assert client.post(stopping).status_code == (204 if given == 200 else 404)
 
 
-def test_a_file_that_cannot_be_made_says_why(house: House, client: TestClient) -> None:
+def test_a_file_that_cannot_be_made_says_why(house: AppContext, client: TestClient) -> None:
     def make() -> bytes:
         raise StoreError("The disk is full.", hint="Free some space.")
 
@@ -94,11 +94,11 @@ def test_few_files_are_offered_at_a_time(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [offers.offered(mark) is None for mark in marks] == [True, False, False]
 
 
-def test_no_question_is_stopped_by_a_guess(house: House, client: TestClient) -> None:
+def test_no_question_is_stopped_by_a_guess(house: AppContext, client: TestClient) -> None:
     assert client.post(stop_address(7, "")).status_code == 204
     assert client.post("stop/7-0").status_code == 404
     assert client.get(stop_address(7, "")).status_code == 405
 
 
-def test_the_server_says_when_it_is_ready(house: House, client: TestClient) -> None:
+def test_the_server_says_when_it_is_ready(house: AppContext, client: TestClient) -> None:
     assert (client.get("ready").status_code, client.get("ready").text) == (200, "ready\n")

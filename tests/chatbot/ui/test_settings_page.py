@@ -29,13 +29,13 @@ KEY = "sk-typed-0815"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.AppContext]:
     with open_house(tmp_path_factory.mktemp("house") / "home") as opened:
         yield opened
 
 
 @pytest.fixture
-def page(house: app_context.House) -> Iterator[AppTest]:
+def page(house: app_context.AppContext) -> Iterator[AppTest]:
     yield visit("settings_page.py", owner=ANN)
     house.chatbot.own.reset(ANN)
 
@@ -50,7 +50,7 @@ def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
     assert not [button for button in page.button if (button.key or "").startswith("reset-") and button.key != "reset-all"]
 
 
-def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, house: app_context.House) -> None:
+def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, house: app_context.AppContext) -> None:
     page.number_input(key="set-window").set_value(4).run()
     page.toggle(key="set-compression").set_value(False).run()
     page.number_input(key="set-signals_confidence").set_value(0.75).run()
@@ -65,13 +65,13 @@ def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, house
     assert not page.exception
 
 
-def test_what_another_tab_chose_is_shown(page: AppTest, house: app_context.House) -> None:
+def test_what_another_tab_chose_is_shown(page: AppTest, house: app_context.AppContext) -> None:
     house.chatbot.own.choose(ANN, "window", 9)
     page.run()
     assert page.number_input(key="set-window").value == 9
 
 
-def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTest, house: app_context.House) -> None:
+def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTest, house: app_context.AppContext) -> None:
     with Provider(["ready"]) as provider:
         host = provider.url.split("/")[2]
         page.radio(key="answers-by").set_value("own").run()
@@ -104,7 +104,7 @@ def tested(page: AppTest) -> None:
     assert not page.exception
 
 
-def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, house: app_context.House) -> None:
+def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, house: app_context.AppContext) -> None:
     with Provider([Mute(), Page("<html>")]) as provider:
         page.radio(key="answers-by").set_value("own").run()
         page.text_input(key="own-model").set_value("m")
@@ -124,7 +124,7 @@ def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, 
         assert "OPENAI" not in shown(page)
 
 
-def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, house: app_context.House) -> None:
+def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, house: app_context.AppContext) -> None:
     page.radio(key="answers-by").set_value("own").run()
     page.text_input(key="own-model").set_value("m")
     page.text_input(key="own-endpoint").set_value("http://169.254.169.254/v1")
@@ -136,7 +136,7 @@ def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, house: app_co
 
 
 def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
-    page: AppTest, house: app_context.House, monkeypatch: pytest.MonkeyPatch
+    page: AppTest, house: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Settings, "allows_user_models", False)
     page.run()
