@@ -23,7 +23,7 @@ from chatbot.comparison import Comparison, Entry, Place, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
-from chatbot.memory.layers import MemoryLayer, Opening, open_layers
+from chatbot.memory.layers import LayerOpening, MemoryLayer, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import Remembering
@@ -87,7 +87,7 @@ class Chatbot:
             # A file of memories that could not be read, and was put out of the way.
             self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
             self.conversations, self.own = Conversations(self._memories), OwnSettings(self._memories, settings)
-            layers = open_layers(Opening(self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings))
+            layers = open_layers(LayerOpening(self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings))
             self.cases = _opened(CaseLayer, layers).cases
             self.situations = _opened(SituationLayer, layers).situations
             self._signal_layer = _opened(SignalLayer, layers)

@@ -13,7 +13,7 @@ from chatbot.records import Note, Recall
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 
-__all__ = ["REGISTERED", "MemoryLayer", "Opening", "Registered", "beside", "counted", "label_of", "layers_with", "open_layers"]
+__all__ = ["REGISTERED", "LayerOpening", "MemoryLayer", "Registered", "beside", "counted", "label_of", "layers_with", "open_layers"]
 
 
 class MemoryLayer(Protocol):
@@ -30,7 +30,7 @@ class MemoryLayer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class LayerOpening:
     """What a layer is opened with. settings_of: those of an owner."""
 
     database: MemoryDatabase
@@ -113,7 +113,7 @@ def label_of(name: str) -> str:
     return next((one.label for one in REGISTERED if one.name == name), name)
 
 
-def open_layers(opening: Opening) -> tuple[MemoryLayer, ...]:
+def open_layers(opening: LayerOpening) -> tuple[MemoryLayer, ...]:
     """The layers that conversations can use or do without, each opened. Raises StoreError."""
     return tuple(one.part("layer").open_layer(opening) for one in layers_with("switch"))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
 from chatbot.memory.cases.case_store import Cases, Documents, Wanted
-from chatbot.memory.layers import Opening
+from chatbot.memory.layers import LayerOpening
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
@@ -18,7 +18,7 @@ __all__ = ["CaseLayer", "open_layer"]
 QUESTION_CHARACTERS, ANSWER_CHARACTERS, WORD_CHARACTERS = 300, 700, 200
 
 
-def open_layer(opening: Opening) -> CaseLayer:
+def open_layer(opening: LayerOpening) -> CaseLayer:
     """The layer over the cases of a store. Raises StoreError."""
     catalog = opening.catalog
     return CaseLayer(Cases(opening.database, opening.embedder, documents=Documents(catalog.digest_of, catalog.live_hashes)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from chatbot.memory.layers import Opening
+from chatbot.memory.layers import LayerOpening
 from chatbot.memory.signals.records import Found, Options, SignalsError
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.templates import Template, load_templates, match_templates
@@ -26,7 +26,7 @@ LONGEST_LINK = 120
 HARMLESS = frozenset({"off", "vector", "embedder", "starting"})
 
 
-def open_layer(opening: Opening) -> SignalLayer:
+def open_layer(opening: LayerOpening) -> SignalLayer:
     """The layer over the signals of a store; opens no database."""
     signals = Signals(opening.settings.store / "signals", opening.embedder, options_in(opening.settings), database=opening.database)
     return SignalLayer(signals, options_of=lambda owner: options_in(opening.settings_of(owner)))

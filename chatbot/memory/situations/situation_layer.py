@@ -7,7 +7,7 @@ import time
 import unicodedata
 from collections.abc import Sequence
 
-from chatbot.memory.layers import Opening
+from chatbot.memory.layers import LayerOpening
 from chatbot.memory.situations.situation_store import Remembered, Situations
 from chatbot.models.cosine_scale import EMBEDDED, by_embedder
 from chatbot.records import Note, Recall
@@ -80,7 +80,7 @@ def _begins(question: str, at: int) -> bool:
     return not before or before[-1] in ".?!:;\n"
 
 
-def open_layer(opening: Opening) -> SituationLayer:
+def open_layer(opening: LayerOpening) -> SituationLayer:
     """The layer over the situations of a store."""
     return SituationLayer(Situations(opening.database, opening.embedder))
 
