@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.running_comparisons import Comparisons
-    from chatbot.ui.running_questions import Asked
+    from chatbot.ui.running_questions import RunningQuestions
     from chatbot.ui.store_check import StoreCheck
 
 __all__ = ["AppContext", "AppOpening", "close", "opening", "pick_up"]
@@ -39,7 +39,7 @@ class AppContext:
     settings: Settings
     chatbot: Chatbot
     additions: Additions
-    asked: Asked
+    asked: RunningQuestions
     comparisons: Comparisons
     images: PageImages
     check: StoreCheck
@@ -116,7 +116,7 @@ def _open_house(settings: Settings) -> AppContext:
     from chatbot.ui.example_questions import ExampleQuestions
     from chatbot.ui.images import PageImages
     from chatbot.ui.running_comparisons import Comparisons
-    from chatbot.ui.running_questions import Asked
+    from chatbot.ui.running_questions import RunningQuestions
     from chatbot.ui.store_check import StoreCheck
 
     chatbot = Chatbot(settings)
@@ -126,7 +126,7 @@ def _open_house(settings: Settings) -> AppContext:
         additions = Additions(chatbot.library, readers=settings.threads + 1)
         threading.Thread(target=pick_up, args=(chatbot.library, additions), name="picking-up", daemon=True).start()
         images, check, examples = PageImages(chatbot), StoreCheck(chatbot.library), ExampleQuestions(chatbot)
-        return AppContext(settings, chatbot, additions, Asked(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
+        return AppContext(settings, chatbot, additions, RunningQuestions(chatbot), Comparisons(chatbot), images, check, examples, Downloads())
     except BaseException:
         chatbot.close()
         raise

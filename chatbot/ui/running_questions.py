@@ -18,7 +18,7 @@ from chatbot.memory.conversations.conversation_store import Said
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
 
-__all__ = ["Asked", "Asking", "Given", "Ready"]
+__all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class Asking:
             self._changed.notify_all()
 
 
-class Asked:
+class RunningQuestions:
     """What is on its way, by conversation and owner; and of each conversation the last question, where no answer to it stands in the store."""
 
     def __init__(self, chatbot: AnswerSource) -> None:

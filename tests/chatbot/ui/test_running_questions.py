@@ -13,7 +13,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import QuestionError
 from chatbot.memory.conversations.conversation_store import Said
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.ui.running_questions import Asked, Asking
+from chatbot.ui.running_questions import Asking, RunningQuestions
 
 
 class Scripted:
@@ -57,7 +57,7 @@ def finish(asking: Asking) -> None:
 
 def test_a_page_sees_the_answer_grow() -> None:
     script = Scripted(Stage("searching"), Notice("By words alone."), Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
-    asking = Asked(script).ask(Ask("How much?", conversation="c", owner="me"))
+    asking = RunningQuestions(script).ask(Ask("How much?", conversation="c", owner="me"))
     seen = 0
     for text in ("Three ", "Three per cent."):
         script.go.release()
@@ -80,7 +80,7 @@ def test_a_page_sees_how_far_the_search_of_a_long_question_is() -> None:
                 go.acquire(timeout=10)
             yield ANSWER
 
-    asking = Asked(Long()).ask(Ask("How much?"))
+    asking = RunningQuestions(Long()).ask(Ask("How much?"))
     for stage in stages:
         seen, end = 0, time.monotonic() + 10
         while asking.stage != stage and time.monotonic() < end:
@@ -93,7 +93,7 @@ def test_a_page_sees_how_far_the_search_of_a_long_question_is() -> None:
 def test_a_model_that_fails_midway_starts_over() -> None:
     script = Scripted(Stage("answering"), Token("Thr"), Notice("The model failed."), Token("Three per cent."), ANSWER)
     script.go.release(2)
-    asking = Asked(script).ask(Ask("How much?"))
+    asking = RunningQuestions(script).ask(Ask("How much?"))
     finish(asking)
     assert asking.text == "Three per cent."
 
@@ -101,14 +101,14 @@ def test_a_model_that_fails_midway_starts_over() -> None:
 def test_a_notice_at_the_end_takes_nothing_away() -> None:
     script = Scripted(Stage("answering"), Token("Three per cent"), Notice("It lacks its end."), Stage("checking"), ANSWER)
     script.go.release()
-    asking = Asked(script).ask(Ask("How much?"))
+    asking = RunningQuestions(script).ask(Ask("How much?"))
     finish(asking)
     assert asking.text == "Three per cent"
 
 
 def test_stopping_closes_the_work_and_keeps_what_came() -> None:
     script = Scripted(Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
-    asked = Asked(script)
+    asked = RunningQuestions(script)
     asking = asked.ask(Ask("How much?", conversation="c", owner="me"))
     script.go.release()
     while not asking.text:
@@ -124,14 +124,14 @@ def test_stopping_closes_the_work_and_keeps_what_came() -> None:
 
 @pytest.mark.parametrize("error", [QuestionError("The question is empty.", hint="Ask something."), ZeroDivisionError("bug")])
 def test_errors_are_told(error: Exception) -> None:
-    asking = Asked(Scripted(error)).ask(Ask("?"))
+    asking = RunningQuestions(Scripted(error)).ask(Ask("?"))
     finish(asking)
     assert asking.error is not None
     assert ("empty" in asking.error.message) == isinstance(error, QuestionError)
     assert "bug" not in str(asking.error)
 
 
-def settled(asked: Asked) -> None:
+def settled(asked: RunningQuestions) -> None:
     """Wait until all threads are done."""
     end = time.monotonic() + 10
     while asked._threads and time.monotonic() < end:
@@ -140,7 +140,7 @@ def settled(asked: Asked) -> None:
 
 def test_what_the_store_has_is_let_go_and_settled_after_it_is_out() -> None:
     script = Scripted(KEPT)
-    asked = Asked(script)
+    asked = RunningQuestions(script)
     asking = asked.ask(Ask("One?", conversation="c", owner="me"))
     finish(asking)
     settled(asked)
@@ -158,7 +158,7 @@ def test_settling_is_not_waited_for() -> None:
             go.wait(10)
             raise ZeroDivisionError("bug")
 
-    asked = Asked(Settling(KEPT))
+    asked = RunningQuestions(Settling(KEPT))
     for question in ("One?", "Two?"):
         finish(asked.ask(Ask(question, conversation="c", owner="me")))
     assert len(asked._threads) == 2
@@ -168,7 +168,7 @@ def test_settling_is_not_waited_for() -> None:
 
 
 def test_an_answer_that_is_not_kept_stays_until_the_next_question() -> None:
-    asked = Asked(Scripted(ANSWER))
+    asked = RunningQuestions(Scripted(ANSWER))
     first = asked.ask(Ask("One?", conversation="c", owner="me"))
     finish(first)
     settled(asked)
@@ -184,7 +184,7 @@ def test_an_answer_that_is_not_kept_stays_until_the_next_question() -> None:
 
 def test_a_conversation_answers_one_question_at_a_time() -> None:
     script = Scripted(Token("Three."), KEPT)
-    asked = Asked(script)
+    asked = RunningQuestions(script)
     first, second, third, other = (asked.ask(Ask(one, conversation=c, owner="me")) for one, c in (("1?", "c"), ("2?", "c"), ("3?", "c"), ("4?", "d")))
     end = time.monotonic() + 10
     while len(script.asked) < 2 and time.monotonic() < end:
@@ -211,7 +211,7 @@ def test_a_stopped_question_holds_nobody_up() -> None:
                 go.wait(10)  # an endpoint that does not answer
             yield KEPT
 
-    asked = Asked(Silent())
+    asked = RunningQuestions(Silent())
     first = asked.ask(Ask("1?", conversation="c", owner="me"))
     first.stop()
     second = asked.ask(Ask("2?", conversation="c", owner="me"))
@@ -232,7 +232,7 @@ def test_a_question_knows_its_exchange() -> None:
 
 def test_old_conversations_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chatbot.ui.running_questions.MOST_CONVERSATIONS", 2)
-    asked = Asked(Scripted(ANSWER))
+    asked = RunningQuestions(Scripted(ANSWER))
     for conversation in ("a", "b", "c"):
         finish(asked.ask(Ask("One?", conversation=conversation, owner="me")))
         settled(asked)
@@ -242,7 +242,7 @@ def test_old_conversations_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_closing_stops_what_is_on_its_way() -> None:
     script = Scripted(Token("never"), ANSWER)
-    asked = Asked(script)
+    asked = RunningQuestions(script)
     asking = asked.ask(Ask("How much?"))
     asked.close()
     assert asking.finished
