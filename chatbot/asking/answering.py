@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from chatbot.models.chat import LLM, Reply
 
-__all__ = ["HAD_SAID", "NOTHING_FOUND", "NO_AVERAGE", "SET_ASIDE", "Answering", "Asked"]
+__all__ = ["HAD_SAID", "NOTHING_FOUND", "NO_AVERAGE", "SET_ASIDE", "Answering", "PromptedQuestion"]
 
 # Pages that a refusal names as the nearest.
 NEAREST = 3
@@ -77,7 +77,7 @@ PAGES_UNCHECKED = "The answer speaks of {pages} without a citation: only what is
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PromptedQuestion:
     """A question with its prompt. vector: of its subject, None where it was searched by words alone. computed: the answer
     that its tables and sentences state or add up to, "" where they do not. known: whether any document in reach has a term of its names and years.
     reason: a key of refusal.REASONS, None where the pages may answer: a verdict without a model, advice to one; hasty: None by words alone.
@@ -128,18 +128,18 @@ class Answering:
         remembered: str = "",
         avoid: str = "",
         hasty: bool = False,
-    ) -> Asked:
+    ) -> PromptedQuestion:
         """The question with what its pages state, and whether they may answer. names: of the documents that are asked, () for all. remembered: an answer
         that was given before and still stands. avoid: one that was rated not helpful. hasty: where words alone raise no doubt none is raised, as advice to a chat
         model, for what the sentences of the pages mean takes most of the time. Raises KeyError or IndexError where a page was erased meanwhile."""
         understanding = replace(understanding, whose=self._whose(prompt, understanding))
         computed = remembered or self._computed(prompt, understanding)
-        asked = Asked(prompt, understanding, vector, computed, self._known(prompt, understanding, names), avoid=avoid, hasty=hasty)
+        asked = PromptedQuestion(prompt, understanding, vector, computed, self._known(prompt, understanding, names), avoid=avoid, hasty=hasty)
         if remembered or (hasty and self._why_not(replace(asked, vector=None)) is None):
             return asked
         return replace(asked, reason=self._why_not(asked), hasty=False)
 
-    def answer(self, asked: Asked, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+    def answer(self, asked: PromptedQuestion, model: LLM | None, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         """The checked answer, or the refusal, with the events on the way; last among them what it leaves out, and newer documents that it does not rest on.
 
         model: asked whatever the search judged; None for the documents' own words, or where no page was found.
@@ -160,14 +160,14 @@ class Answering:
         answer = Answer(prompt.question, prompt.search_query, found.text, True, citations=sure, numbers=found.numbers, prompt=prompt, model=model)
         return replace(answer, statements=found.statements)
 
-    def said(self, asked: Asked, *, avoid: str = "") -> str:
+    def said(self, asked: PromptedQuestion, *, avoid: str = "") -> str:
         """What the pages say without a model, with its keys; "" where they do not answer. avoid: text that comes last, and nothing is computed then."""
         if asked.reason:
             return ""
         computed = "" if avoid else asked.computed
         return computed or extract_answer(asked.prompt, asked.understanding, likeness=self._likeness(asked.vector), avoid=avoid, around=asked.around)
 
-    def doubt(self, asked: Asked) -> str:
+    def doubt(self, asked: PromptedQuestion) -> str:
         """Why the search doubts that the pages answer, in a sentence; "" where it does not."""
         return explain(asked.reason, asked.understanding, asked.known) if asked.reason else ""
 
@@ -181,7 +181,7 @@ class Answering:
         understanding = answer.understanding
         vector = None if by_words else mean_vector(embed_query(self._library.embedder, understanding.subject).chunks)
         known, computed = self._known(answer.prompt, understanding, names), self._computed(answer.prompt, understanding)
-        return self._evidence(Asked(answer.prompt, understanding, vector, computed, known))
+        return self._evidence(PromptedQuestion(answer.prompt, understanding, vector, computed, known))
 
     def _known(self, prompt: Prompt, understanding: Understanding, names: Sequence[str]) -> Callable[[str], bool]:
         return also_known(understanding, list(prompt.sources.values()), known_terms(self._library, understanding, names))
@@ -212,14 +212,14 @@ class Answering:
         whose = whose.title() if whose.islower() else whose  # typed without a capital
         return whose if whose and not others and is_about(self._library, first.version, whose) else ""
 
-    def _why_not(self, asked: Asked) -> str | None:
+    def _why_not(self, asked: PromptedQuestion) -> str | None:
         """None where the pages may answer, else a key of REASONS."""
         hits = tuple(asked.prompt.sources.values())
         if not hits:
             return "no_page" if self._library.catalog.active() else "no_documents"
         return why_not(self._evidence(asked), hits)
 
-    def _evidence(self, asked: Asked) -> dict[str, float]:
+    def _evidence(self, asked: PromptedQuestion) -> dict[str, float]:
         """See chatbot/search/refusal.py."""
         hits = tuple(asked.prompt.sources.values())
         found = [passage for hit in hits for passage in page_of(hit).passages]
@@ -246,7 +246,7 @@ class Answering:
 
     # --- the answer ---------------------------------------------------------------------------------------------------------
 
-    def _own_words(self, asked: Asked) -> Generator[Event, None, Answer]:
+    def _own_words(self, asked: PromptedQuestion) -> Generator[Event, None, Answer]:
         """What is answered, or refused, without a model."""
         if asked.hasty:
             asked = replace(asked, reason=self._why_not(asked))
@@ -267,7 +267,7 @@ class Answering:
         yield Token(with_whole_keys(answer.text, asked.prompt))
         return answer
 
-    def _verdict(self, asked: Asked, answer: Answer) -> str:
+    def _verdict(self, asked: PromptedQuestion, answer: Answer) -> str:
         """What an answer in the documents' own words begins with where yes or no would do; "" where it says so itself, or neither is asked for."""
         question = asked.understanding.subject
         if not asks_yes_or_no(question) or answer.text.startswith((YES, NO, UNSAID)):
@@ -281,7 +281,7 @@ class Answering:
         fits = fit_of(replace(answer, understanding=asked.understanding)) == ANSWERS
         return by_sentence(question, terms(" ".join([asked.understanding.whose, *documents])), nearest, fits=fits) or UNSAID
 
-    def _answer(self, asked: Asked, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
+    def _answer(self, asked: PromptedQuestion, model: LLM, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         yield Stage("answering")
         prompt, started = asked.sent or asked.prompt, time.monotonic()
         said: list[str] = []
@@ -320,7 +320,7 @@ class Answering:
             answer = yield from self._behind_own_words(asked, answer, text)
         return answer
 
-    def _behind_own_words(self, asked: Asked, answer: Answer, text: str) -> Generator[Event, None, Answer]:
+    def _behind_own_words(self, asked: PromptedQuestion, answer: Answer, text: str) -> Generator[Event, None, Answer]:
         """What is said without a model, and after it the text of one of which nothing was found. answer: that text, checked; text: as it was written."""
         own = yield from self._own_words(asked)
         prompt = asked.sent or asked.prompt
@@ -330,7 +330,7 @@ class Answering:
         said = _said_by_model(answer)
         return replace(own, **{**said, "text": f"{own.text}\n\n{MODEL_TEXT}\n\n{answer.text}"})
 
-    def _refusal(self, asked: Asked, reason: str) -> Answer:
+    def _refusal(self, asked: PromptedQuestion, reason: str) -> Answer:
         prompt = asked.prompt
         nearest = tuple(PageRef(hit.document, hit.page, hit.page_label) for hit in prompt.sources.values())[:NEAREST]
         why = explain(reason, asked.understanding, asked.known)
@@ -339,7 +339,7 @@ class Answering:
             text += f"\n\n{closest}"
         return Answer(prompt.question, prompt.search_query, text, False, reason=reason, nearest=nearest, prompt=prompt)
 
-    def _closest(self, asked: Asked) -> str:
+    def _closest(self, asked: PromptedQuestion) -> str:
         """What of the pages comes nearest to a question that they do not answer, of another year where its own is missing, with its page; "" where it lacks half
         of the question's words, and on a page that addresses its reader as a machine."""
         meant = replace(asked.understanding, years=(), subject=without_periods(asked.understanding.subject))
@@ -354,7 +354,7 @@ class Answering:
         quote = words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rpartition(' ')[0]} …"
         return CLOSEST.format(page=hit.page, document=hit.document, quote=quote)
 
-    def _lacking(self, asked: Asked, answer: Answer) -> tuple[str, ...]:
+    def _lacking(self, asked: PromptedQuestion, answer: Answer) -> tuple[str, ...]:
         """Sentences for what the question names and the answer does not speak of."""
         if not answer.answered:
             return ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from chatbot.answer.prompt import Request, build_prompt, size_of
-from chatbot.asking.answering import Answering, Asked
+from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, Talking
 from chatbot.asking.memory_context import Lending
 from chatbot.asking.missing_tables import complete_tables, without_tables
@@ -188,7 +188,7 @@ class Asker:
         lacking = without_tables(self.library, ranked.hits)
         return [hit for hit in ranked.hits if hit in hits or hit.version not in lacking]
 
-    def _prompted(self, owner: str, query: Query, request: Request, asked: Asked) -> tuple[Asked, list[Hit]]:
+    def _prompted(self, owner: str, query: Query, request: Request, asked: PromptedQuestion) -> tuple[PromptedQuestion, list[Hit]]:
         """The question with what its owner's chat model is sent, and the pages in that."""
         told = replace(request, doubt=self.answering.doubt(asked), worked_out=asked.computed, today=time.strftime("%Y-%m-%d"))
 
