@@ -117,9 +117,9 @@ def _time(at: float) -> str:
 
 def compress(options: argparse.Namespace, settings: Settings) -> int:
     """Cut a conversation to a share of its tokens."""
-    from chatbot.memory.compression.compress_file import Asked, compress_file, result_line, result_text
+    from chatbot.memory.compression.compress_file import CompressRequest, compress_file, result_line, result_text
 
-    asked = Asked(options.file, options.query, options.queries, not options.no_vectors)
+    asked = CompressRequest(options.file, options.query, options.queries, not options.no_vectors)
     given = {field: getattr(options, field) for field in ("max_tokens", "rho", "gamma", "keep_last", "scoring")}
     for number, result in compress_file(asked, {**given, "compression_ratio": options.ratio}, settings):
         emit(result_line(number, result), result_text(result), as_json=options.json or options.queries is not None)

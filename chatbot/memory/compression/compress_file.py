@@ -16,7 +16,7 @@ from chatbot.memory.compression.messages import texts_to_embed
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
 
-__all__ = ["Asked", "compress_file", "result_line", "result_text"]
+__all__ = ["CompressRequest", "compress_file", "result_line", "result_text"]
 
 # Messages that are embedded at about 10 ms each; beyond that one would wait longer than the better choice is worth.
 MOST_EMBEDDED = 3_000
@@ -27,7 +27,7 @@ QUERY_HINT = 'A line is {"id": text or whole number, "query": text}.'
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompressRequest:
     """What the command was given. queries: a file, or None for the one query. vectors: whether the embedded model may help to choose."""
 
     file: Path
@@ -36,7 +36,7 @@ class Asked:
     vectors: bool
 
 
-def compress_file(asked: Asked, options: dict[str, Any], settings: Settings) -> Iterator[tuple[object, Compressed]]:
+def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Settings) -> Iterator[tuple[object, Compressed]]:
     """(id of the query, what is kept for it) in order; the id is None for the one query. options: as Options takes them.
 
     Raises UsageError for a value out of range, and QuestionError, naming file and line, for what cannot be read.
