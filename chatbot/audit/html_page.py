@@ -12,7 +12,7 @@ from pathlib import Path
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.markdown import formatted_html
 from chatbot.audit.html_text import joined, moment, page_name, pairs, paragraphs, plain, seen, table, tight
-from chatbot.audit.record import WITH_FORMATTING, Check, Leaf, Quote, Record, dump
+from chatbot.audit.record import WITH_FORMATTING, FigureCheckRecord, Leaf, Quote, Record, dump
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND
 
 __all__ = ["IMAGE", "RECORD_END", "RECORD_START", "render"]
@@ -195,13 +195,13 @@ def _statements(record: Record) -> str:
     return f"<section><h2>Statements without a citation</h2>{listed}</section>" if rows else ""
 
 
-def _meant(check: Check) -> str:
+def _meant(check: FigureCheckRecord) -> str:
     value = "–" if check.value is None else f"{check.value:g}" if abs(check.value) < 1e6 else f"{check.value:,.2f}".rstrip("0").rstrip(".")
     parts = [value, f"× {check.scale:,.0f}" if check.scale != 1 else "", check.unit or "", f"({check.period})" if check.period else ""]
     return plain(" ".join(part for part in parts if part))
 
 
-def _how(check: Check) -> str:
+def _how(check: FigureCheckRecord) -> str:
     parts = [f"[{check.citation}]" if check.citation else "", check.formula or "", f"operands: {'; '.join(check.operands)}" if check.operands else ""]
     return plain(" · ".join(part for part in (*parts, check.reason or "") if part)) or "–"
 

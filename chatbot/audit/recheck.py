@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.citations.model_statements import RecheckedAnswer as Statements
 from chatbot.answer.citations.model_statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
-from chatbot.audit.record import WITH_STATEMENTS, Check, Quote, Record, Source, Stated
+from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, Stated
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import Reading
@@ -31,7 +31,7 @@ class RecheckedAnswer:
     () for a file of a format that does not speak of them."""
 
     citations: tuple[Citation, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[FigureCheckRecord, ...]
     statements: tuple[Stated, ...] = ()
 
 
@@ -68,10 +68,10 @@ def stated(statements: Sequence[Statement]) -> tuple[Stated, ...]:
     return tuple(Stated(one.text, one.status, one.citation) for one in statements)
 
 
-def checks_of(numbers: Sequence[NumberCheck]) -> tuple[Check, ...]:
+def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:
     """The checks as a record has them."""
     return tuple(
-        Check(
+        FigureCheckRecord(
             one.text,
             one.value if math.isfinite(one.value) else None,
             one.unit,

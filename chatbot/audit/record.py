@@ -23,9 +23,9 @@ __all__ = [
     "WITH_BASIS",
     "WITH_FORMATTING",
     "WITH_STATEMENTS",
-    "Check",
     "Considered",
     "Document",
+    "FigureCheckRecord",
     "Leaf",
     "Quote",
     "Record",
@@ -102,7 +102,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FigureCheckRecord:
     """A figure's check, as records.NumberCheck. value: None where it is beyond what JSON holds. operands: the figures of its formula, as written there."""
 
     text: str
@@ -191,7 +191,7 @@ class Record:
     refusal: str | None
     notices: tuple[str, ...]
     quotes: tuple[Quote, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[FigureCheckRecord, ...]
     leaves: tuple[Leaf, ...]
     nearest: tuple[int, ...]
     sources: tuple[Source, ...]

@@ -16,7 +16,7 @@ from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Read, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
 from chatbot.audit.recheck import RecheckedAnswer, check_again
-from chatbot.audit.record import WITH_BASIS, Check, Leaf, Quote, Record, digest_of
+from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.scope_fingerprint import mark_of
@@ -309,7 +309,7 @@ def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool)
     )
 
 
-def _other(check: Check, anew: Check) -> str:
+def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
     if check.status != anew.status:
         return f"{anew.status.replace('_', ' ')}, not {check.status[:40].replace('_', ' ')}" + (f": {anew.reason}" if anew.reason else "")
     return "its check comes out otherwise: another value, unit, period, formula or citation"

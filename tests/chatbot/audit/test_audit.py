@@ -30,9 +30,9 @@ from chatbot.audit.recheck import check_again, with_keys
 from chatbot.audit.record import (
     FORMAT,
     PROGRAM,
-    Check,
     Considered,
     Document,
+    FigureCheckRecord,
     Leaf,
     Quote,
     Record,
@@ -477,7 +477,7 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     """Files made before are verified by drawing them anew. Where this fails, raise FORMAT, keep the code of the format before, and enter the new digest."""
     values: list[Any] = [
         *(1, "0.1.0", "2026-11-22T12:00:00+01:00", "2026-11-22T11:59:58+01:00", 1.25, "What is it?", "What is it?", (("About", "it"),), True),
-        *("It is 3 [S1].\n\nOr [S9].", None, ("Note",), (), (Check("3", 3.0, None, 1.0, None, "supported", "S1", None, "there", ()),)),
+        *("It is 3 [S1].\n\nOr [S9].", None, ("Note",), (), (FigureCheckRecord("3", 3.0, None, 1.0, None, "supported", "S1", None, "there", ()),)),
         *((Leaf("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""), Leaf("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone.")), (1,)),
         *((Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "a"),), (Considered("a.pdf", 1, "i", 1.5, "meaning 0.50"),), ("a.pdf",)),
         *((Document("a.pdf", "0" * 64, "2025", "draft"),), False, "m", Sent("m", "h", (("system", "s"), ("user", "u")), "")),
