@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatbot.audit.html_page import IMAGE, RECORD_END, RECORD_START
-from chatbot.audit.record import Record, UnreadableError, load
+from chatbot.audit.record import AuditFileError, Record, load
 
 __all__ = ["LARGEST_FILE", "AuditFile", "read_file"]
 
@@ -36,11 +36,11 @@ def read_file(path: Path) -> AuditFile:
     try:
         size = path.stat().st_size if path.is_file() else -1
         if size > LARGEST_FILE:
-            raise UnreadableError(f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.", hint=HINT)
+            raise AuditFileError(f"The file has {size / 2**20:,.0f} MiB; an audit file has {LARGEST_FILE // 2**20} at most.", hint=HINT)
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
     except OSError as error:
-        raise UnreadableError(f"The file cannot be read: {error.strerror}.", hint="Check that it exists and that you may read it.") from error
+        raise AuditFileError(f"The file cannot be read: {error.strerror}.", hint="Check that it exists and that you may read it.") from error
     return AuditFile(data, load(_record_in(data[: LARGEST_FILE + 1])), _images_in(data))
 
 
@@ -48,16 +48,16 @@ def _record_in(data: bytes) -> str:
     start, end = RECORD_START.encode(), RECORD_END.encode()
     first = data.find(start)
     if first < 0:
-        raise UnreadableError("This is no audit file: it has no machine-readable part.", hint=HINT)
+        raise AuditFileError("This is no audit file: it has no machine-readable part.", hint=HINT)
     last = data.find(end, first)
     if last < 0 or data.find(start, first + 1) >= 0:
-        raise UnreadableError("The machine-readable part is cut, or there is more than one.", hint=HINT)
+        raise AuditFileError("The machine-readable part is cut, or there is more than one.", hint=HINT)
     if last - first > LONGEST_RECORD:
-        raise UnreadableError(f"The machine-readable part has {(last - first) / 2**20:,.0f} MiB.", hint=HINT)
+        raise AuditFileError(f"The machine-readable part has {(last - first) / 2**20:,.0f} MiB.", hint=HINT)
     try:
         return data[first + len(start) : last].decode("ascii")
     except UnicodeDecodeError as error:
-        raise UnreadableError("The machine-readable part is damaged: it is not plain ASCII.", hint=HINT) from error
+        raise AuditFileError("The machine-readable part is damaged: it is not plain ASCII.", hint=HINT) from error
 
 
 def _images_in(data: bytes) -> dict[str, bytes]:

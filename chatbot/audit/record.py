@@ -23,6 +23,7 @@ __all__ = [
     "WITH_BASIS",
     "WITH_FORMATTING",
     "WITH_STATEMENTS",
+    "AuditFileError",
     "Considered",
     "Document",
     "FigureCheckRecord",
@@ -33,7 +34,6 @@ __all__ = [
     "Sent",
     "Source",
     "Stated",
-    "UnreadableError",
     "digest_of",
     "dump",
     "load",
@@ -54,7 +54,7 @@ MOST = {"leaves": 60, "sources": 60, "quotes": 1_000, "checks": 2_000, "statemen
 LONGEST_ANSWER = 100_000
 
 
-class UnreadableError(DocumentError):
+class AuditFileError(DocumentError):
     """A file is no audit file, or one that cannot be read. Exit code 2."""
 
 
@@ -238,13 +238,13 @@ def load(text: str) -> Record:
         values = json.loads(text, parse_constant=_refuse)
         found = values.get("format") if isinstance(values, dict) else None
         if isinstance(found, int) and found > FORMAT:
-            raise UnreadableError(f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program.")
+            raise AuditFileError(f"The file is of format {found}, this program knows {FORMAT}.", hint="Update the program.")
         record = _adapter().validate_python(values)
         dump(record)  # numbers beyond JSON's are none
     except (ValueError, RecursionError, MemoryError) as error:
-        raise UnreadableError("The machine-readable part is damaged: it is not what an audit file holds.", hint="Make the file again.") from error
+        raise AuditFileError("The machine-readable part is damaged: it is not what an audit file holds.", hint="Make the file again.") from error
     if problem := _problem(record):
-        raise UnreadableError(f"The file holds more than any answer: {problem}.", hint="Make the file again.")
+        raise AuditFileError(f"The file holds more than any answer: {problem}.", hint="Make the file again.")
     return record
 
 

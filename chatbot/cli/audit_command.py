@@ -27,7 +27,7 @@ __all__ = ["verify", "write_audit"]
 def verify(options: argparse.Namespace, settings: Settings) -> int:
     """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not hold, or cannot be checked; 2: a file is no audit file."""
     from chatbot.audit.parser import read_file
-    from chatbot.audit.record import UnreadableError
+    from chatbot.audit.record import AuditFileError
     from chatbot.audit.verifier import CONFIRMED, Evidence
     from chatbot.audit.verifier import verify as findings_of
 
@@ -38,7 +38,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     for path in options.files:
         try:
             file = read_file(path)
-        except UnreadableError as error:
+        except AuditFileError as error:
             print(visible(f"Error: {path}: {error}"), file=sys.stderr)
             code = USAGE
             continue

@@ -30,6 +30,7 @@ from chatbot.audit.recheck import check_again, with_keys
 from chatbot.audit.record import (
     FORMAT,
     PROGRAM,
+    AuditFileError,
     Considered,
     Document,
     FigureCheckRecord,
@@ -40,7 +41,6 @@ from chatbot.audit.record import (
     Sent,
     Source,
     Stated,
-    UnreadableError,
     digest_of,
     dump,
     load,
@@ -535,7 +535,7 @@ def shell(record: str) -> bytes:
 @pytest.mark.timed
 def test_what_is_no_audit_file_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     begun = time.monotonic()
-    with pytest.raises(UnreadableError) as error:
+    with pytest.raises(AuditFileError) as error:
         written(tmp_path, data)
     assert error.value.message and error.value.hint
     assert time.monotonic() - begun < 5
@@ -546,7 +546,7 @@ def test_large_files_are_not_read(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(LARGEST_FILE + 1)
     for one in (path, tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(UnreadableError):
+        with pytest.raises(AuditFileError):
             read_file(one)
 
 
@@ -555,14 +555,14 @@ def test_more_than_any_answer_holds_is_refused(file: AuditFile, home: Path) -> N
     for change in ({"quotes": record.quotes * 2_000}, {"answer": "1 " * 60_000}, {"leaves": record.leaves * 100}):
         with pytest.raises(DocumentError):
             sealed(replace(record, **change))
-        with pytest.raises(UnreadableError):
+        with pytest.raises(AuditFileError):
             load(dump(replace(record, **change)))
 
 
 def test_numbers_that_cannot_be_are_told_not_followed(file: AuditFile, home: Path) -> None:
     text = dump(file.record)
     for old, new in (('"seconds": ', '"seconds": 1e999, "x": '), ('"dpi": ', '"dpi": 1e99, "x": ')):
-        with pytest.raises(UnreadableError):
+        with pytest.raises(AuditFileError):
             load(text.replace(old, new, 1))
     for old, new in (
         ('"page": 1,', '"page": 99999999999999999999,'),
