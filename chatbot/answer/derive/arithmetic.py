@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from chatbot.answer.citations.citation_keys import escape_keys
-from chatbot.answer.derive.figure_format import UnreadableError, as_difference, bare, percent, printed, with_number, with_unit
+from chatbot.answer.derive.figure_format import UnreadableFigureError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
 from chatbot.answer.derive.requested_operation import Slot, Sum, asked_sum
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
@@ -51,7 +51,7 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
     pages = Pages(stated, _known(first.document, stated))
     try:
         result = _KINDS[wanted.kind](wanted, pages)
-    except (DoubtError, UnreadableError):
+    except (DoubtError, UnreadableFigureError):
         return ""
     if result.value is not None and any(same_value(one.figure, result.value) for one in stated):
         return ""

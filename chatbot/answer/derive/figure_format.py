@@ -9,7 +9,7 @@ from ingestion.language.currencies import currency_of, sign_of
 from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["UnreadableError", "as_difference", "bare", "percent", "printed", "with_number", "with_unit"]
+__all__ = ["UnreadableFigureError", "as_difference", "bare", "percent", "printed", "with_number", "with_unit"]
 
 # From the first digit of a figure to its last: what stands around them is sign, brackets, currency, scale and unit.
 _FIRST = re.compile(r"\.?[0-9¼½¾⅓⅔⅛⅜⅝⅞]")
@@ -21,7 +21,7 @@ _BRACKETS = re.compile(r"[()]")
 _GLUED = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,4}\.?)\Z")
 
 
-class UnreadableError(ValueError):
+class UnreadableFigureError(ValueError):
     """An amount that no reader of figures would take for what it is."""
 
 
@@ -76,7 +76,7 @@ def _parts(figure: Figure) -> tuple[str, str, str]:
     text = " ".join(figure.text.replace("`", sign_of(currency_of("`"))).split())
     first, last = _FIRST.search(text), _LAST.search(text)
     if first is None or last is None:
-        raise UnreadableError(figure.text)
+        raise UnreadableFigureError(figure.text)
     after = _BRACKETS.sub("", text[last.end() :])
     if not after and (figure.percent or figure.scale > 1):  # it takes them from the next one: "4 to 5 billion"
         after = f" {'per cent' if figure.unit == '%' else figure.unit if figure.percent else SCALE_NAMES.get(figure.scale, '')}"
@@ -99,7 +99,7 @@ def _readable(figure: Figure, value: float, number: str, *, result: bool = False
         read = find_figures(text)
         if len(read) == 1 and _is_read_as(read[0], value, figure, unsaid=not before):
             return text
-    raise UnreadableError(text)
+    raise UnreadableFigureError(text)
 
 
 def _is_read_as(read: Figure, value: float, figure: Figure, *, unsaid: bool) -> bool:

@@ -4,7 +4,7 @@ import pytest
 
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.derive.arithmetic import work_out
-from chatbot.answer.derive.figure_format import UnreadableError, as_difference, bare, percent, printed, with_number
+from chatbot.answer.derive.figure_format import UnreadableFigureError, as_difference, bare, percent, printed, with_number
 from chatbot.records import Hit, Prompt, Understanding
 from ingestion.language.currencies import CODES, CURRENCY_SIGNS, CURRENCY_WORDS, LETTERS
 from ingestion.language.numbers import Figure, find_figures
@@ -57,7 +57,7 @@ def test_what_the_next_figure_says_is_said() -> None:
 
 
 def test_what_would_be_read_as_something_else_is_not_written() -> None:
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnreadableFigureError):
         printed(Figure("R560", 0, 4, 560.0, "ZAR"))
 
 
