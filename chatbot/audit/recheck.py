@@ -11,7 +11,7 @@ from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.citations.model_statements import RecheckedAnswer as Statements
 from chatbot.answer.citations.model_statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
-from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, Stated
+from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
 from ingestion.document import Reading
@@ -32,7 +32,7 @@ class RecheckedAnswer:
 
     citations: tuple[Citation, ...]
     checks: tuple[FigureCheckRecord, ...]
-    statements: tuple[Stated, ...] = ()
+    statements: tuple[StatementRecord, ...] = ()
 
 
 def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping[str, Sequence[str]]) -> RecheckedAnswer:
@@ -63,9 +63,9 @@ def _checked(record: Record, prompt: Prompt) -> Statements:
     return check_statements(without_added(text, added, prompt), prompt)
 
 
-def stated(statements: Sequence[Statement]) -> tuple[Stated, ...]:
+def stated(statements: Sequence[Statement]) -> tuple[StatementRecord, ...]:
     """The statements as a record has them."""
-    return tuple(Stated(one.text, one.status, one.citation) for one in statements)
+    return tuple(StatementRecord(one.text, one.status, one.citation) for one in statements)
 
 
 def checks_of(numbers: Sequence[NumberCheck]) -> tuple[FigureCheckRecord, ...]:

@@ -33,7 +33,7 @@ __all__ = [
     "Remembered",
     "Sent",
     "Source",
-    "Stated",
+    "StatementRecord",
     "digest_of",
     "dump",
     "load",
@@ -118,7 +118,7 @@ class FigureCheckRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatementRecord:
     """A sentence of the answer, as records.Statement."""
 
     text: str
@@ -206,7 +206,7 @@ class Record:
     embedder: str
     index: str
     digest: str
-    statements: tuple[Stated, ...] = ()
+    statements: tuple[StatementRecord, ...] = ()
 
 
 def dump(record: Record) -> str:

@@ -40,7 +40,7 @@ from chatbot.audit.record import (
     Remembered,
     Sent,
     Source,
-    Stated,
+    StatementRecord,
     digest_of,
     dump,
     load,
@@ -488,7 +488,7 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
         Quote("S9", None, "", False, "none", -1, -1, None, False, ()),
     )
     first = replace(Record(*values), quotes=quotes)
-    stated = (Stated("It is 3 [S1].", "cited_by_check", "S1"), Stated("Or [S9].", "unsupported", None))
+    stated = (StatementRecord("It is 3 [S1].", "cited_by_check", "S1"), StatementRecord("Or [S9].", "unsupported", None))
     bold = "**It** is 3 [S1].\n\n| a | b |\n|---|---|\n| 1 | <i> |"
     formatted = replace(first, format=3, statements=stated, answer=bold)
     free = replace(quotes[0], verified=False, reason="compare", basis="reworded")
