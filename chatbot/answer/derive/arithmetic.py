@@ -15,7 +15,7 @@ from chatbot.answer.derive.figure_format import UnreadableFigureError, as_differ
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
 from chatbot.answer.derive.requested_operation import Slot, Sum, asked_sum
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
-from chatbot.answer.derive.stated_figures import Stated, find_stated
+from chatbot.answer.derive.stated_figures import StatedFigure, find_stated
 from chatbot.records import Prompt, Understanding
 from ingestion.language.numbers import magnitude, same_value
 from ingestion.language.opposites import PLANNED
@@ -42,7 +42,7 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
     first = next(iter(prompt.sources.values()), None)
     if wanted is None or first is None or asked.form in {"list", "definition", "reason"}:
         return ""
-    stated: list[Stated] = []
+    stated: list[StatedFigure] = []
     for key, hit in prompt.sources.items():
         if hit.version == first.version:
             stated += find_stated(key, hit, first=stated[-1].sentence + 1 if stated else 0)
@@ -59,7 +59,7 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
     return "\n\n".join([result.formula, *(f"{escape_keys(text)} [{key}]" for text, key in said)])
 
 
-def _known(name: str, stated: Sequence[Stated]) -> frozenset[str]:
+def _known(name: str, stated: Sequence[StatedFigure]) -> frozenset[str]:
     """What the document's name says of all its figures, but not what tells some of them from others."""
     told = {term for one in stated for term in terms(one.phrase)}
     return frozenset(terms(re.sub(r"[\W_]+", " ", name))) - told
@@ -83,11 +83,11 @@ def _two_times(wanted: Sum, pages: Pages) -> Result:
     return Result(f"{wanted.kind.capitalize()}: {'; '.join(parts)}.", (later, earlier))
 
 
-def _is_level(one: Stated, *, slot: Slot, named: bool = False) -> bool:
+def _is_level(one: StatedFigure, *, slot: Slot, named: bool = False) -> bool:
     return not one.moves and in_slot(one, slot, named=named)
 
 
-def _is_change_of(one: Stated, wanted: Sum, pages: Pages) -> bool:
+def _is_change_of(one: StatedFigure, wanted: Sum, pages: Pages) -> bool:
     """Whether the pages state the change that is asked for."""
     return distance(one, wanted.topics[0], pages) >= 0 and (not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False))
 
@@ -95,7 +95,7 @@ def _is_change_of(one: Stated, wanted: Sum, pages: Pages) -> bool:
 def _gap(wanted: Sum, pages: Pages) -> Result:
     """How much more one thing is, or moved, than another."""
 
-    def fits(one: Stated) -> bool:
+    def fits(one: StatedFigure) -> bool:
         return bool(one.moves) == wanted.moves and in_slot(one, wanted.slot, named=False)
 
     left, right = _of_one_sentence(wanted, pages, fits) or (pick(topic, pages, fits) for topic in wanted.topics)
@@ -132,7 +132,7 @@ def _share(wanted: Sum, pages: Pages) -> Result:
     return Result(f"Share: {printed(a)} / {printed(b)} = {percent(HUNDRED * a.value / b.value)}.", (part, whole))
 
 
-def _may_be_part(part: Stated, whole: Stated, words: Sequence[str], pages: Pages) -> bool:
+def _may_be_part(part: StatedFigure, whole: StatedFigure, words: Sequence[str], pages: Pages) -> bool:
     """Whether a part stated apart is one of this whole: its sentence divides no other, and it is one of all spending, or its words say of what."""
     own = frozenset(terms(f"{part.phrase} {part.trail}")) | _ALL | pages.known
     others = [one for one in pages.stated if one.sentence == part.sentence and one is not whole]
@@ -145,7 +145,7 @@ def _said(wanted: Sum, pages: Pages) -> frozenset[str]:
     return pages.known.union(*(alike(term) for topic in wanted.topics for term in topic))
 
 
-def _divides(one: Stated, pages: Pages, words: Sequence[str]) -> bool:
+def _divides(one: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
     """Whether a sentence goes on from this figure to its parts, and is about what was asked."""
     head = one.context - frozenset(terms(one.text))
     about = head | frozenset(terms(one.text[: one.figure.start])) | pages.known
@@ -155,7 +155,7 @@ def _divides(one: Stated, pages: Pages, words: Sequence[str]) -> bool:
 def _total(wanted: Sum, pages: Pages) -> Result:
     """The sum of two or three amounts; of one sentence where that has them all."""
 
-    def fits(one: Stated) -> bool:
+    def fits(one: StatedFigure) -> bool:
         return in_slot(one, wanted.slot, named=False) and not one.figure.percent
 
     operands = _of_one_sentence(wanted, pages, fits) or tuple(pick(words, pages, fits) for words in wanted.topics)
@@ -170,9 +170,9 @@ def _total(wanted: Sum, pages: Pages) -> Result:
     return Result(f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.", operands, replace(figures[0], value=total))
 
 
-def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[Stated], bool]) -> tuple[Stated, ...]:
+def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[StatedFigure], bool]) -> tuple[StatedFigure, ...]:
     """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where several do."""
-    found: list[tuple[Stated, ...]] = []
+    found: list[tuple[StatedFigure, ...]] = []
     for _, of_sentence in groupby(pages.stated, key=attrgetter("sentence")):
         own = replace(pages, stated=list(of_sentence))
         try:

@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 
 from chatbot.answer.derive.qualifiers import LEAST
 from chatbot.answer.derive.requested_operation import Slot
-from chatbot.answer.derive.stated_figures import Stated, content
+from chatbot.answer.derive.stated_figures import StatedFigure, content
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement
 from ingestion.language.currencies import CURRENCY_TERMS
 from ingestion.language.numbers import Figure, magnitude
@@ -70,11 +70,11 @@ class DoubtError(Exception):
 class Pages:
     """Figures of one document's pages, with what its name says."""
 
-    stated: Sequence[Stated]
+    stated: Sequence[StatedFigure]
     known: frozenset[str]
 
 
-def pick(topic: Sequence[str], pages: Pages, fits: Callable[[Stated], bool]) -> Stated:
+def pick(topic: Sequence[str], pages: Pages, fits: Callable[[StatedFigure], bool]) -> StatedFigure:
     """The figure whose words are those of the topic, among those that fit. Raises DoubtError."""
     costs = [(cost, one) for one in pages.stated if fits(one) and (cost := distance(one, topic, pages)) >= 0]
     least = min((cost for cost, _ in costs), default=0)
@@ -88,7 +88,7 @@ def _same(one: Figure, other: Figure) -> bool:
     return one.unit == other.unit and one.percent == other.percent and magnitude(one) == magnitude(other)
 
 
-def distance(one: Stated, topic: Sequence[str], pages: Pages) -> int:
+def distance(one: StatedFigure, topic: Sequence[str], pages: Pages) -> int:
     """How far a figure's words are from the topic's, -1 where they are not its words."""
     raw = _WORD.findall(one.phrase)
     marks = [next(iter(terms(word)), "") for word in raw]
@@ -151,7 +151,7 @@ def alike(term: str) -> frozenset[str]:
     return frozenset({term}).union(*(group for group in _ALIKE if term in group))
 
 
-def in_slot(one: Stated, slot: Slot, *, named: bool) -> bool:
+def in_slot(one: StatedFigure, slot: Slot, *, named: bool) -> bool:
     """Whether a figure is of this time and version. named: its time must be stated, and be the very one."""
     if slot.version and not (slot.version in one.versions or (slot.version == "budget" and not one.versions)):
         return False
@@ -160,7 +160,7 @@ def in_slot(one: Stated, slot: Slot, *, named: bool) -> bool:
     return agreement([slot.period], one.periods) >= (SAME_PERIOD if named else 1)
 
 
-def _like(one: Stated, other: Stated) -> bool:
+def _like(one: StatedFigure, other: StatedFigure) -> bool:
     """Whether two figures can be added."""
     left, right = one.figure, other.figure
     # "5 million crowns and 6 million": the second one's unit goes without saying.
@@ -169,7 +169,7 @@ def _like(one: Stated, other: Stated) -> bool:
     return same and (one.rate, one.base, one.moves) == (other.rate, other.base, other.moves)
 
 
-def check_alike(operands: Sequence[Stated], said: frozenset[str], *, least: bool = False) -> None:
+def check_alike(operands: Sequence[StatedFigure], said: frozenset[str], *, least: bool = False) -> None:
     """Raises DoubtError where two are the same figure, or unlike in unit, scale, base, rate or movement, where one is a bound, and where other
     words narrow one than another, but for those that the question or the document's name says. least: "at least" may be."""
     if any(one.bound and not (least and one.bound == LEAST) for one in operands) or len({one.narrowed - said for one in operands}) > 1:
@@ -179,6 +179,6 @@ def check_alike(operands: Sequence[Stated], said: frozenset[str], *, least: bool
         raise DoubtError
 
 
-def years_of(one: Stated) -> frozenset[tuple[int, int]]:
+def years_of(one: StatedFigure) -> frozenset[tuple[int, int]]:
     """First and last year of each of its periods."""
     return frozenset((period.start_year, period.end_year) for period in one.periods)

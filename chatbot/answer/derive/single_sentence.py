@@ -10,7 +10,7 @@ from itertools import pairwise
 from chatbot.answer.derive.figure_format import printed, with_number
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, in_slot, pick
 from chatbot.answer.derive.requested_operation import Slot, Sum, months_in
-from chatbot.answer.derive.stated_figures import DOWN, UP, Stated
+from chatbot.answer.derive.stated_figures import DOWN, UP, StatedFigure
 from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
 from ingestion.language.terms import terms
 
@@ -34,7 +34,7 @@ class Result:
     """formula: in printed figures; operands: what it was worked out from; value: what is quoted instead where it stands printed, else None."""
 
     formula: str
-    operands: tuple[Stated, ...]
+    operands: tuple[StatedFigure, ...]
     value: Figure | None = None
 
 
@@ -57,7 +57,7 @@ def amount_of_share(wanted: Sum, pages: Pages) -> Result:
     return Result(formula, (amount, share), replace(amount.figure, value=value))
 
 
-def _is_part_of(share: Stated, amount: Stated, verb: str) -> bool:
+def _is_part_of(share: StatedFigure, amount: StatedFigure, verb: str) -> bool:
     """Whether the sentence says that this share of the amount was used."""
     text, (one, other) = share.text, sorted((share.figure, amount.figure), key=lambda figure: figure.start)
     between, after = text[one.end : other.start], text[other.end : other.end + LONGEST_VERB_GAP]
@@ -69,7 +69,7 @@ def _is_part_of(share: Stated, amount: Stated, verb: str) -> bool:
     return links and not alike(terms(verb)[0]).isdisjoint(terms(says))
 
 
-def _is_asked_part(amount: Stated, wanted: Sum) -> bool:
+def _is_asked_part(amount: StatedFigure, wanted: Sum) -> bool:
     """Whether it is the amount that the question is about: the very amount where it gives one, and its words or their initials."""
     names = set(re.findall(r"[A-Z]{2,}", amount.text))
     words = [word for word in re.findall(r"[^\W\d_]+", wanted.question) if terms(word)]
@@ -87,14 +87,14 @@ def _is_asked_part(amount: Stated, wanted: Sum) -> bool:
     return known == len(wanted.topics[0])
 
 
-def _in_all(one: Stated, slots: Sequence[Slot]) -> bool:
+def _in_all(one: StatedFigure, slots: Sequence[Slot]) -> bool:
     return all(in_slot(one, slot, named=False) for slot in slots)
 
 
 def level_before(wanted: Sum, pages: Pages) -> Result:
     """The level, or range, before a move of a stated size to a stated level. Raises DoubtError."""
 
-    def fits(one: Stated) -> bool:
+    def fits(one: StatedFigure) -> bool:
         levels = _levels(one, pages)
         if not levels or one.figure.percent != "points" or one.bound or one.moves not in ({UP, DOWN} if not wanted.direction else {wanted.direction}):
             return False
@@ -110,7 +110,7 @@ def level_before(wanted: Sum, pages: Pages) -> Result:
     return Result(f"Before: {'; '.join(parts)}{whole}.", (move, *levels))
 
 
-def _in_month(move: Stated, level: Stated, months: frozenset[str]) -> bool:
+def _in_month(move: StatedFigure, level: StatedFigure, months: frozenset[str]) -> bool:
     """Whether a move, told with the level after it, may be of these months."""
     text = move.text
     after = next((figure.start for figure in find_figures(text) if figure.start > level.figure.start), len(text))
@@ -118,7 +118,7 @@ def _in_month(move: Stated, level: Stated, months: frozenset[str]) -> bool:
     return not months or not named or not months.isdisjoint(named)
 
 
-def _levels(move: Stated, pages: Pages) -> tuple[Stated, ...]:
+def _levels(move: StatedFigure, pages: Pages) -> tuple[StatedFigure, ...]:
     """The one or two levels, "to 5 per cent", "to a range of 5 to 5¼ per cent", right after a move."""
     later = [one for one in pages.stated if one.sentence == move.sentence and one.figure.start > move.figure.start][:2]
     if not later or not _RANGE.fullmatch(move.text, move.figure.end, later[0].figure.start):

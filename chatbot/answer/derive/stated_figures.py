@@ -18,7 +18,7 @@ from ingestion.language.numbers import Figure, find_figures
 from ingestion.language.periods import Period, find_periods
 from ingestion.language.terms import terms
 
-__all__ = ["VERSIONS", "Stated", "content", "find_stated"]
+__all__ = ["VERSIONS", "StatedFigure", "content", "find_stated"]
 
 # A longer sentence, or one of more figures, is a table or a list that was read as a sentence.
 LONGEST_SENTENCE = 600
@@ -70,7 +70,7 @@ _SAYS_NOTHING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedFigure:
     """A figure of a sentence. phrase: the words it belongs to, as written, "" where that is in doubt; trail: those that go on after it.
 
     context: terms of its sentence and heading. periods: of the figure, else of its sentence, else of the heading. versions: keys of VERSIONS.
@@ -112,10 +112,10 @@ def content(text: str) -> list[str]:
     return [term for term in terms(text) if not term[0].isdigit() and term not in _SAYS_NOTHING]
 
 
-def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[Stated]:
+def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[StatedFigure]:
     """The figures of a page's sentences in order. first: the number of the page's first sentence."""
     orders = orders_of(hit)
-    found: list[Stated] = []
+    found: list[StatedFigure] = []
     for at, (text, head) in enumerate(page_of(hit).whole_sentences):
         whole = text[:1].isupper() or text[:1].isdigit() or text[:1] in "“\"'("
         if not whole or len(text) > LONGEST_SENTENCE or text in orders or _SUPPOSED.search(text) or claims(text):
@@ -129,9 +129,9 @@ def find_stated(key: str, hit: Hit, *, first: int = 0) -> list[Stated]:
 # ---------------------------------------------------------------- what a figure belongs to
 
 
-def _stated(place: _Place) -> Iterator[Stated]:
+def _stated(place: _Place) -> Iterator[StatedFigure]:
     context = frozenset(terms(f"{place.head} {place.text}"))
-    before: Stated | None = None
+    before: StatedFigure | None = None
     spoken = ""
     listed = _by_order(place)
     for index, figure in enumerate(place.figures):
@@ -145,7 +145,7 @@ def _stated(place: _Place) -> Iterator[Stated]:
         rate = _RATE.match(after)
         base = _BASE.match(_up_to_next(place, index)) if figure.percent else None
         moves = _moves(place, index, lead)
-        one = Stated(
+        one = StatedFigure(
             figure, place.key, place.text, place.at, phrase, trail, context, _periods(place, index), _versions(place, phrase),
             moves, tuple(content(base["base"])[:MOST_BASE]) if base else (), rate["unit"].lower() if rate else "",
             narrowings(place.text, place.figures, index), bound_of(place.text, figure),
@@ -164,7 +164,7 @@ def _up_to_next(place: _Place, index: int) -> str:
     return place.text[place.figures[index].end : end]
 
 
-def _goes_on(lead: str, before: Stated) -> bool:
+def _goes_on(lead: str, before: StatedFigure) -> bool:
     """Whether "and of bonds by 5" hangs on the verb before: "raise our holdings of bills by 6 and"."""
     return bool(before.moves) and not _MOVES.search(lead) and _HEDGED.sub("", lead).rstrip().endswith(" by")
 
