@@ -12,7 +12,7 @@ from re import sub
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Marks, Read, draw, places
 from chatbot.audit.recheck import checks_of, stated
-from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, Quote, Record, Remembered, Sent, Source, sealed
+from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, NoteRecord, Quote, Record, Sent, Source, sealed
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
 from chatbot.records import Answer, Hit, Understanding
@@ -119,7 +119,7 @@ class _Making:
             whole=bool(answer.index) and mark_of(answer.fingerprint, (one.sha256 for one in documents)) == answer.index,
             model=answer.model,
             sent=self._sent(),
-            notes=tuple(Remembered(note.layer, note.source, note.text) for note in answer.notes),
+            notes=tuple(NoteRecord(note.layer, note.source, note.text) for note in answer.notes),
             shortened=_shortened(answer),
             embedder=answer.fingerprint,
             index=answer.index,

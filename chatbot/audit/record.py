@@ -28,9 +28,9 @@ __all__ = [
     "Document",
     "FigureCheckRecord",
     "Leaf",
+    "NoteRecord",
     "Quote",
     "Record",
-    "Remembered",
     "Sent",
     "Source",
     "StatementRecord",
@@ -151,7 +151,7 @@ class Considered:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class NoteRecord:
     """A remembered thing that was used, as records.Note."""
 
     layer: str
@@ -201,7 +201,7 @@ class Record:
     whole: bool
     model: str
     sent: Sent | None
-    notes: tuple[Remembered, ...]
+    notes: tuple[NoteRecord, ...]
     shortened: str
     embedder: str
     index: str

@@ -35,9 +35,9 @@ from chatbot.audit.record import (
     Document,
     FigureCheckRecord,
     Leaf,
+    NoteRecord,
     Quote,
     Record,
-    Remembered,
     Sent,
     Source,
     StatementRecord,
@@ -192,12 +192,12 @@ def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -
     first = ask(chatbot, conversation=conversation)
     chatbot.rate(conversation, first.exchange or 0, "local", helpful=True)
     second = ask(chatbot, conversation=conversation)
-    assert any("Remembered" in notice for notice in second.notices)
+    assert any("NoteRecord" in notice for notice in second.notices)
     for number in (1, 2):
         file = written(tmp_path, audit_kept(chatbot, conversation, number, "local"))
         assert wrong(file, tmp_path) == []
         assert file.record.asked_at
-    assert any("Remembered" in notice for notice in file.record.notices)
+    assert any("NoteRecord" in notice for notice in file.record.notices)
     with pytest.raises(NotFoundError):
         audit_kept(chatbot, conversation, 1, "somebody else")
     with pytest.raises(DocumentError):
@@ -481,7 +481,7 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
         *((Leaf("a.pdf", "0" * 64, 1, "i", "text", "1" * 64, 110, ""), Leaf("b.pdf", "2" * 64, 2, None, "ocr", None, 0, "Gone.")), (1,)),
         *((Source("S1-00ff", "a.pdf", "0" * 64, 1, 0, "a"),), (Considered("a.pdf", 1, "i", 1.5, "meaning 0.50"),), ("a.pdf",)),
         *((Document("a.pdf", "0" * 64, "2025", "draft"),), False, "m", Sent("m", "h", (("system", "s"), ("user", "u")), "")),
-        *((Remembered("cases", "here", "that"),), "Shortened.", "e", "index-0", "3" * 64),
+        *((NoteRecord("cases", "here", "that"),), "Shortened.", "e", "index-0", "3" * 64),
     ]
     quotes = (
         Quote("S1", 0, "It is\n3", True, None, 0, 7, 88.0, True, ((0.1, 0.2, 0.3, 0.4),)),
