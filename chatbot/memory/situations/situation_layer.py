@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from chatbot.memory.layers import LayerOpening
-from chatbot.memory.situations.situation_store import Remembered, Situations
+from chatbot.memory.situations.situation_store import RecalledSituation, Situations
 from chatbot.models.cosine_scale import EMBEDDED, by_embedder
 from chatbot.records import Note, Recall
 from chatbot.search.fusion import LongQuery, QueryChunk, embed_query
@@ -108,7 +108,7 @@ class SituationLayer:
         least = by_embedder(SIMILAR, embedder.fingerprint, UNKNOWN)
         return [self._note(one) for one in found if one.score >= least]
 
-    def _note(self, found: Remembered) -> Note:
+    def _note(self, found: RecalledSituation) -> Note:
         one = found.situation
         of = f", on {one.scope}" if one.scope else ""
         day = time.strftime("%d %B %Y", time.localtime(one.at))

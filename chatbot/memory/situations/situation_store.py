@@ -26,7 +26,7 @@ from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, sea
 from chatbot.search.subwindow_embedding import look_closer
 from chatbot.store.vector_index import matrix_of
 
-__all__ = ["Remembered", "SituationHealth", "SituationMemory", "Situations"]
+__all__ = ["RecalledSituation", "SituationHealth", "SituationMemory", "Situations"]
 
 # Situations embedded and stored at a time.
 BATCH = 100
@@ -36,7 +36,7 @@ ADVISE = "insert into advice values (?, ?, ?) on conflict (key, recommendation) 
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RecalledSituation:
     """A situation that was found. score: cosine, in [-1, 1]. chunk_match: which piece of a long query gave it, None where no single one did."""
 
     situation: Situation
@@ -128,7 +128,7 @@ class Situations:
         query = embed_query(self.embedder, text)
         return query if strategy in MEANS else look_closer(self.embedder, query)
 
-    def search(self, query: LongQuery, owner: str, scopes: Collection[str], *, strategy: str, n: int) -> list[Remembered]:
+    def search(self, query: LongQuery, owner: str, scopes: Collection[str], *, strategy: str, n: int) -> list[RecalledSituation]:
         """At most n distinct situations of these scopes, best first, each with its best window; with "union" everything that was found.
 
         Every situation is scored exactly: of those that have vectors of this embedder. Raises StoreError, QuestionError.
@@ -149,7 +149,7 @@ class Situations:
         # A sum of ranks orders but says nothing of likeness.
         cosines = {key: float(score) for (key, _), score in zip(stored, np.max(scored, axis=0), strict=True)} if strategy == "rrf" else {}
         there = self._get([one.key for one in fused])
-        return [Remembered(there[one.key], cosines.get(one.key, one.score), one.chunk_match) for one in fused if one.key in there]
+        return [RecalledSituation(there[one.key], cosines.get(one.key, one.score), one.chunk_match) for one in fused if one.key in there]
 
     def catch_up(self, *, progress: Progress = no_progress) -> None:
         """Make the vectors of situations that have none, after another embedder was chosen or while no vectors could be made. progress: told how many of how
@@ -233,7 +233,7 @@ def _no_situation(key: str) -> NotFoundError:
     return NotFoundError(f"You have no situation {key[:40]!r}.", hint="List them; it may have been removed.")
 
 
-def _as_match(found: Remembered) -> dict[str, Any]:
+def _as_match(found: RecalledSituation) -> dict[str, Any]:
     newest, *others = found.situation.recommendations
     match = {"matched_situation": found.situation.situation, "recommendation": newest, "similarity_score": found.score}
     return match | ({} if found.chunk_match is None else {"chunk_match": found.chunk_match}) | ({"also": others} if others else {})
