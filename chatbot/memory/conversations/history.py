@@ -20,7 +20,7 @@ from chatbot.store.vector_index import Vectors
 from ingestion.invisible_characters import one_line
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["HistoryLayer", "Remembered", "likeness_of", "rank_exchanges"]
+__all__ = ["HistoryLayer", "RecalledExchange", "likeness_of", "rank_exchanges"]
 
 # Beside its meaning a text counts by the share of the question's words that it holds, rare ones more: names and years are what an embedder blurs.
 WORDS_WEIGHT = 0.5
@@ -38,7 +38,7 @@ QUESTION_CHARACTERS, ANSWER_CHARACTERS = 300, 900
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RecalledExchange:
     """An exchange that was found. score: cosine plus weighed share of words, 0 to 1 + WORDS_WEIGHT."""
 
     said: Said
@@ -56,7 +56,9 @@ def likeness_of(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.array([sum(weights[term] for term in one) for one in held]) / sum(weights.values())
 
 
-def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors], *, fingerprint: str = "") -> list[Remembered]:
+def rank_exchanges(
+    recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[str, int], Vectors], *, fingerprint: str = ""
+) -> list[RecalledExchange]:
     """The exchanges by what they have to do with the question, best first; of equals the later. vectors: of those that have one, of the embedder of that
     fingerprint."""
     words = likeness_of(recall.question, [f"{one.user[:COMPARED_CHARACTERS]}\n{one.cited[:COMPARED_CHARACTERS]}" for one in said])
@@ -66,7 +68,7 @@ def rank_exchanges(recall: Recall, said: Sequence[Said], vectors: Mapping[tuple[
         cosines = [float(one @ recall.vector) if one is not None and one.shape == recall.vector.shape else -1.0 for one in near]
         scores = scores + np.maximum(0.0, as_minilms(fingerprint, np.array(cosines)))
     order = sorted(range(len(said)), key=lambda at: (-scores[at], -said[at].at))
-    return [Remembered(said[at], float(scores[at])) for at in order]
+    return [RecalledExchange(said[at], float(scores[at])) for at in order]
 
 
 class HistoryLayer:
@@ -84,7 +86,7 @@ class HistoryLayer:
         found = [one for one in self.find(recall) if one.score >= floor and not one.said.assistant.casefold().startswith(REFUSAL)]
         return [self._note(one.said, recall) for one in found[:n]]
 
-    def find(self, recall: Recall) -> list[Remembered]:
+    def find(self, recall: Recall) -> list[RecalledExchange]:
         """All that may be recalled, best first, whatever its score."""
         said = self._conversations.complete(recall.conversation, recall.owner, before=recall.before)
         others = list[str]()
