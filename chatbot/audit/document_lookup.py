@@ -12,7 +12,7 @@ from pathlib import Path
 from chatbot.store.kept_copies import Copies
 from ingestion.reading.formats import is_document
 
-__all__ = ["Found", "find_documents", "is_digest"]
+__all__ = ["LocatedDocument", "find_documents", "is_digest"]
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 # Files of a folder that are looked into, and the bytes of one of them.
@@ -20,7 +20,7 @@ MOST_FILES, LARGEST = 20_000, 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedDocument:
     """A document that is there. known_as: the names it is kept under, or the file's. titles: what the context of its chunks may call it."""
 
     path: Path
@@ -36,23 +36,23 @@ def is_digest(text: str) -> bool:
     return DIGEST.fullmatch(text) is not None
 
 
-def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, Found]:
+def find_documents(wanted: Collection[str], store: Path, folder: Path | None) -> dict[str, LocatedDocument]:
     """SHA-256 -> document, for those of `wanted` that are found. store: the folder of kept copies, which need not exist and is not changed.
 
     Every file is hashed, whatever its name says.
     """
     left = {digest for digest in wanted if is_digest(digest)}
-    found: dict[str, Found] = {}
+    found: dict[str, LocatedDocument] = {}
     for digest in sorted(left) if store.is_dir() else ():
         path = store / f"{digest}.pdf"
         if path.is_file() and _hash(path) == digest:
-            found[digest] = Found(path, tuple(kept.name for kept in Copies(store, 0).names(digest)))
+            found[digest] = LocatedDocument(path, tuple(kept.name for kept in Copies(store, 0).names(digest)))
     for path in _files(folder) if folder is not None else ():
         if left <= found.keys():
             break
         digest = _hash(path)
         if digest in left and digest not in found:
-            found[digest] = Found(path, (path.name,))
+            found[digest] = LocatedDocument(path, (path.name,))
     return found
 
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from chatbot.answer.citations.model_refusals import is_refusal
-from chatbot.audit.document_lookup import Found, find_documents, is_digest
+from chatbot.audit.document_lookup import LocatedDocument, find_documents, is_digest
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Read, draw, looks_alike, places
 from chatbot.audit.parser import AuditFile
@@ -128,7 +128,7 @@ def _places(record: Record) -> list[tuple[str, str, int]]:
 # --- documents --------------------------------------------------------------------------------------------------------------------
 
 
-def _document(record: Record, digest: str, found: Mapping[str, Found], evidence: Evidence, opened: Gathered, *, too_many: bool) -> Finding:
+def _document(record: Record, digest: str, found: Mapping[str, LocatedDocument], evidence: Evidence, opened: Gathered, *, too_many: bool) -> Finding:
     names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
     what = f"document {next(iter(names), '')}"
     if not is_digest(digest):
