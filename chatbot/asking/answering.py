@@ -30,7 +30,7 @@ from chatbot.records import MODEL_TEXT, Answer, Citation, Event, Notice, PageRef
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
 from chatbot.search.editions import superseded
 from chatbot.search.fusion import embed_query, mean_vector
-from chatbot.search.refusal import Found, also_known, explain, left_out, refusal_evidence, unnamed, why_not
+from chatbot.search.refusal import SearchEvidence, also_known, explain, left_out, refusal_evidence, unnamed, why_not
 from chatbot.search.routing import document_parts
 from chatbot.store.library import Library
 from ingestion.language.periods import without_periods
@@ -230,7 +230,7 @@ class Answering:
         rows = [
             (passage.row.label, " ".join([passage.head, passage.text, *passage.table.heads])) for passage in found if passage.row and passage.table
         ]
-        return refusal_evidence(asked.understanding, Found(hits, asked.known, with_heads, bool(asked.computed), likeness, rows))
+        return refusal_evidence(asked.understanding, SearchEvidence(hits, asked.known, with_heads, bool(asked.computed), likeness, rows))
 
     def _likeness(self, vector: NDArray[np.float32] | None) -> Likeness | None:
         """How near sentences are to the question; None where that is not measured."""

@@ -20,7 +20,19 @@ from chatbot.search.routing import document_parts, named_share
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import content_terms, initials_behind, terms
 
-__all__ = ["REASONS", "Found", "Likeness", "also_known", "concerns", "explain", "left_out", "likeness_of", "refusal_evidence", "unnamed", "why_not"]
+__all__ = [
+    "REASONS",
+    "Likeness",
+    "SearchEvidence",
+    "also_known",
+    "concerns",
+    "explain",
+    "left_out",
+    "likeness_of",
+    "refusal_evidence",
+    "unnamed",
+    "why_not",
+]
 
 # Weights and threshold of benchmarks/calibrate_refusal.py on 140 answerable questions of 35 documents, each asked of its own and of all, 206
 # about what is absent there, and 472 of other documents; features are taken as they are. Leaving one document out: answerable refused .05,
@@ -90,7 +102,7 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchEvidence:
     """What a search found. known: whether any document in reach has a term; said: the sentences and rows of the pages with their heads;
     computed: their tables or sentences state what is asked; likeness: None where it was not measured; rows: (label, the row with all its heads) of their
     tables' rows."""
@@ -116,7 +128,7 @@ def likeness_of(said: Sequence[float], passages: NDArray[np.float32]) -> Likenes
     return Likeness(max(said, default=0.0), float(passages.max() - mean) / deviation / APART if deviation > 0 else 0.0)
 
 
-def refusal_evidence(asked: Understanding, found: Found) -> dict[str, float]:
+def refusal_evidence(asked: Understanding, found: SearchEvidence) -> dict[str, float]:
     """What speaks for and against an answer, each about 0-1."""
     groups = named_together(asked)
     missing = [group for group in groups if all(_is_missing(name, found.known) for name in group)]

@@ -14,8 +14,8 @@ from chatbot.search.refusal import (
     CONSTANT,
     REASONS,
     WITH_LIKENESS,
-    Found,
     Likeness,
+    SearchEvidence,
     also_known,
     concerns,
     explain,
@@ -35,11 +35,11 @@ NEAR, FAR = Likeness(0.75, 0.7), Likeness(0.4, 0.4)
 SAID = ["The fiscal deficit was 3 per cent of output."]
 
 
-def found(hit: Hit = GOOD, likeness: Likeness | None = NEAR, said: list[str] = SAID, *, computed: bool = False) -> Found:
-    return Found([hit], KNOWN.__contains__, said, computed, likeness)
+def found(hit: Hit = GOOD, likeness: Likeness | None = NEAR, said: list[str] = SAID, *, computed: bool = False) -> SearchEvidence:
+    return SearchEvidence([hit], KNOWN.__contains__, said, computed, likeness)
 
 
-def judged(asked: Understanding, what: Found) -> str | None:
+def judged(asked: Understanding, what: SearchEvidence) -> str | None:
     return why_not(refusal_evidence(asked, what), what.hits)
 
 
@@ -71,7 +71,7 @@ def test_each_reason(likeness: Likeness | None) -> None:
 def test_a_sentence_that_says_all_that_is_asked_answers_however_far_its_meaning_seems(question: str, said: str, reason: str | None) -> None:
     asked = replace(understand(question, question), names=())
     hit = replace(GOOD, page_text=said)
-    assert judged(asked, Found([hit], lambda word: True, [said], False, FAR)) == reason
+    assert judged(asked, SearchEvidence([hit], lambda word: True, [said], False, FAR)) == reason
 
 
 def test_a_year_that_no_document_has_outweighs_a_good_page() -> None:
