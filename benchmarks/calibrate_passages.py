@@ -27,7 +27,7 @@ from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_ans
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.extractive.passage_answers import embedded  # noqa: E402
-from chatbot.answer.extractive.passage_scores import WEIGHTS, Found, Question, signs_of  # noqa: E402
+from chatbot.answer.extractive.passage_scores import WEIGHTS, Question, ScoredPassage, signs_of  # noqa: E402
 from chatbot.evidence.page import page_of  # noqa: E402
 from chatbot.models.embedders import SentenceVectors  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
@@ -98,7 +98,7 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
         asked = Question(answer.understanding, [passage for _, passage in cut], question.text if appended else "")
         near = vectors.vectors([embedded(passage) for _, passage in cut]) @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
         best = max((hit.score for hit in hits), default=0.0) or 1.0
-        found = [Found(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)]
+        found = [ScoredPassage(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)]
         right = np.array([hit.page in question.pages and has_value(question.values, passage.text) for hit, passage in cut])
         without += not right.any()
         if right.any():

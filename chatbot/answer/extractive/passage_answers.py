@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.extractive.passage_scores import Found, Question, asks_share, score_passages, shared_words
+from chatbot.answer.extractive.passage_scores import Question, ScoredPassage, asks_share, score_passages, shared_words
 from chatbot.answer.tables.cell_lookup import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.table_wording import in_a_sentence
@@ -108,7 +108,7 @@ def extract_answer(
         return ""
     near = likeness([embedded(passage) for _, passage, _ in places]) if likeness else [0.0] * len(places)
     best = max((hit.score for hit in prompt.sources.values()), default=0.0) or 1.0
-    found = [Found(passage, prompt.sources[key].score / best, near[at]) for at, (key, passage, _) in enumerate(places)]
+    found = [ScoredPassage(passage, prompt.sources[key].score / best, near[at]) for at, (key, passage, _) in enumerate(places)]
     scored = [_Candidate(*place, score) for place, score in zip(places, score_passages(question, found), strict=True)]
     orders = {key: orders_of(hit) for key, hit in prompt.sources.items()}
     scored = [replace(one, score=one.score - ORDER_COST * _is_order(one.passage, orders[one.key])) for one in scored]

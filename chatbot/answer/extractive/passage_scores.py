@@ -17,7 +17,7 @@ from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["WEIGHTS", "Found", "Question", "asks_share", "score_passages", "shared_words", "signs_of"]
+__all__ = ["WEIGHTS", "Question", "ScoredPassage", "asks_share", "score_passages", "shared_words", "signs_of"]
 
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6
@@ -69,7 +69,7 @@ _PERCENTAGE = re.compile(r"\d ?(?:%|per ?cent|basis points?|bps|pps|percentage p
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredPassage:
     """A passage that may answer. page: its page's score as a share of the best one's, 0-1; likeness: its cosine to the question, 0 where there
     is no measure of it."""
 
@@ -108,12 +108,12 @@ def _is_called(document: str, name: str) -> bool:
     return len(letters) >= SHORTEST_CALLED and letters in "".join(filter(str.isalpha, document.casefold()))
 
 
-def score_passages(question: Question, found: Sequence[Found]) -> list[float]:
+def score_passages(question: Question, found: Sequence[ScoredPassage]) -> list[float]:
     """The log-odds of each, without a common constant: differences are what they say."""
     return [sum(WEIGHTS[name] * value for name, value in signs_of(question, one).items()) for one in found]
 
 
-def signs_of(question: Question, found: Found) -> dict[str, float]:
+def signs_of(question: Question, found: ScoredPassage) -> dict[str, float]:
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
     own, head = set(terms(passage.text)), set(terms(passage.head))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from chatbot.answer.extractive.passage_scores import WEIGHTS, Found, Question, score_passages, signs_of
+from chatbot.answer.extractive.passage_scores import WEIGHTS, Question, ScoredPassage, score_passages, signs_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 
@@ -11,8 +11,8 @@ ASKED = Understanding(
 )
 
 
-def found(text: str, *, head: str = "", is_row: bool = False, page: float = 1.0, likeness: float = 0.5) -> Found:
-    return Found(Passage(text, head, is_row), page, likeness)
+def found(text: str, *, head: str = "", is_row: bool = False, page: float = 1.0, likeness: float = 0.5) -> ScoredPassage:
+    return ScoredPassage(Passage(text, head, is_row), page, likeness)
 
 
 def test_every_sign_has_a_weight_and_lies_within_0_and_1() -> None:
@@ -31,7 +31,7 @@ def test_every_sign_has_a_weight_and_lies_within_0_and_1() -> None:
 def test_each_sign_says_what_it_is_named_for() -> None:
     question = Question(ASKED, [Passage("debt ceiling", "", False), Passage("other words", "", False)])
 
-    def sign(name: str, one: Found) -> float:
+    def sign(name: str, one: ScoredPassage) -> float:
         return signs_of(question, one)[name]
 
     assert sign("words", found("The debt ceiling.")) > sign("words", found("The debt."))
@@ -69,10 +69,10 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
     plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
     question = Question(ASKED, [plain.passage, Passage("other words", "", False)])
 
-    def score(one: Found) -> float:
+    def score(one: ScoredPassage) -> float:
         return score_passages(question, [one])[0]
 
-    assert score(Found(replace(plain.passage, asks=True), 1.0, 0.5)) < score(plain)
+    assert score(ScoredPassage(replace(plain.passage, asks=True), 1.0, 0.5)) < score(plain)
     assert score(found(plain.passage.text + " And so on it goes" * 20 + ".")) < score(plain)
     assert score(found("The debt ceiling is 60 per cent of GDP in 2025")) < score(plain)
     assert score(found("Debt ceiling 60", is_row=True)) > score(found("Debt ceiling of the railway and the port 60", is_row=True))
