@@ -14,7 +14,7 @@ import pytest
 from chatbot import service
 from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import Found, Health, Imported, Row
+from chatbot.memory.signals.records import Health, Imported, RecalledEvent, Row
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import State
 from tests.fakes import HashEmbedder
@@ -141,7 +141,7 @@ def test_news_of_the_future_and_news_while_off_are_marked(run: Run, tmp_path: Pa
 def test_news_are_searched_as_of_a_day(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def find(self: Signals, text: str, vector: object, n: int, *, as_of: object = None, options: object = None) -> list[Found]:
+    def find(self: Signals, text: str, vector: object, n: int, *, as_of: object = None, options: object = None) -> list[RecalledEvent]:
         asked.append(as_of)
         return []
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
-from chatbot.memory.signals.records import Found, NewsItem, Reading, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import NewsItem, Reading, RecalledEvent, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.models.tokens import encodable
 from chatbot.store.vector_index import Vectors
@@ -137,13 +137,13 @@ def keep_readings(connection: Connection, readings: Iterable[tuple[int, Reading]
             connection.execute("DELETE FROM ai_signals WHERE news_event_id = %s AND analyser LIKE 'rules-%%'", [event])
 
 
-def search_by_vector(connection: Connection, vector: Vectors, threshold: float, search: Search) -> list[Found]:
+def search_by_vector(connection: Connection, vector: Vectors, threshold: float, search: Search) -> list[RecalledEvent]:
     """The function search_memory_events. threshold: least cosine similarity. Raises SignalsError for a vector of no length or with NaN."""
     # The type of the argument is the column's; a bare text takes it.
     return _searched(connection, "search_memory_events(%s, %s, %s, %s, %s, %s, %s)", [vector_text(vector), threshold, *search.given], "vector")
 
 
-def search_by_keywords(connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False) -> list[Found]:
+def search_by_keywords(connection: Connection, text: str, threshold: float, search: Search, *, all_events: bool = False) -> list[RecalledEvent]:
     """The function search_memory_keywords. threshold: least share of the text's keywords. all_events: those that have a vector too."""
     wanted = keywords_of(text)
     if not wanted:
@@ -152,9 +152,9 @@ def search_by_keywords(connection: Connection, text: str, threshold: float, sear
     return _searched(connection, "search_memory_keywords(%s, %s, %s, %s, %s, %s, %s, %s)", given, "keywords")
 
 
-def _searched(connection: Connection, function: LiteralString, given: Sequence[object], by: str) -> list[Found]:
+def _searched(connection: Connection, function: LiteralString, given: Sequence[object], by: str) -> list[RecalledEvent]:
     return [
-        Found(event, similarity, by, source, link, text, at.astimezone(UTC), _reading(read))
+        RecalledEvent(event, similarity, by, source, link, text, at.astimezone(UTC), _reading(read))
         for event, similarity, text, at, source, link, *read in connection.execute(f"SELECT {FOUND} FROM {function}", given)
     ]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from chatbot.errors import StoreError
 
-__all__ = ["ACTIONS", "Found", "Health", "Imported", "NewsItem", "Options", "Reading", "Row", "SignalsError", "TimelinePoint", "checked"]
+__all__ = ["ACTIONS", "Health", "Imported", "NewsItem", "Options", "Reading", "RecalledEvent", "Row", "SignalsError", "TimelinePoint", "checked"]
 
 ACTIONS = ("buy", "sell", "observe")
 
@@ -70,7 +70,7 @@ def checked(action: object, confidence: object) -> tuple[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecalledEvent:
     """An event with its best signal. event: its id. similarity: cosine in [-1, 1], or by keywords the share of the question's that it holds.
     by: "vector" | "keywords"."""
 

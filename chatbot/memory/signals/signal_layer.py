@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from chatbot.memory.layers import LayerOpening
-from chatbot.memory.signals.records import Found, Options, SignalsError
+from chatbot.memory.signals.records import Options, RecalledEvent, SignalsError
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.templates import Template, load_templates, match_templates
 from chatbot.memory.signals.writing_scripts import script_of
@@ -80,7 +80,7 @@ class SignalLayer:
         sure = [one for one in matched if one.base_confidence >= options.confidence]
         return [_template_note(self.name, one, why) for one in sure[: options.most_notes]]
 
-    def _note(self, found: Found) -> Note:
+    def _note(self, found: RecalledEvent) -> Note:
         one = found.reading
         how = f"similarity {found.similarity:.2f}"
         if found.by == "keywords":

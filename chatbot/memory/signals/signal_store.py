@@ -20,7 +20,7 @@ from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Database
-from chatbot.memory.signals.records import ACTIONS, Found, Health, Imported, NewsItem, Options, Reading, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import ACTIONS, Health, Imported, NewsItem, Options, Reading, RecalledEvent, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.schema import (
     StoreState,
     check_tables,
@@ -141,7 +141,7 @@ class Signals:
         as_of: datetime | None = None,
         assets: tuple[str, ...] = (),
         options: Options | None = None,
-    ) -> list[Found]:
+    ) -> list[RecalledEvent]:
         """At most n events that are like the question, by meaning first, then by keywords where meaning is not to be had.
 
         vector: the question's, None where it could not be embedded; one of no length is passed over. as_of: news after it do not count; default now.
@@ -158,7 +158,7 @@ class Signals:
             self._known = None
             raise
 
-    def _find(self, text: str, vector: Vectors | None, search: events.Search, threshold: float) -> list[Found]:
+    def _find(self, text: str, vector: Vectors | None, search: events.Search, threshold: float) -> list[RecalledEvent]:
         # A vector that an English embedder makes of another script is like whatever it is not about.
         unread = reads_english_only(self._embedder.fingerprint) and is_foreign(text)
         with self._database.transaction(seconds=self.options.seconds) as connection:
