@@ -25,7 +25,7 @@ from ingestion.invisible_characters import label_line
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
 
-__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "Evidence", "Finding", "verify"]
+__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "Evidence", "VerificationLine", "verify"]
 
 CONFIRMED, DIFFERS, UNKNOWN = "confirmed", "does not hold", "cannot be checked"
 # How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of another mind on how sure it is.
@@ -39,7 +39,7 @@ Gathered = dict[str, "_Opened"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VerificationLine:
     """One line of a verification. status: CONFIRMED, DIFFERS or UNKNOWN."""
 
     what: str
@@ -72,7 +72,7 @@ class _Opened:
         return self.reading.pages[number - 1] if 1 <= number <= len(self.reading.pages) else None
 
 
-def verify(file: AuditFile, evidence: Evidence) -> Iterator[Finding]:
+def verify(file: AuditFile, evidence: Evidence) -> Iterator[VerificationLine]:
     """One finding for each thing that is checked, as it is checked. Reading is done in reading processes, under their limits."""
     record = file.record
     yield from _whole(file)
@@ -90,21 +90,23 @@ def verify(file: AuditFile, evidence: Evidence) -> Iterator[Finding]:
 # --- the file itself --------------------------------------------------------------------------------------------------------------
 
 
-def _whole(file: AuditFile) -> Iterator[Finding]:
+def _whole(file: AuditFile) -> Iterator[VerificationLine]:
     record = file.record
     holds = digest_of(record) == record.digest
-    yield Finding("digest", *((CONFIRMED, record.digest) if holds else (DIFFERS, "the record was changed after the file was made")))
+    yield VerificationLine("digest", *((CONFIRMED, record.digest) if holds else (DIFFERS, "the record was changed after the file was made")))
     lacking = [leaf for leaf in record.leaves if leaf.image is not None and leaf.image not in file.images]
     if lacking:
-        yield Finding("visible part", DIFFERS, f"the image of {_name(lacking[0])} is not the one that the record names")
+        yield VerificationLine("visible part", DIFFERS, f"the image of {_name(lacking[0])} is not the one that the record names")
         return
     try:
         anew = render(record, file.images).encode("utf-8", "replace")
     except (ValueError, OverflowError):  # numbers that no page can show
-        yield Finding("visible part", DIFFERS, "it cannot be drawn from the record")
+        yield VerificationLine("visible part", DIFFERS, "it cannot be drawn from the record")
         return
     same = anew == file.data
-    yield Finding("visible part", *((CONFIRMED, "it is what the record says, and nothing else") if same else (DIFFERS, _difference(file.data, anew))))
+    yield VerificationLine(
+        "visible part", *((CONFIRMED, "it is what the record says, and nothing else") if same else (DIFFERS, _difference(file.data, anew)))
+    )
 
 
 def _difference(given: bytes, anew: bytes) -> str:
@@ -128,15 +130,19 @@ def _places(record: Record) -> list[tuple[str, str, int]]:
 # --- documents --------------------------------------------------------------------------------------------------------------------
 
 
-def _document(record: Record, digest: str, found: Mapping[str, LocatedDocument], evidence: Evidence, opened: Gathered, *, too_many: bool) -> Finding:
+def _document(
+    record: Record, digest: str, found: Mapping[str, LocatedDocument], evidence: Evidence, opened: Gathered, *, too_many: bool
+) -> VerificationLine:
     names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
     what = f"document {next(iter(names), '')}"
     if not is_digest(digest):
-        return Finding(what, UNKNOWN if not digest else DIFFERS, "its SHA-256 is not noted" if not digest else f"{digest[:80]!r} is no SHA-256")
+        return VerificationLine(
+            what, UNKNOWN if not digest else DIFFERS, "its SHA-256 is not noted" if not digest else f"{digest[:80]!r} is no SHA-256"
+        )
     if digest not in found:
-        return Finding(what, UNKNOWN, f"no file with SHA-256 {digest} is there; name the folder that has it with --documents")
+        return VerificationLine(what, UNKNOWN, f"no file with SHA-256 {digest} is there; name the folder that has it with --documents")
     if too_many:
-        return Finding(what, UNKNOWN, f"only {DOCUMENTS_READ} documents of one file are read")
+        return VerificationLine(what, UNKNOWN, f"only {DOCUMENTS_READ} documents of one file are read")
     numbers = {number for _, sha256, number in _places(record) if sha256 == digest}
     password = next((evidence.passwords[name] for name in names if name in evidence.passwords), None)
     try:
@@ -144,39 +150,39 @@ def _document(record: Record, digest: str, found: Mapping[str, LocatedDocument],
         how = Circumstances(password, evidence.processes, ocr_pages=frozenset(numbers | {number - 1 for number in numbers}))
         reading = read_document(found[digest].path, how)
     except EncryptedError:
-        return Finding(what, UNKNOWN, "it is protected by a password; give it with --passwords")
+        return VerificationLine(what, UNKNOWN, "it is protected by a password; give it with --passwords")
     except DocumentError as error:
-        return Finding(what, UNKNOWN, error.message)
+        return VerificationLine(what, UNKNOWN, error.message)
     unread = any(page.method == "none" and page.number not in numbers for page in reading.pages)
     opened[digest] = _Opened(found[digest].path, found[digest].titles, reading, password, unread)
     known_as = ", ".join(found[digest].known_as[:3]) or found[digest].path.name
-    return Finding(what, CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}")
+    return VerificationLine(what, CONFIRMED, f"found by its SHA-256, {len(reading.pages)} pages; here it is called {known_as}")
 
 
-def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[Finding]:
+def _leaf(file: AuditFile, at: int, leaf: Leaf, opened: Gathered) -> Iterator[VerificationLine]:
     """A page: whether it is there, its printed number, its image and the marks on it."""
     what = _name(leaf)
     document = opened.get(leaf.sha256)
     if document is None:
-        yield Finding(f"page {what}", UNKNOWN, "its document was not read")
+        yield VerificationLine(f"page {what}", UNKNOWN, "its document was not read")
         return
     page = document.page(leaf.page)
     if page is None:
-        yield Finding(f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages")
+        yield VerificationLine(f"page {what}", DIFFERS, f"the document has {len(document.reading.pages)} pages")
         return
     if page.label != label_line(leaf.label) and not (document.unread and _is_printed(leaf.label, page)):
-        yield Finding(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
+        yield VerificationLine(f"page {what}", DIFFERS, f"its printed number is {page.label or 'not there'}")
     elif page.method != leaf.method:
-        yield Finding(f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}")
+        yield VerificationLine(f"page {what}", DIFFERS, f"its text was read as {page.method}, not as {leaf.method}")
     else:
-        yield Finding(f"page {what}", CONFIRMED, "it is there, with that printed number" if leaf.label else "it is there")
+        yield VerificationLine(f"page {what}", CONFIRMED, "it is there, with that printed number" if leaf.label else "it is there")
     quotes = [quote for quote in file.record.quotes if quote.leaf == at]
     try:
         with closing(Reader(document.path, password=document.password)) as reader:
             yield _image(file, leaf, reader)
             yield from _marks(page, quotes, reader, shown=leaf.image is not None)
     except DocumentError as error:
-        yield Finding(f"image of {what}", UNKNOWN, error.message)
+        yield VerificationLine(f"image of {what}", UNKNOWN, error.message)
 
 
 def _is_printed(label: str | None, page: Page) -> bool:
@@ -184,24 +190,24 @@ def _is_printed(label: str | None, page: Page) -> bool:
     return label is not None and re.search(rf"(?<![^\W_]){re.escape(label)}(?![^\W_])", page.text) is not None
 
 
-def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> Finding:
+def _image(file: AuditFile, leaf: Leaf, reader: Reader) -> VerificationLine:
     what = f"image of {_name(leaf)}"
     if leaf.image is None:
-        return Finding(what, CONFIRMED, "none, as the file says")
+        return VerificationLine(what, CONFIRMED, "none, as the file says")
     drawn = draw(reader, leaf.page, dpi=leaf.dpi) if 20 <= leaf.dpi <= 150 else None
     given = file.images.get(leaf.image)
     if drawn is None or given is None or not looks_alike(given, drawn.png):
-        return Finding(what, DIFFERS, "it does not show that page of the document")
-    return Finding(what, CONFIRMED, "it shows that page of the document")
+        return VerificationLine(what, DIFFERS, "it does not show that page of the document")
+    return VerificationLine(what, CONFIRMED, "it shows that page of the document")
 
 
-def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[Finding]:
+def _marks(page: Page, quotes: Sequence[Quote], reader: Reader, *, shown: bool) -> Iterator[VerificationLine]:
     if not shown:
         return
     anew = places(reader, Read(page.number, page.method, page.words, page.text), [(quote.quote, quote.start) for quote in quotes])
     for quote, found in zip(quotes, anew, strict=True):
         if not _close(quote.marks, found):
-            yield Finding(f"mark of [{quote.key}]", DIFFERS, "the quotation stands elsewhere on the page, or nowhere on it")
+            yield VerificationLine(f"mark of [{quote.key}]", DIFFERS, "the quotation stands elsewhere on the page, or nowhere on it")
 
 
 def _close(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> bool:
@@ -213,22 +219,22 @@ def _close(one: Sequence[Sequence[float]], other: Sequence[Sequence[float]]) -> 
 # --- quotations and figures -------------------------------------------------------------------------------------------------------
 
 
-def _checks(record: Record, opened: Gathered) -> Iterator[Finding]:
+def _checks(record: Record, opened: Gathered) -> Iterator[VerificationLine]:
     if not record.answered and not (record.quotes or record.checks):
-        yield Finding("refusal", CONFIRMED, "it quotes nothing and states nothing")
+        yield VerificationLine("refusal", CONFIRMED, "it quotes nothing and states nothing")
         return
     if not record.answered and not is_refusal(record.answer):
-        yield Finding("refusal", DIFFERS, "it cites")
+        yield VerificationLine("refusal", DIFFERS, "it cites")
         return
     missing = {source.sha256 for source in record.sources} - opened.keys()
     try:
         checked = check_again(record, {digest: one.reading for digest, one in opened.items()}, {digest: one.titles for digest, one in opened.items()})
     except KeyError:
-        yield Finding("sources", DIFFERS, "a page that the answer could rest on is not in its document")
+        yield VerificationLine("sources", DIFFERS, "a page that the answer could rest on is not in its document")
         return
     pages, numbers = _pages_of(record), _numbers(record.quotes)
     if len(checked.citations) != len(record.quotes):
-        yield Finding("citations", DIFFERS, f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}")
+        yield VerificationLine("citations", DIFFERS, f"the answer has {len(checked.citations)} keys, the file speaks of {len(record.quotes)}")
     else:
         for quote, citation in zip(record.quotes, checked.citations, strict=True):
             number = numbers.get((quote.key, quote.quote))
@@ -246,28 +252,34 @@ def _is_missing(record: Record, quote: Quote, missing: Collection[str]) -> bool:
     return quote.leaf is not None and 0 <= quote.leaf < len(record.leaves) and record.leaves[quote.leaf].sha256 in missing
 
 
-def _quote(record: Record, quote: Quote, anew: Citation, *, number: int | None, missing: bool, pages: Mapping[str, tuple[str, str, int]]) -> Finding:
+def _quote(
+    record: Record, quote: Quote, anew: Citation, *, number: int | None, missing: bool, pages: Mapping[str, tuple[str, str, int]]
+) -> VerificationLine:
     what = f"quotation [{quote.key}], {number}" if number else f"quotation [{quote.key}]"
     what += f" “{_beginning(quote.quote)}”" if quote.quote.strip() else ""
     if missing:
-        return Finding(what, UNKNOWN, "its document was not read")
+        return VerificationLine(what, UNKNOWN, "its document was not read")
     if quote.leaf is None:
         same = anew.document is None and not quote.verified and anew.key == quote.key
-        return Finding(what, *((CONFIRMED, "no such source, as the file says") if same else (DIFFERS, "the file says otherwise of an unknown key")))
+        return VerificationLine(
+            what, *((CONFIRMED, "no such source, as the file says") if same else (DIFFERS, "the file says otherwise of an unknown key"))
+        )
     leaf = record.leaves[quote.leaf] if 0 <= quote.leaf < len(record.leaves) else None
     if leaf is None or pages.get(quote.key) != (leaf.document, leaf.sha256, leaf.page) or anew.document is None:
-        return Finding(what, DIFFERS, "the page it leads to is not the one that its key was given for")
+        return VerificationLine(what, DIFFERS, "the page it leads to is not the one that its key was given for")
     if anew.verified != quote.verified:
-        return Finding(what, DIFFERS, "it is located on the page, the file denies it" if anew.verified else f"not located: {anew.reason}")
+        return VerificationLine(what, DIFFERS, "it is located on the page, the file denies it" if anew.verified else f"not located: {anew.reason}")
     same = (anew.quote, anew.reason, anew.start, anew.end, anew.instructs) == (quote.quote, quote.reason, quote.start, quote.end, quote.instructs)
     if not same or (record.format >= WITH_BASIS and anew.basis != quote.basis):
-        return Finding(
+        return VerificationLine(
             what, DIFFERS, f"the page has “{' '.join(anew.quote.split())[:SHOWN]}”" if anew.quote != quote.quote else "it is judged otherwise"
         )
     if (anew.confidence is None) != (quote.confidence is None) or abs((anew.confidence or 0) - (quote.confidence or 0)) > CONFIDENCE_TOLERANCE:
-        return Finding(what, DIFFERS, "OCR reads it with another confidence")
+        return VerificationLine(what, DIFFERS, "OCR reads it with another confidence")
     read = "" if quote.confidence is None else ", as OCR reads it"
-    return Finding(what, CONFIRMED, f"located anew on {_name(leaf)}{read}" if quote.verified else f"not located on {_name(leaf)}, as the file says")
+    return VerificationLine(
+        what, CONFIRMED, f"located anew on {_name(leaf)}{read}" if quote.verified else f"not located on {_name(leaf)}, as the file says"
+    )
 
 
 def _numbers(quotes: Iterable[Quote]) -> dict[tuple[str, str], int]:
@@ -281,30 +293,32 @@ def _beginning(text: str) -> str:
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rpartition(' ')[0] or line[:BEGINNING]} …"
 
 
-def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Iterator[Finding]:
+def _figures(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Iterator[VerificationLine]:
     for check, anew in zip_longest(record.checks, checked.checks):
         shown = (check or anew).text
         what = f"figure {shown}"
         if check == anew:
-            yield Finding(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
+            yield VerificationLine(what, CONFIRMED, f"{check.status.replace('_', ' ')}, as the file says")
         elif some_missing:
-            yield Finding(what, UNKNOWN, "a page that it may rest on was not read")
+            yield VerificationLine(what, UNKNOWN, "a page that it may rest on was not read")
         elif check is None or anew is None:
-            yield Finding(what, DIFFERS, "the answer states it, the file does not check it" if check is None else "the answer does not state it")
+            yield VerificationLine(
+                what, DIFFERS, "the answer states it, the file does not check it" if check is None else "the answer does not state it"
+            )
         else:
-            yield Finding(what, DIFFERS, _other(check, anew))
+            yield VerificationLine(what, DIFFERS, _other(check, anew))
 
 
-def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> Finding:
+def _statements(record: Record, checked: RecheckedAnswer, *, some_missing: bool) -> VerificationLine:
     """Which sentences rest on a page, as one finding: they are as many as the answer has."""
     if record.statements == checked.statements:
         unfound = sum(one.status == "unsupported" for one in record.statements)
-        return Finding("statements", CONFIRMED, f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says")
+        return VerificationLine("statements", CONFIRMED, f"{len(record.statements)} judged, {unfound} not found in the pages, as the file says")
     if some_missing:
-        return Finding("statements", UNKNOWN, "a page that they may rest on was not read")
+        return VerificationLine("statements", UNKNOWN, "a page that they may rest on was not read")
     pairs = zip_longest(record.statements, checked.statements)
     said, anew = next((said, anew) for said, anew in pairs if said != anew)
-    return Finding(
+    return VerificationLine(
         "statements", DIFFERS, f"“{_beginning((said or anew).text)}” is {anew.status.replace('_', ' ') if anew else 'no sentence of the answer'}"
     )
 
@@ -315,16 +329,16 @@ def _other(check: FigureCheckRecord, anew: FigureCheckRecord) -> str:
     return "its check comes out otherwise: another value, unit, period, formula or citation"
 
 
-def _searched(record: Record, opened: Gathered) -> Finding:
+def _searched(record: Record, opened: Gathered) -> VerificationLine:
     for one in record.documents:
         read = opened.get(one.sha256)
         if read is not None and not read.unread and (read.reading.facts.period, read.reading.facts.status) != (one.period, one.status):
-            return Finding("documents searched", DIFFERS, f"{one.name} says another period or status of itself")
+            return VerificationLine("documents searched", DIFFERS, f"{one.name} says another period or status of itself")
     same = mark_of(record.embedder, (one.sha256 for one in record.documents)) == record.index
     if record.whole != same:
-        return Finding("documents searched", DIFFERS, "the list is not what its mark stands for")
+        return VerificationLine("documents searched", DIFFERS, "the list is not what its mark stands for")
     listed = f"{len(record.documents)} listed"
-    return Finding(
+    return VerificationLine(
         "documents searched", CONFIRMED, f"{listed}, all that were searched" if same else f"{listed}; the file says that others may have been there"
     )
 

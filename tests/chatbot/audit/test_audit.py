@@ -46,7 +46,7 @@ from chatbot.audit.record import (
     load,
     sealed,
 )
-from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, Evidence, Finding, verify
+from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, Evidence, VerificationLine, verify
 from chatbot.errors import DocumentError, ModelError, NotFoundError
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Hit, Prompt
@@ -114,11 +114,11 @@ def audited(chatbot: Chatbot, tmp_path: Path, question: str = QUESTION) -> Audit
     return written(tmp_path, audit_file(chatbot, ask(chatbot, question), Occasion(time.time())))
 
 
-def findings(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[Finding]:
+def findings(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[VerificationLine]:
     return list(verify(file, Evidence(tmp_path / "home" / "documents", folder, passwords or {})))
 
 
-def wrong(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[Finding]:
+def wrong(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[VerificationLine]:
     return [one for one in findings(file, tmp_path, folder, passwords) if one.status != CONFIRMED]
 
 
