@@ -25,7 +25,7 @@ from ingestion.invisible_characters import label_line
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
 
-__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "Evidence", "VerificationLine", "verify"]
+__all__ = ["CONFIRMED", "DIFFERS", "UNKNOWN", "DocumentSources", "VerificationLine", "verify"]
 
 CONFIRMED, DIFFERS, UNKNOWN = "confirmed", "does not hold", "cannot be checked"
 # How far a mark may stand from where it is found anew, as a share of the page; and how far OCR may be of another mind on how sure it is.
@@ -48,7 +48,7 @@ class VerificationLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class DocumentSources:
     """Where documents may be. store: the folder of kept copies; folder: another one, None for none. passwords: of protected documents by their name.
     processes: that read at once."""
 
@@ -72,7 +72,7 @@ class _Opened:
         return self.reading.pages[number - 1] if 1 <= number <= len(self.reading.pages) else None
 
 
-def verify(file: AuditFile, evidence: Evidence) -> Iterator[VerificationLine]:
+def verify(file: AuditFile, evidence: DocumentSources) -> Iterator[VerificationLine]:
     """One finding for each thing that is checked, as it is checked. Reading is done in reading processes, under their limits."""
     record = file.record
     yield from _whole(file)
@@ -131,7 +131,7 @@ def _places(record: Record) -> list[tuple[str, str, int]]:
 
 
 def _document(
-    record: Record, digest: str, found: Mapping[str, LocatedDocument], evidence: Evidence, opened: Gathered, *, too_many: bool
+    record: Record, digest: str, found: Mapping[str, LocatedDocument], evidence: DocumentSources, opened: Gathered, *, too_many: bool
 ) -> VerificationLine:
     names = dict.fromkeys(name for name, sha256, _ in _places(record) if sha256 == digest)
     what = f"document {next(iter(names), '')}"

@@ -28,12 +28,12 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     """Check files anew, a line for each thing that was checked. 0: all confirmed; 1: something does not hold, or cannot be checked; 2: a file is no audit file."""
     from chatbot.audit.parser import read_file
     from chatbot.audit.record import AuditFileError
-    from chatbot.audit.verifier import CONFIRMED, Evidence
+    from chatbot.audit.verifier import CONFIRMED, DocumentSources
     from chatbot.audit.verifier import verify as findings_of
 
     if options.documents is not None and not options.documents.is_dir():
         raise UsageError(f"{options.documents} is no folder.", hint="Name the folder that has the documents.")
-    evidence = Evidence(settings.documents, options.documents, read_passwords(options.passwords), settings.threads)
+    evidence = DocumentSources(settings.documents, options.documents, read_passwords(options.passwords), settings.threads)
     code = DONE
     for path in options.files:
         try:

@@ -13,7 +13,7 @@ from chatbot.asking.answering import NOTHING_FOUND
 from chatbot.asking.question import Ask
 from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
-from chatbot.audit.verifier import Evidence, verify
+from chatbot.audit.verifier import DocumentSources, verify
 from chatbot.cli.arguments import main
 from chatbot.comparison import Place
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
@@ -184,7 +184,7 @@ def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> Non
         path = tmp_path / "audit.html"
         path.write_bytes(audit_file(chatbot, answer, Occasion()))
         assert f"⚠ {NOT_FOUND}" in path.read_text("utf-8")
-        findings = list(verify(read_file(path), Evidence(chatbot.settings.documents)))
+        findings = list(verify(read_file(path), DocumentSources(chatbot.settings.documents)))
         assert {one.status for one in findings} == {"confirmed"}, findings
         assert answer.answered == any(one.what == "statements" for one in findings)
         chatbot.close()

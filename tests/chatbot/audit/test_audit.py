@@ -46,7 +46,7 @@ from chatbot.audit.record import (
     load,
     sealed,
 )
-from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, Evidence, VerificationLine, verify
+from chatbot.audit.verifier import CONFIRMED, DIFFERS, UNKNOWN, DocumentSources, VerificationLine, verify
 from chatbot.errors import DocumentError, ModelError, NotFoundError
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Hit, Prompt
@@ -115,7 +115,7 @@ def audited(chatbot: Chatbot, tmp_path: Path, question: str = QUESTION) -> Audit
 
 
 def findings(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[VerificationLine]:
-    return list(verify(file, Evidence(tmp_path / "home" / "documents", folder, passwords or {})))
+    return list(verify(file, DocumentSources(tmp_path / "home" / "documents", folder, passwords or {})))
 
 
 def wrong(file: AuditFile, tmp_path: Path, folder: Path | None = None, passwords: Mapping[str, str] | None = None) -> list[VerificationLine]:
