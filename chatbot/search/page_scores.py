@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chatbot.store.term_scores import BESIDE, LABEL, Rows
 
-__all__ = ["BEST_COSINE", "WEIGHTS", "WORST_COSINE", "Evidence", "PageScores", "Weights", "measure_rows", "rows_about", "score_pages"]
+__all__ = ["BEST_COSINE", "WEIGHTS", "WORST_COSINE", "PageScores", "ScoreInputs", "Weights", "measure_rows", "rows_about", "score_pages"]
 
 Floats = NDArray[np.float32]
 # Cosines of MiniLM between a question and a passage: unrelated ones lie around 0.1, the best around 0.8. Those of other embedded models are laid on these.
@@ -52,7 +52,7 @@ WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ScoreInputs:
     """What speaks for the pages of one document. cosines: (chunks,) in [-1, 1], -1 where there is no vector; chunk_words: (chunks,) and
     page_words: (pages,), both BM25 as a share of the most the query could score; rows, measures, periods, kinds: (pages,), 0-1; kept: (pages,)
     the share of its score that a page of contents or boilerplate keeps. chunk_pages: (chunks,) physical page of each chunk."""
@@ -78,7 +78,7 @@ class PageScores:
     parts: Mapping[str, Floats]
 
 
-def score_pages(evidence: Evidence, weights: Weights) -> PageScores:
+def score_pages(evidence: ScoreInputs, weights: Weights) -> PageScores:
     """Scores of the pages that have chunks: the best chunk, its page's words, rows and kinds, and a little of the pages beside it."""
     vector = np.clip((evidence.cosines - WORST_COSINE) / (BEST_COSINE - WORST_COSINE), 0.0, 1.0).astype(np.float32)
     chunk = weights.vector * vector + weights.chunk_words * evidence.chunk_words

@@ -14,7 +14,7 @@ from chatbot.models.cosine_scale import as_minilms
 from chatbot.records import Hit, Understanding
 from chatbot.search.editions import Listed, asks_for_older, newer_bonus
 from chatbot.search.fusion import Fused, LongQuery, QueryChunk, search_chunks
-from chatbot.search.page_scores import WEIGHTS, Evidence, PageScores, Weights, measure_rows, rows_about, score_pages
+from chatbot.search.page_scores import WEIGHTS, PageScores, ScoreInputs, Weights, measure_rows, rows_about, score_pages
 from chatbot.search.question_terms import measures_of, operands_of, terms_of, understand
 from chatbot.search.routing import route, years_of
 from chatbot.store.catalog import StoredChunk
@@ -328,7 +328,7 @@ class Retriever:
             cosines = as_minilms(self._library.embedder.fingerprint, self._library.matrix(version).cosines(asked.vector, count, only))
         kinds = self._library.page_kinds(version)
         of_measures = asked.share_of_measures(terms.chunks)
-        evidence = Evidence(
+        evidence = ScoreInputs(
             chunk_pages=chunk_pages[kept],
             cosines=cosines,
             chunk_words=weights.share(terms.chunks)[kept],

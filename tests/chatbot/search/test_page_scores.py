@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chatbot.search.page_scores import BEST_COSINE, WEIGHTS, WORST_COSINE, Evidence, Weights, measure_rows, rows_about, score_pages
+from chatbot.search.page_scores import BEST_COSINE, WEIGHTS, WORST_COSINE, ScoreInputs, Weights, measure_rows, rows_about, score_pages
 from chatbot.store.term_scores import Rows, RowTerms, pack_terms, unpack_terms
 
 FLAT = Weights(vector=2, chunk_words=1, page_words=1, rows=0, measures=0, periods=0, kinds=0, neighbours=0)
 
 
-def evidence(pages: list[int], cosines: list[float], chunk_words: list[float], page_words: list[float], **others: list[float]) -> Evidence:
+def evidence(pages: list[int], cosines: list[float], chunk_words: list[float], page_words: list[float], **others: list[float]) -> ScoreInputs:
     count = len(page_words)
     parts = {name: np.array(others.get(name, [0.0] * count), np.float32) for name in ("rows", "measures", "periods", "kinds")}
     kept = np.array(others.get("kept", [1.0] * count), np.float32)
     words, chunks = np.array(page_words, np.float32), np.array(chunk_words, np.float32)
-    return Evidence(np.array(pages), np.array(cosines, np.float32), chunks, words, kept=kept, **parts)
+    return ScoreInputs(np.array(pages), np.array(cosines, np.float32), chunks, words, kept=kept, **parts)
 
 
 def rows_of(*rows: RowTerms) -> Rows:
