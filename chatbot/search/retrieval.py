@@ -61,7 +61,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class _Candidate:
     """A live version in reach. chunk_pages: (chunks,) page of each chunk; named: how much the question names it, 0-1; bonus: what its pages get for that,
     and for being of the year that is asked for or the newest of their series."""
 
@@ -76,7 +76,7 @@ class _Document:
 class _Scope:
     """What is searched. documents: by version; keep: version -> ordinals to score, None for all; more: there are other candidates."""
 
-    documents: Mapping[int, _Document]
+    documents: Mapping[int, _Candidate]
     keep: Mapping[int, NDArray[np.int64]] | None = None
     more: bool = False
 
@@ -229,7 +229,7 @@ class Retriever:
         for version, (name, facts) in documents.items():
             named, period = routed[version]
             bonus = of.document * named + of.period_of_document * period + newest.get(name, 0.0)
-            found[version] = _Document(name, years_of(name, facts), self._library.chunk_pages(version), named, bonus)
+            found[version] = _Candidate(name, years_of(name, facts), self._library.chunk_pages(version), named, bonus)
         return _Scope(found)
 
     def _rows(self, query: Query, asked: _Asked, scope: _Scope, weights: _TermWeights) -> Iterator[_Row]:
