@@ -36,7 +36,7 @@ NAME = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class _Parts:
     """A document with its parts. texts: of all pages."""
 
     version: int
@@ -79,14 +79,14 @@ class WholeDocument:
             return Answer(question, question, f"No text could be read of {name}.", False, reason="no_page")
         return self._outline(question, document) if intent.kind == "outline" else self._summary(question, document, part)
 
-    def _document(self, version: int, name: str) -> _Document:
+    def _document(self, version: int, name: str) -> _Parts:
         catalog = self._library.catalog
         texts, kinds = catalog.page_texts(version), self._library.page_kinds(version)
         # Only a list of contents speaks of printed numbers.
         labels = {one.label: one.number for one in catalog.report(version) if one.label} if any(CONTENTS in of for of in kinds.values()) else {}
-        return _Document(version, name, texts, sections(texts, kinds, labels))
+        return _Parts(version, name, texts, sections(texts, kinds, labels))
 
-    def _summary(self, question: str, document: _Document, part: Section | None) -> Answer:
+    def _summary(self, question: str, document: _Parts, part: Section | None) -> Answer:
         pages = set(_of_part(part) if part else self._standing(document))
         prompt = self._prompt(question, document, pages)
         vectors = self._answering.sentence_vectors
@@ -98,7 +98,7 @@ class WholeDocument:
         blocks += [] if points or figures else [NOTHING_ALONE]
         return self._checked(prompt, "\n\n".join(blocks), question)
 
-    def _outline(self, question: str, document: _Document) -> Answer:
+    def _outline(self, question: str, document: _Parts) -> Answer:
         prompt = self._prompt(question, document, {part.page for part in _chosen(document.parts, HEADINGS)} or {1})
         listed = self._listed(prompt, document, HEADINGS)
         if not listed:
@@ -108,7 +108,7 @@ class WholeDocument:
         more = [f"… and {left_out:,} smaller ones between them."] if left_out > 0 else []
         return self._checked(prompt, "\n\n".join([self._title(document, None), "\n".join([*listed, *more])]), question)
 
-    def _standing(self, document: _Document) -> list[int]:
+    def _standing(self, document: _Parts) -> list[int]:
         """Physical pages that stand for the whole document: where it is summed up, its statements, and others at even distances."""
         kinds = self._library.page_kinds(document.version)
         own = [part.page for title in SUMMED_UP if (part := part_of(document.parts, title)) is not None][:2]
@@ -117,17 +117,17 @@ class WholeDocument:
         there = [*own, *statements.values()]
         return [*there, *outline(document.texts, heads, kinds, PAGES, there)]
 
-    def _prompt(self, question: str, document: _Document, pages: Collection[int]) -> Prompt:
+    def _prompt(self, question: str, document: _Parts, pages: Collection[int]) -> Prompt:
         listed = {part.page for part in _chosen(document.parts, FEW_HEADINGS)}
         hits = self._finder.pages_of(document.version, document.name, {*pages, *listed})
         return build_prompt(Request(question, question, hits, (), (), secrets.token_hex(3), self._context_tokens))
 
-    def _listed(self, prompt: Prompt, document: _Document, most: int) -> list[str]:
+    def _listed(self, prompt: Prompt, document: _Parts, most: int) -> list[str]:
         keys = {hit.page: key for key, hit in prompt.sources.items()}
         parts = (part for part in _chosen(document.parts, most) if part.page in keys and not find_instructions(part.title))
         return [f"• “{escape_keys(part.title)}” [{keys[part.page]}]" for part in parts]
 
-    def _title(self, document: _Document, part: Section | None) -> str:
+    def _title(self, document: _Parts, part: Section | None) -> str:
         stored = self._library.catalog.version(document.version)
         facts = self._library.facts(document.version)
         titled = stored is not None and stored.title and NAME.search(stored.title) and not find_instructions(stored.title)
