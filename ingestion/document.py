@@ -100,7 +100,7 @@ CALM = Circumstances()
 
 def read_text(path: Path, how: Circumstances = CALM) -> Reading:
     """The text of all pages of `path`, with running lines and page labels: what words can be found by, in a tenth of the time. Raises as read_document."""
-    return _Document(path, how).read_text()
+    return _OpenFile(path, how).read_text()
 
 
 def read_document(path: Path, how: Circumstances = CALM) -> Reading:
@@ -108,7 +108,7 @@ def read_document(path: Path, how: Circumstances = CALM) -> Reading:
 
     Raises DocumentError where the file cannot be opened at all, and CancelledError; a page that cannot be read is a page with a problem.
     """
-    return _Document(path, how).read()
+    return _OpenFile(path, how).read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class _Layer:
     pictures: Sequence[Rect] = ()
 
 
-class _Document:
+class _OpenFile:
     """One file while it is read."""
 
     def __init__(self, path: Path, how: Circumstances) -> None:
