@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
-from chatbot.store.sqlite_file import Database, NewerStoreError
+from chatbot.store.sqlite_file import NewerStoreError, SqliteFile
 
 __all__ = ["EARLIER", "NAME", "DamagedError", "MemoryDatabase", "Tables", "keep_latest", "open_memories", "set_aside"]
 
@@ -45,7 +45,7 @@ class Tables:
     steps: tuple[str, ...]
 
 
-class MemoryDatabase(Database):
+class MemoryDatabase(SqliteFile):
     """One file for all memories, or none: what is kept in memory alone. Reads from any thread, writes one at a time, beside other processes too."""
 
     def __init__(self, path: Path | None) -> None:
@@ -81,7 +81,7 @@ class MemoryDatabase(Database):
 
     _read = read
     # One transaction; what fails in it changes nothing. Raises StoreError.
-    write = Database._write
+    write = SqliteFile._write
 
     def change(self, statement: str, arguments: Sequence[Any] = ()) -> int:
         """One statement in a transaction of its own; how many rows it changed. Raises StoreError."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import Any
 
-from chatbot.store.sqlite_file import Database
+from chatbot.store.sqlite_file import SqliteFile
 from ingestion.document import Reading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
@@ -104,7 +104,7 @@ def chunk_key(context: str, text: str) -> bytes:
     return hashlib.blake2b(f"{context}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
-class Contents(Database):
+class Contents(SqliteFile):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
     def fill(self, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> None:

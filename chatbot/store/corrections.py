@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatbot.store.sqlite_file import Database
+from chatbot.store.sqlite_file import SqliteFile
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = ["CORRECTION_SCHEMA", "PERIOD", "STATUS", "Corrections", "correction_from", "correction_to"]
@@ -16,7 +16,7 @@ PERIOD = "nullif(coalesce((select c.period from correction c where c.sha256 = v.
 STATUS = "nullif(coalesce((select c.status from correction c where c.sha256 = v.sha256), v.status, ''), '')"
 
 
-class Corrections(Database):
+class Corrections(SqliteFile):
     """The corrections of one store, by SHA-256 of the file: a new version of a document begins with what it says itself."""
 
     def correction(self, sha256: str) -> DocumentFacts:

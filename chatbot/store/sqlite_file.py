@@ -15,7 +15,7 @@ from weakref import WeakSet
 from chatbot.errors import StoreError
 from chatbot.store.disk_reserve import disk_is_full, is_full
 
-__all__ = ["Database", "EarlierStoreError", "NewerStoreError"]
+__all__ = ["EarlierStoreError", "NewerStoreError", "SqliteFile"]
 
 # Seconds a reader waits for the writer's transaction; the longest one, 2,000 pages, takes 1.
 BUSY_SECONDS = 20
@@ -53,7 +53,7 @@ class _Held:
         self.connection.close()
 
 
-class Database:
+class SqliteFile:
     """Reads from any thread; writes one at a time, each `_write` one transaction. Where the disk is too full for it to be opened for writing it is
     only read, until a write finds room.
 

@@ -12,7 +12,7 @@ import pytest
 
 from chatbot.errors import StoreError
 from chatbot.store.catalog import Catalog
-from chatbot.store.sqlite_file import Database
+from chatbot.store.sqlite_file import SqliteFile
 
 COUNTING = "with recursive counted(n) as (select 1 union all select n + 1 from counted where n < 2000000) select count(*) from counted"
 
@@ -35,7 +35,7 @@ def test_a_thread_that_ends_leaves_no_file_open(tmp_path: Path) -> None:
 
 
 def test_what_is_being_read_is_read_to_its_end_before_the_file_is_closed(tmp_path: Path) -> None:
-    database = Database(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    database = SqliteFile(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(database._read, COUNTING)
         time.sleep(0.1)
@@ -47,7 +47,7 @@ def test_what_is_being_read_is_read_to_its_end_before_the_file_is_closed(tmp_pat
 
 
 def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
-    database = Database(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    database = SqliteFile(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
     begun = threading.Event()
 
     def write() -> None:
@@ -61,6 +61,6 @@ def test_a_transaction_ends_before_the_file_is_closed(tmp_path: Path) -> None:
         begun.wait()
         database.close()
         writing.result()
-    again = Database(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
+    again = SqliteFile(tmp_path / "some.sqlite3", "create table one (n integer);\n", 1)
     assert again._read("select n from one") == [(1,)]
     again.close()
