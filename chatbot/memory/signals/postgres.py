@@ -18,7 +18,7 @@ from chatbot.memory.signals.records import SignalsError
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Connection", "Database"]
+__all__ = ["Connection", "Postgres"]
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ LEAST_CONNECT_SECONDS = 2
 INSTALL_HINT = "Install it with: make setup-signals"
 
 
-class Database:
+class Postgres:
     """A Postgres, embedded or named by an address. Safe from several threads."""
 
     def __init__(self, place: EmbeddedServer | str) -> None:

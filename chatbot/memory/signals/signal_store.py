@@ -19,7 +19,7 @@ from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
 from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.postgres import Connection, Database
+from chatbot.memory.signals.postgres import Connection, Postgres
 from chatbot.memory.signals.records import ACTIONS, Health, Imported, NewsItem, Options, Reading, RecalledEvent, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.schema import (
     StoreState,
@@ -61,7 +61,7 @@ class Signals:
         this object alone knows then. Raises StoreError."""
         self.options, self.breaker = options or Options(), Breaker()
         self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
-        self._database = Database(self.options.address or EmbeddedServer(folder))
+        self._database = Postgres(self.options.address or EmbeddedServer(folder))
         # What the tables said when they were last asked; asked again after a failure and after whatever changes it.
         self._known: StoreState | None = None
 
