@@ -21,7 +21,7 @@ __all__ = [
     "ASKS_OTHER",
     "OTHER",
     "Cell",
-    "Wanted",
+    "CellQuery",
     "as_amounts",
     "cell_of",
     "columns_by_year",
@@ -77,7 +77,7 @@ BALANCE = re.compile(r"\b(?:profit|loss(?:es)?|income|earnings|result|balance|su
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CellQuery:
     """A measure in a year (None for the newest), and the terms of the question that asks for it. other: it asks for what is called so."""
 
     measure: Measure
@@ -111,7 +111,7 @@ def as_amounts(*cells: Cell) -> tuple[Cell, ...]:
     return tuple(replace(cell, value=-cell.value, text=re.sub(r"[()\s−–-]", "", cell.text)) for cell in cells)
 
 
-def find_cell(wanted: Wanted, sources: Mapping[str, Hit]) -> Cell | None:
+def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> Cell | None:
     """The best cell that states the measure; None where no row with that year does, or where two columns of that year may be meant.
 
     A measure of a primary statement is taken from a page that is that statement where one was found, and never from another statement.
@@ -145,7 +145,7 @@ def _pages(measure: Measure, sources: Mapping[str, Hit]) -> Mapping[str, Hit]:
     return found or {key: hit for key, hit in sources.items() if set(hit.kinds).isdisjoint(PRIMARY_STATEMENTS)}
 
 
-def _fit(wanted: Wanted, row: Row) -> float:
+def _fit(wanted: CellQuery, row: Row) -> float:
     measure = wanted.measure
     label = [term for term in dict.fromkeys(terms(row.label)) if not term.isdecimal()]
     if (set(label) <= BARE and label and not PER_SHARE.search(row.section)) or bool(OTHER.match(row.label)) != wanted.other:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.answer.tables.cell_lookup import TOTALS, Cell, Wanted, find_cell
+from chatbot.answer.tables.cell_lookup import TOTALS, Cell, CellQuery, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
@@ -54,14 +54,14 @@ class Task:
 
     def cell(self, measure: Measure, year: int | None) -> Cell:
         """Raises MissingError."""
-        wanted = Wanted(measure, year, self.words, self.others)
+        wanted = CellQuery(measure, year, self.words, self.others)
         found = find_cell(wanted, self.sources)
         if found is None or (found.value < 0 and measure.name in _EITHER) or self._is_one_of_several(found, wanted):
             raise MissingError(measure.name)
         self.labels.append(found.label)
         return found
 
-    def _is_one_of_several(self, found: Cell, wanted: Wanted) -> bool:
+    def _is_one_of_several(self, found: Cell, wanted: CellQuery) -> bool:
         """Whether a figure of a statement was found on no such page, while other tables there have rows of the same name with other figures of that
         year: revenue of regions or segments, none of which is the company's."""
         statements = set(wanted.measure.kinds).intersection(PRIMARY_STATEMENTS)
