@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.compare.comparison_figures import Part, stated, worked_out
-from chatbot.answer.compare.measure_match import EXACT, Wanted, fits, names
+from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
 from chatbot.comparison import Entry, Nearest, Place
 from chatbot.records import MODEL_TEXT, Answer, NumberCheck
 from ingestion.language.measures import measure_named
@@ -37,7 +37,7 @@ def read_entry(answer: Answer, place: Place) -> Entry:
     measures = tuple(measure_named(name) for name in asked.measures)
     own = find_periods(next((hit.facts.period for hit in answer.considered if hit.facts.period), ""))
     period = find_periods(place.year)
-    wanted = Wanted(asked, measures, period[0] if period else None, own[0] if len(own) == 1 else None)
+    wanted = MeasureQuery(asked, measures, period[0] if period else None, own[0] if len(own) == 1 else None)
     parts = list(_parts(answer))
     if asked.form in {"figure", "passage", "yes_no"} and not ASKS_WORDS.search(asked.subject):
         found = worked_out(answer, parts, wanted) or stated(answer, parts, wanted)
@@ -80,11 +80,11 @@ def _supported_text(answer: Answer) -> str:
     return text
 
 
-def _wants_figure(wanted: Wanted) -> bool:
+def _wants_figure(wanted: MeasureQuery) -> bool:
     return wanted.understanding.form == "figure"
 
 
-def _why_no_figure(text: str, wanted: Wanted) -> str:
+def _why_no_figure(text: str, wanted: MeasureQuery) -> str:
     """Why a passage stands in the place of a figure, and which of its periods the year asked for may mean; "" where no figure was asked for."""
     asked = wanted.period
     if not _wants_figure(wanted) or asked is None:
@@ -93,7 +93,7 @@ def _why_no_figure(text: str, wanted: Wanted) -> str:
     return f"It has figures of {' and '.join(near)}, not of {asked.text} as such: ask for one of these." if near else NO_FIGURE
 
 
-def _passage(parts: Sequence[Part], wanted: Wanted, *, strict: bool) -> Part | None:
+def _passage(parts: Sequence[Part], wanted: MeasureQuery, *, strict: bool) -> Part | None:
     """The first part that names what is asked for and the year; with `strict` none where no part names them, else the first."""
     spoken = [part for part in parts if part.text.strip(" .\n")]
     if strict and _wants_figure(wanted) and wanted.measures:
@@ -104,12 +104,12 @@ def _passage(parts: Sequence[Part], wanted: Wanted, *, strict: bool) -> Part | N
     return ranked[0]
 
 
-def _covers(wanted: Wanted) -> bool:
+def _covers(wanted: MeasureQuery) -> bool:
     """Whether the year asked for lies in the document's own period, or it does not say its period."""
     return wanted.period is None or wanted.own is None or periods_agree(wanted.period, wanted.own) > 0
 
 
-def _why_absent(wanted: Wanted) -> str:
+def _why_absent(wanted: MeasureQuery) -> str:
     what = f"“{wanted.measures[0].name}”" if wanted.measures else "what is asked"
     return f"No page found names {what}{f' together with {wanted.period.text}' if wanted.period else ''}."
 

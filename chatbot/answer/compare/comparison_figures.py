@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chatbot.answer.compare.measure_match import EXACT, Wanted, asks_per_share, fits, is_own, label_names, names, speaks_of
+from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, asks_per_share, fits, is_own, label_names, names, speaks_of
 from chatbot.answer.tables.cell_lookup import stated_unit, states_percent
 from chatbot.comparison import Quantity
 from chatbot.records import FINE, Answer, Citation, Hit, NumberCheck
@@ -51,7 +51,7 @@ class Part:
     figures: tuple[tuple[Figure, NumberCheck | None], ...]
 
 
-def worked_out(answer: Answer, parts: Sequence[Part], wanted: Wanted) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
+def worked_out(answer: Answer, parts: Sequence[Part], wanted: MeasureQuery) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
     """The result of arithmetic that the answer shows for the year, with what its operands are cited from."""
     for paragraph in answer.text.split("\n\n"):
         start = answer.text.find(paragraph)
@@ -69,7 +69,7 @@ def worked_out(answer: Answer, parts: Sequence[Part], wanted: Wanted) -> tuple[Q
     return None
 
 
-def stated(answer: Answer, parts: Sequence[Part], wanted: Wanted) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
+def stated(answer: Answer, parts: Sequence[Part], wanted: MeasureQuery) -> tuple[Quantity, str, tuple[Citation, ...]] | None:
     """The figure of the first row or sentence that names the measure and gives one for the year."""
     undated = None
     for part in parts:
@@ -83,7 +83,7 @@ def stated(answer: Answer, parts: Sequence[Part], wanted: Wanted) -> tuple[Quant
     return undated
 
 
-def _is_of_kind(quantity: Quantity, wanted: Wanted) -> bool:
+def _is_of_kind(quantity: Quantity, wanted: MeasureQuery) -> bool:
     """A measure that is a percentage is not given by an amount, nor one for each share by a whole number, which counts shares."""
     if not wanted.measures:
         return True
@@ -105,7 +105,7 @@ def _read_out(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _of_row(answer: Answer, part: Part, wanted: Wanted) -> Quantity | None:
+def _of_row(answer: Answer, part: Part, wanted: MeasureQuery) -> Quantity | None:
     first, last = _read_out(part.text) or (0, 0)
     label = re.split(r"[^\w%]{0,3}\d", part.text[: first - 1].rsplit("\n", 1)[-1].rsplit(":", 1)[-1], maxsplit=1)[0]
     if not label_names(label, wanted):
@@ -178,7 +178,7 @@ def _source(answer: Answer, part: Part) -> tuple[Hit | None, int]:
     return next((hit for hit in answer.considered if (hit.version, hit.page) == (cited.version, cited.page)), None), cited.start
 
 
-def _of_sentence(part: Part, wanted: Wanted) -> Quantity | None:
+def _of_sentence(part: Part, wanted: MeasureQuery) -> Quantity | None:
     """The one figure that a sentence gives; None where it names something else, or may mean several."""
     if not names(part.text, wanted):
         return None
@@ -196,7 +196,7 @@ def _of_sentence(part: Part, wanted: Wanted) -> Quantity | None:
     return replace(_quantity(*chosen[0]), dated=is_dated)
 
 
-def _is_meant(figure: Figure, part: Part, wanted: Wanted) -> bool:
+def _is_meant(figure: Figure, part: Part, wanted: MeasureQuery) -> bool:
     """Whether a figure may be the value of what is asked for: not of another measure, no limit, no change, not where a change began."""
     asked, at = wanted.understanding, figure.start - part.start
     before = part.text[max(0, at - LOOK_BACK) : at]

@@ -12,7 +12,7 @@ from ingestion.language.measures import Measure, find_measures, spelled_out
 from ingestion.language.periods import Period, find_periods, periods_agree
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["EXACT", "Wanted", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]
+__all__ = ["EXACT", "MeasureQuery", "asks_per_share", "fits", "is_own", "label_names", "names", "speaks_of"]
 
 # The very year asked for. A year may be meant by one of its quarters or by 2025-26; in a table nobody would see which.
 EXACT = SAME_PERIOD
@@ -31,7 +31,7 @@ REACH, NARROWING = 12, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MeasureQuery:
     """What is looked for. period: the year asked for, None for none; own: what the document is of, None where it does not say."""
 
     understanding: Understanding
@@ -40,7 +40,7 @@ class Wanted:
     own: Period | None
 
 
-def label_names(label: str, wanted: Wanted) -> bool:
+def label_names(label: str, wanted: MeasureQuery) -> bool:
     """Whether a row's label is the measure's own, not that of a part of it."""
     label = IN_UNITS.sub("", label)
     words = set(terms(label)) - GENERAL
@@ -52,7 +52,7 @@ def label_names(label: str, wanted: Wanted) -> bool:
     return any(phrase <= set(terms(label)) and len(phrase) >= LEAST_SHARE * len(words | phrase) for phrase in phrases)
 
 
-def names(text: str, wanted: Wanted) -> bool:
+def names(text: str, wanted: MeasureQuery) -> bool:
     """Whether the text names what is asked for: a measure by one of its names, else that share of the question's words."""
     own = terms(spelled_out(text))
     if wanted.measures:
@@ -61,7 +61,7 @@ def names(text: str, wanted: Wanted) -> bool:
     return bool(words) and sum(word in own for word in words) >= LEAST_COVERAGE * len(words)
 
 
-def speaks_of(before: str, wanted: Wanted) -> bool:
+def speaks_of(before: str, wanted: MeasureQuery) -> bool:
     """Whether the words before a figure, up to it, are about the measure that is asked for and no other; always, where none is known."""
     if not wanted.measures:
         return True
@@ -83,18 +83,18 @@ def _phrases(measure: Measure) -> tuple[tuple[str, ...], ...]:
     return measure.asked if measure.formula else (*measure.asked, *measure.printed)
 
 
-def fits(text: str, wanted: Wanted) -> int:
+def fits(text: str, wanted: MeasureQuery) -> int:
     """How well the periods of a text agree with the year asked for: as periods_agree, EXACT where none is asked for."""
     if wanted.period is None:
         return EXACT
     return agreement([wanted.period], find_periods(text))
 
 
-def is_own(wanted: Wanted) -> bool:
+def is_own(wanted: MeasureQuery) -> bool:
     """Whether the year asked for is the document's own."""
     return wanted.period is not None and wanted.own is not None and periods_agree(wanted.period, wanted.own) == EXACT
 
 
-def asks_per_share(wanted: Wanted) -> bool:
+def asks_per_share(wanted: MeasureQuery) -> bool:
     """Whether the measure is an amount for each share, which no heading scales."""
     return bool(wanted.measures) and "per share" in wanted.measures[0].name
