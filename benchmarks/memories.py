@@ -38,7 +38,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.intervals import percentile, share_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.cases.case_store import Cases, Documents, Wanted  # noqa: E402
+from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents  # noqa: E402
 from chatbot.memory.cases.records import Case, case_line  # noqa: E402
 from chatbot.memory.memory_database import MemoryDatabase  # noqa: E402
 from chatbot.memory.situations.situation_store import Situations  # noqa: E402
@@ -106,7 +106,7 @@ def _measured(folder: Path, size: int, embedder: Embedder, sample: int) -> list[
     Cases(MemoryDatabase(folder / "made.sqlite3"), ChanceEmbedder(embedder)).import_file("me", given)
     opened = Cases(MemoryDatabase(folder / "made.sqlite3"), embedder, documents=Documents(live=lambda: live))
     load = _seconds(lambda: opened.health("me"))
-    question, wanted = "What was the deficit of the state in 2021?", Wanted(least=-1.0)
+    question, wanted = "What was the deficit of the state in 2021?", CaseQuery(least=-1.0)
     vector = embedder.embed([question])[0]
     search = statistics.median(_seconds(lambda: opened.recall("me", vector, wanted)) for _ in range(RECALLS))
     recalls = [_seconds(lambda: opened.find("me", question, wanted)) for _ in range(RECALLS)]

@@ -51,9 +51,9 @@ def _add_case(chatbot: Chatbot, options: Namespace) -> Lines:
 
 @told
 def _search_cases(chatbot: Chatbot, options: Namespace) -> Lines:
-    from chatbot.memory.cases.case_store import Wanted
+    from chatbot.memory.cases.case_store import CaseQuery
 
-    results = chatbot.cases.find(OWNER, options.texts[0], Wanted(options.k))
+    results = chatbot.cases.find(OWNER, options.texts[0], CaseQuery(options.k))
     if not results:
         health = chatbot.cases.health(OWNER)
         stale = f"; {health.stale} left out, for a document changed or went" if health.stale else ""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from chatbot.memory.cases.case_recall import MOST_NEGATIVE, MOST_POSITIVE, Recalled, share_notes
-from chatbot.memory.cases.case_store import Cases, Documents, Wanted
+from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
 from chatbot.memory.layers import LayerOpening
 from chatbot.records import Note, Notice, Recall
 from ingestion.invisible_characters import one_line
@@ -36,8 +36,8 @@ class CaseLayer:
         """As MemoryLayer.recall. Nothing is embedded: without a vector there are no notes. Raises StoreError."""
         if recall.vector is None or n < 1:
             return []
-        good = self.cases.recall(recall.owner, recall.vector, Wanted(MOST_POSITIVE, reward=1))
-        bad = self.cases.recall(recall.owner, recall.vector, Wanted(MOST_NEGATIVE, reward=0))
+        good = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_POSITIVE, reward=1))
+        bad = self.cases.recall(recall.owner, recall.vector, CaseQuery(MOST_NEGATIVE, reward=0))
         notes = [self._note(one) for some in share_notes(good, bad, n) for one in some]
         for note in notes:
             if find_instructions(note.text):

@@ -28,7 +28,7 @@ from chatbot.models.embedders import Embedder
 from chatbot.records import Answer
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseRow", "Cases", "Documents", "Wanted", "hidden", "is_sound"]
+__all__ = ["DAY", "KEPT_DAYS", "CaseHealth", "CaseQuery", "CaseRow", "Cases", "Documents", "hidden", "is_sound"]
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CaseQuery:
     """What a recall asks for. reward: 1 or 0, None for both. least: cosine, None for the embedder's own threshold. stale: whether cases too whose documents
     changed or went."""
 
@@ -71,7 +71,7 @@ class Wanted:
     stale: bool = False
 
 
-NO_DOCUMENTS, NEAREST = Documents(), Wanted()
+NO_DOCUMENTS, NEAREST = Documents(), CaseQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,11 @@ class Cases:
 
     # --- recalling ----------------------------------------------------------------------------------------------------------
 
-    def find(self, owner: str, question: str, wanted: Wanted = NEAREST) -> list[Recalled]:
+    def find(self, owner: str, question: str, wanted: CaseQuery = NEAREST) -> list[Recalled]:
         """As recall, with the question's vector made: the one embedding that it takes. Raises ModelError."""
         return self.recall(owner, question_vectors(self._embedder, [question])[0], wanted)
 
-    def recall(self, owner: str, vector: Vectors, wanted: Wanted = NEAREST) -> list[Recalled]:
+    def recall(self, owner: str, vector: Vectors, wanted: CaseQuery = NEAREST) -> list[Recalled]:
         """The owner's and the shared cases whose questions are nearest, best first; everything is filtered before the first k are taken.
 
         Embeds nothing: of cases without a vector see `catch_up`. A vector that is not of this embedder, not finite or zero finds none. Raises StoreError.
@@ -141,7 +141,7 @@ class Cases:
         """The newest verdict on this very question to these documents, () for all, in whatever words: a verified answer that was rated helpful, or one
         that its owner rated not helpful after that; None where there is none. What was asked of all is an answer of some too, where all that it stands
         on is theirs."""
-        near = self.recall(owner, vector, Wanted(ALL, least=self.thresholds.same))
+        near = self.recall(owner, vector, CaseQuery(ALL, least=self.thresholds.same))
         names = frozenset(asked_of)
 
         def is_asked_of(case: Case) -> bool:

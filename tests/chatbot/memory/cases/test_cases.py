@@ -13,7 +13,7 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_recall import PAGE_BOUND, UNKNOWN, cosines_of
-from chatbot.memory.cases.case_store import Cases, Documents, Wanted
+from chatbot.memory.cases.case_store import CaseQuery, Cases, Documents
 from chatbot.memory.cases.records import Case
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
@@ -132,7 +132,7 @@ def test_one_new_embedding_per_recall_whatever_the_size(cases: Cases, embedder: 
         cases.add("me", Case(f"What was item {number} of the budget?", "Some.", number % 2))
     for opened in (cases, Cases(reopen(), embedder)):
         embedder.calls = 0
-        assert len(opened.find("me", "What was item 5 of the budget?", Wanted(least=-1.0))) == 8
+        assert len(opened.find("me", "What was item 5 of the budget?", CaseQuery(least=-1.0))) == 8
         assert embedder.calls == 1
 
 
@@ -152,12 +152,12 @@ def test_filters_come_before_the_first_k(cases: Cases, shop: Shop, embedder: Has
         far = number * " and more"
         cases.add("me", Case(f"deficit ceiling{far} {number}", "Some.", int(number > 5), document_ids=(RULES if number % 2 else REPORT,)))
     shop.live.discard(REPORT)
-    found = cases.find("me", "deficit ceiling", Wanted(k=3, reward=1, least=-1.0))
+    found = cases.find("me", "deficit ceiling", CaseQuery(k=3, reward=1, least=-1.0))
     assert [one.rank for one in found] == [1, 2, 3]
     assert all(one.case.reward == 1 and one.case.document_ids == (RULES,) for one in found)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert cases.find("me", "deficit ceiling", Wanted(least=1.01)) == []
-    assert len(cases.find("me", "deficit ceiling", Wanted(k=12, least=-1.0, stale=True))) == 12
+    assert cases.find("me", "deficit ceiling", CaseQuery(least=1.01)) == []
+    assert len(cases.find("me", "deficit ceiling", CaseQuery(k=12, least=-1.0, stale=True))) == 12
 
 
 def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, shop: Shop) -> None:
@@ -174,10 +174,10 @@ def test_a_case_is_stale_while_its_document_is_changed_or_gone(cases: Cases, sho
 def test_a_vector_that_is_none_finds_nothing_and_is_not_found(cases: Cases, embedder: HashEmbedder, number: float) -> None:
     bad = np.full(256, number, np.float32)
     cases.rate("me", answer(), 1)
-    assert cases.recall("me", bad, Wanted(least=-1.0)) == []
-    assert cases.recall("me", bad[:9], Wanted(least=-1.0)) == []
+    assert cases.recall("me", bad, CaseQuery(least=-1.0)) == []
+    assert cases.recall("me", bad[:9], CaseQuery(least=-1.0)) == []
     cases._shelf("me")._keep_vectors(cases._shelf("me").view().keys, bad[None])  # what a disk may do
-    assert cases.find("me", QUESTION, Wanted(least=-1.0)) == [] and cases.health("me").waiting == 1
+    assert cases.find("me", QUESTION, CaseQuery(least=-1.0)) == [] and cases.health("me").waiting == 1
     assert cases.catch_up("me") == 0 and len(cases.find("me", QUESTION)) == 1
 
 
@@ -198,7 +198,7 @@ def test_while_the_embedder_fails_verdicts_are_kept_and_wait(cases: Cases, embed
 def test_vectors_of_another_embedder_are_never_compared(cases: Cases, reopen: Reopen) -> None:
     cases.rate("me", answer(), 1)
     other = Cases(reopen(), HashEmbedder(dimension=32))
-    assert other.find("me", QUESTION, Wanted(least=-1.0)) == [] and other.health("me").waiting == 1
+    assert other.find("me", QUESTION, CaseQuery(least=-1.0)) == [] and other.health("me").waiting == 1
     assert other.catch_up("me") == 0 and len(other.find("me", QUESTION)) == 1
     assert cases.find("me", QUESTION) == [] and cases.health("me").waiting == 1, "each row has one vector"
 
@@ -329,7 +329,7 @@ def test_a_case_is_edited_in_its_place(cases: Cases) -> None:
     new = cases.edit("me", kept.id, lambda case: replace(case, plan="It is 4 per cent.", question="What is the ceiling of the debt?"))
     assert not new.verified and new.pages == kept.pages
     assert [row.case.question for row in cases.listed("me")] == ["Who audits the accounts?", "What is the ceiling of the debt?"]
-    assert cases.find("me", QUESTION, Wanted(least=0.99)) == []
+    assert cases.find("me", QUESTION, CaseQuery(least=0.99)) == []
     assert cases.find("me", "What is the ceiling of the debt?")[0].case.plan == "It is 4 per cent."
     with pytest.raises(UsageError, match="needs a question and an answer"):
         cases.edit("me", new.id, lambda case: replace(case, plan=" "))

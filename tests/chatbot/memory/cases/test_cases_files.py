@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from chatbot.errors import StoreError, UsageError
 from chatbot.memory.cases.case_file import TABLES, Shelf, question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
-from chatbot.memory.cases.case_store import Cases, Wanted
+from chatbot.memory.cases.case_store import CaseQuery, Cases
 from chatbot.memory.cases.question_equivalence import same_matter
 from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
 from chatbot.memory.memory_database import NAME, MemoryDatabase
@@ -286,11 +286,11 @@ def test_twenty_thousand_cases_load_and_are_recalled_in_time(memories: MemoryDat
     view = cases._shelf("me").view()
     assert len(view.cases) == count and view.embedded.all()
     loaded = time.process_time() - started
-    first = cases.recall("me", view.rows[17_777], Wanted(least=-1.0))
+    first = cases.recall("me", view.rows[17_777], CaseQuery(least=-1.0))
     assert first[0].case.question == questions[17_777] and first[0].score == pytest.approx(1)
     started = time.process_time()
     for _ in range(5):
-        cases.recall("me", view.rows[5], Wanted(least=-1.0))
+        cases.recall("me", view.rows[5], CaseQuery(least=-1.0))
     assert time.process_time() - started < loaded, "five recalls take less than reading once"
 
 
@@ -349,7 +349,7 @@ def test_every_case_of_the_memento_file_is_read(shared: Path, memories: MemoryDa
     health = cases.health("me")
     assert (result.added, result.known, result.problems) == (1_278, 0, ())
     assert (health.cases, health.positive, health.negative, health.waiting) == (1_278, 897, 381, 0)
-    assert all(len(cases.find("me", "Who is the father of John?", Wanted(reward=reward, least=-1.0))) == 8 for reward in (0, 1))
+    assert all(len(cases.find("me", "Who is the father of John?", CaseQuery(reward=reward, least=-1.0))) == 8 for reward in (0, 1))
 
 
 def test_a_case_that_is_too_long_is_refused_and_one_at_the_limit_is_not() -> None:
