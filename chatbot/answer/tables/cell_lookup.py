@@ -20,8 +20,8 @@ from ingestion.records import Row, Table
 __all__ = [
     "ASKS_OTHER",
     "OTHER",
-    "Cell",
     "CellQuery",
+    "FoundCell",
     "as_amounts",
     "cell_of",
     "columns_by_year",
@@ -87,7 +87,7 @@ class CellQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FoundCell:
     """A stated figure. key: citation key of its page; label, head, text: as printed; row: the whole row, as printed; value: with sign, as
     printed, without scale; scale: of its row or table, 1 where none is stated; unit: the unit of the heading above the row, else the table's unit
     line, else its caption's, without its exceptions, "" without one; percent: it is a percentage, by its own sign or by that unit.
@@ -104,19 +104,19 @@ class Cell:
     percent: bool = False
 
 
-def as_amounts(*cells: Cell) -> tuple[Cell, ...]:
+def as_amounts(*cells: FoundCell) -> tuple[FoundCell, ...]:
     """The same figures without the brackets or signs of outflows, where all are: one of (6,174) after (6,763) fell."""
     if any(cell.value >= 0 or not OUTFLOW.search(cell.label) or BALANCE.search(cell.label) for cell in cells):
         return cells
     return tuple(replace(cell, value=-cell.value, text=re.sub(r"[()\s−–-]", "", cell.text)) for cell in cells)
 
 
-def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> Cell | None:
+def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None:
     """The best cell that states the measure; None where no row with that year does, or where two columns of that year may be meant.
 
     A measure of a primary statement is taken from a page that is that statement where one was found, and never from another statement.
     """
-    best: tuple[float, Cell] | None = None
+    best: tuple[float, FoundCell] | None = None
     for rank, (key, hit) in enumerate(_pages(wanted.measure, sources).items()):
         for table in hit.tables:
             column = _column(table, wanted.year)
@@ -207,7 +207,7 @@ def columns_by_year(table: Table, asked: Collection[str] = ()) -> dict[int, int]
     return {year: columns[0] for year, columns in of_year.items() if len(columns) == 1}
 
 
-def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | None:
+def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> FoundCell | None:
     """The figure of a row in a column, None where there is none. key: of its page."""
     found = row.cells[column] if column < len(row.cells) else None
     figures = find_figures(found.text) if found else []
@@ -225,7 +225,7 @@ def cell_of(key: str, hit: Hit, table: Table, row: Row, column: int) -> Cell | N
         scale, stated = 1.0, ""
     texts = (row.label, table.heads[column], found.text, verbatim(row, hit.page_text), stated.strip("() "))
     label, head, text, whole, unit = map(escape_keys, texts)
-    return Cell(key, label, head, text, whole, figure.value, figure.scale * scale, unit, percent)
+    return FoundCell(key, label, head, text, whole, figure.value, figure.scale * scale, unit, percent)
 
 
 def stated_unit(table: Table, row: Row, column: int | None = None) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.answer.tables.cell_lookup import TOTALS, Cell, CellQuery, find_cell
+from chatbot.answer.tables.cell_lookup import TOTALS, CellQuery, FoundCell, find_cell
 from chatbot.answer.tables.table_wording import Worked, operand
 from chatbot.records import Hit
 from ingestion.language.measures import Measure, measure_named
@@ -52,7 +52,7 @@ class Task:
     settles: bool = True
     labels: list[str] = field(default_factory=list)
 
-    def cell(self, measure: Measure, year: int | None) -> Cell:
+    def cell(self, measure: Measure, year: int | None) -> FoundCell:
         """Raises MissingError."""
         wanted = CellQuery(measure, year, self.words, self.others)
         found = find_cell(wanted, self.sources)
@@ -61,7 +61,7 @@ class Task:
         self.labels.append(found.label)
         return found
 
-    def _is_one_of_several(self, found: Cell, wanted: CellQuery) -> bool:
+    def _is_one_of_several(self, found: FoundCell, wanted: CellQuery) -> bool:
         """Whether a figure of a statement was found on no such page, while other tables there have rows of the same name with other figures of that
         year: revenue of regions or segments, none of which is the company's."""
         statements = set(wanted.measure.kinds).intersection(PRIMARY_STATEMENTS)
@@ -72,11 +72,11 @@ class Task:
         return any(abs(other.value) * other.scale != abs(found.value) * found.scale for other in others)
 
 
-def _label(cell: Cell) -> frozenset[str]:
+def _label(cell: FoundCell) -> frozenset[str]:
     return frozenset(terms(cell.label)) - TOTALS
 
 
-def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[Cell]:
+def printed_as_such(measure: Measure, years: Sequence[int], task: Task) -> list[FoundCell]:
     """The cells, one a year, of a ratio that the document prints itself, under the very name; none where it does not."""
     own = Measure(measure.name, (), measure.asked, ())
     try:
@@ -93,8 +93,8 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
         stated = task.cell(measure, year)
         return Worked(stated.value * stated.scale, stated.text, (stated,))
     operands = dict(zip("abcdef", (measure_named(name) for name in measure.operands), strict=False))
-    cells: list[Cell] = []
-    taken: dict[Cell, str] = {}
+    cells: list[FoundCell] = []
+    taken: dict[FoundCell, str] = {}
 
     def cell(name: str, at: int) -> tuple[float, str]:
         if operands[name].formula and not printed_as_such(operands[name], [at], task):
@@ -117,7 +117,7 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
     return Worked(value, written, tuple(cells))
 
 
-def _check_whole(cells: Sequence[Cell], task: Task) -> None:
+def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
     """Raises MissingError unless the parts of a debt stand in one table that has no other row of debt in that column."""
     first, used = cells[0], {(cell.label, cell.text) for cell in cells}
     tables = [table for table in task.sources[first.key].tables if any(row.label == first.label for row in table.rows)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cell_lookup import ASKS_OTHER, OTHER, Cell, as_amounts, cell_of, columns_by_year, is_planned
+from chatbot.answer.tables.cell_lookup import ASKS_OTHER, OTHER, FoundCell, as_amounts, cell_of, columns_by_year, is_planned
 from chatbot.answer.tables.table_wording import (
     amount,
     decimals_of,
@@ -229,14 +229,14 @@ class _Found:
     row: Row
     columns: Mapping[int, int]
 
-    def cell(self, year: int) -> Cell:
+    def cell(self, year: int) -> FoundCell:
         """Its figure of a year. Raises _NoCellError."""
         cell = cell_of(self.key, self.hit, self.table, self.row, self.columns[year]) if year in self.columns else None
         if cell is None:
             raise _NoCellError
         return cell
 
-    def cells(self, years: Sequence[int]) -> list[Cell]:
+    def cells(self, years: Sequence[int]) -> list[FoundCell]:
         """Those of some years, of all that it has where none is named; the oldest first."""
         wanted = [year for year in years if year in self.columns] if years else sorted(self.columns)
         if years and len(wanted) < len(years):
@@ -375,7 +375,7 @@ def _figures(row: Row) -> tuple[str, ...]:
 # ---------------------------------------------------------------- operations
 
 
-def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[Cell, Cell]:
+def _pair(rows: Sequence[_Found], years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
     """(earlier, later) of one row, or (subtrahend, minuend) of two in one year."""
     if len(rows) == 2:
         year = _one_year(rows, years)
@@ -400,7 +400,7 @@ def _one_year(rows: Sequence[_Found], years: Sequence[int]) -> int:
     return wanted[-1]
 
 
-def _check_alike(*cells: Cell) -> None:
+def _check_alike(*cells: FoundCell) -> None:
     """Raises _NoCellError where figures are of different scales, kinds or currencies, or heads say more than another year: "Q4 2018" beside "2019"."""
     currencies = {figure.unit for cell in cells for figure in find_figures(cell.text)[:1]} - {None}
     heads = {frozenset(term for term in terms(short_head(cell.head)) if not term[0].isdigit()) for cell in cells}
@@ -445,7 +445,7 @@ def _stated(rows: Sequence[_Found], years: Sequence[int]) -> Iterator[str]:
     yield from said([cell])
 
 
-def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[Cell, Cell]:
+def _planned_and_actual(found: _Found, years: Sequence[int]) -> tuple[FoundCell, FoundCell]:
     """A row's figures of a year, as they were meant to be and as they were. Raises _NoCellError."""
     year = years[-1] if years else max(found.columns)
     planned = [at for at, head in enumerate(found.table.heads) if is_planned(head) and any(one.start_year == year for one in find_periods(head))]

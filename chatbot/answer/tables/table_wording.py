@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatbot.answer.tables.cell_lookup import Cell, is_planned
+from chatbot.answer.tables.cell_lookup import FoundCell, is_planned
 from chatbot.answer.verdict import Amount
 from ingestion.language.currencies import CURRENCY, DRAWN_SIGNS, currency_of
 from ingestion.language.measures import Measure
@@ -54,10 +54,10 @@ class Worked:
 
     value: float
     written: str
-    cells: tuple[Cell, ...]
+    cells: tuple[FoundCell, ...]
 
 
-def amount(cell: Cell) -> Amount:
+def amount(cell: FoundCell) -> Amount:
     """What of a cell a verdict is made from."""
     figures, of_table = find_figures(cell.text), re.search(CURRENCY, cell.unit)
     printed_unit = figures[0].unit if figures else None
@@ -65,7 +65,7 @@ def amount(cell: Cell) -> Amount:
     return Amount(cell.value, cell.scale, cell.percent, unit, is_planned(cell.head))
 
 
-def operand(cell: Cell) -> str:
+def operand(cell: FoundCell) -> str:
     """As printed; with a minus sign in brackets, so that none stands by the sign of the formula: "300 - (-80)"."""
     return cell.text if cell.value >= 0 or "(" in cell.text else f"({cell.text})"
 
@@ -105,7 +105,7 @@ def short_head(head: str) -> str:
     return _TORN.sub("", lines[-1] if find_periods(lines[-1]) else ", ".join(lines))
 
 
-def stated_value(cell: Cell) -> str:
+def stated_value(cell: FoundCell) -> str:
     """A cell's figure with its scale, or its per cent."""
     if cell.percent:
         return cell.text if "%" in cell.text else f"{cell.text}%"
@@ -114,15 +114,15 @@ def stated_value(cell: Cell) -> str:
     return f"{cell.text} {name}" if name else cell.text
 
 
-def said(cells: Sequence[Cell]) -> list[str]:
+def said(cells: Sequence[FoundCell]) -> list[str]:
     """Each row once, with what stands under the heads that were used."""
-    rows: dict[tuple[str, str], list[Cell]] = {}
+    rows: dict[tuple[str, str], list[FoundCell]] = {}
     for cell in cells:
         rows.setdefault((cell.key, cell.row), []).append(cell)
     return [f"{row} ({_read(of)}) [{key}]" for (key, row), of in rows.items()]
 
 
-def _read(cells: Sequence[Cell]) -> str:
+def _read(cells: Sequence[FoundCell]) -> str:
     pairs = dict.fromkeys(f"{cell.head}: {cell.text}" for cell in cells)
     return "; ".join(pairs) + unit_text(cells[0])
 
@@ -148,13 +148,13 @@ def scale_text(one: Worked, measure: Measure) -> str:
     return "" if measure.unit else unit_text(one.cells[0])
 
 
-def year_text(cell: Cell, year: int) -> str:
+def year_text(cell: FoundCell, year: int) -> str:
     """The year of a cell, as its head has it where that is a fiscal one over two: "2005-06"."""
     spans = [period for period in find_periods(cell.head) if period.end_year > period.start_year]
     return cell.head[spans[0].start : spans[0].end] if spans else str(year)
 
 
-def unit_text(cell: Cell) -> str:
+def unit_text(cell: FoundCell) -> str:
     """What follows a cell's figure: its table's unit."""
     unit = re.sub(r"\AIn\b", "in", cell.unit)
     if unit.isupper():  # "IN MILLIONS", but not "USD'000"
@@ -164,7 +164,7 @@ def unit_text(cell: Cell) -> str:
     return f", {unit}" if unit else ""
 
 
-def decimals_of(cells: Sequence[Cell]) -> int:
+def decimals_of(cells: Sequence[FoundCell]) -> int:
     """As many as the operands show."""
     return max(figure.decimals for cell in cells for figure in find_figures(cell.text)[:1])
 
