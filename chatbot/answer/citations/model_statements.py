@@ -97,7 +97,7 @@ class CheckedText:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class _ModelSentence:
     """A sentence of an answer. keys: of its own, in order. status: "" where it states nothing. added: the key that the check found for it."""
 
     start: int
@@ -195,14 +195,14 @@ def _without_key(said: str, prompt: Prompt) -> str:
 # ---------------------------------------------------------------- each sentence by itself
 
 
-def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
+def _judged(text: str, prompt: Prompt) -> list[_ModelSentence]:
     """Every sentence with its status."""
     known = {key.casefold(): key for key in prompt.sources}
     sentences = [_sentence(text, start, end, known) for start, end in _spans(text, known)]
     checks = _checks_of(text, sentences, check_answer(text, prompt)[2])
     given = stems_of(" ".join([prompt.question, *(f"{hit.document} {hit.context} {hit.page_text}" for hit in prompt.sources.values())]))
     around = _Around(sentences)
-    judged: list[_Sentence] = []
+    judged: list[_ModelSentence] = []
     # From the end, for a line that leads a list in is judged by what follows it.
     for at in range(len(sentences) - 1, -1, -1):
         one, below = sentences[at], judged[-1] if judged else None
@@ -214,10 +214,10 @@ def _judged(text: str, prompt: Prompt) -> list[_Sentence]:
     return judged[::-1]
 
 
-def _sentence(text: str, start: int, end: int, known: Mapping[str, str]) -> _Sentence:
+def _sentence(text: str, start: int, end: int, known: Mapping[str, str]) -> _ModelSentence:
     said = text[start:end]
     keys = [found[0] for found in ANY_KEY.finditer(said)]
-    return _Sentence(start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known))
+    return _ModelSentence(start, end, said, tuple(known[key.casefold()] for key in keys if key.casefold() in known))
 
 
 def _spans(text: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
@@ -248,7 +248,7 @@ def _parted(text: str, start: int, end: int, known: Mapping[str, str]) -> list[t
     return [(start, cut.end()), (cut.end(), end)]
 
 
-def _checks_of(text: str, sentences: Sequence[_Sentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:
+def _checks_of(text: str, sentences: Sequence[_ModelSentence], numbers: Sequence[NumberCheck]) -> list[list[NumberCheck]]:
     """The checks of each sentence's figures; none where figures and checks are not the same."""
     figures = find_figures(ANY_KEY.sub(lambda key: " " * len(key[0]), text))
     found: list[list[NumberCheck]] = [[] for _ in sentences]
@@ -283,13 +283,13 @@ def _is_question(said: str) -> bool:
     return verb is None or bool(_ASKS.search(said[: verb.end()])) or telling_words(comparable_words(said[: verb.start()])) == 0
 
 
-def _is_table_head(sentences: Sequence[_Sentence], at: int) -> bool:
+def _is_table_head(sentences: Sequence[_ModelSentence], at: int) -> bool:
     """Whether a row of a table in Markdown has the rule below it that parts the head from the rest."""
     following = sentences[at + 1].text.strip() if at + 1 < len(sentences) else ""
     return sentences[at].text.lstrip().startswith("|") and following.startswith("|") and _TABLE_RULE.fullmatch(following) is not None
 
 
-def _announces(text: str, below: _Sentence | None, known: frozenset[str]) -> bool:
+def _announces(text: str, below: _ModelSentence | None, known: frozenset[str]) -> bool:
     """Whether a heading, or a line that leads in what stands below it, says nothing of its own. known: words of the question and of the pages."""
     said = text.strip()
     leads = said.rstrip("*_ ").endswith((":", "："))
@@ -314,7 +314,7 @@ def _is_sentence(part: str) -> bool:
 class _Around:
     """What stands around each sentence, read once: keys, paragraphs and the lines that lead lists in."""
 
-    def __init__(self, sentences: Sequence[_Sentence]) -> None:
+    def __init__(self, sentences: Sequence[_ModelSentence]) -> None:
         self.sentences = sentences
         self.places: dict[str, list[int]] = {}
         for at, one in enumerate(sentences):
@@ -353,7 +353,7 @@ class _Around:
         return following
 
 
-def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
+def _shared(one: _ModelSentence, prompt: Prompt, key: str) -> _ModelSentence | None:
     """The sentence as cited by a key that it shares with others, where that page has its words and its figures; None where it does not."""
     if not key:
         return None
@@ -367,7 +367,7 @@ def _shared(one: _Sentence, prompt: Prompt, key: str) -> _Sentence | None:
     return replace(one, status="cited", rests_on=key)
 
 
-def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck], *, leads: bool) -> _Sentence:
+def _looked_up(one: _ModelSentence, prompt: Prompt, near: Sequence[str], checks: Sequence[NumberCheck], *, leads: bool) -> _ModelSentence:
     """The sentence with what it rests on. near: keys that stand nearby, which go first. checks: of its figures, with the whole answer in view.
     leads: whether it leads up to a sentence of its paragraph that has a key."""
     if key := _page_of(_without_item(one.text.strip()), prompt, list(dict.fromkeys([*near, *prompt.sources]))):
@@ -380,7 +380,7 @@ def _looked_up(one: _Sentence, prompt: Prompt, near: Sequence[str], checks: Sequ
     return replace(one, status="unsupported")
 
 
-def _leads_up(text: str, below: _Sentence | None) -> bool:
+def _leads_up(text: str, below: _ModelSentence | None) -> bool:
     """Whether a sentence is no heading, and the next one of its paragraph has a key."""
     said = text.strip()
     apart = text[len(text.rstrip()) :].count("\n") > 1 or said.endswith((":", "：")) or _HEADING.match(said) or _ITEM.match(text)
@@ -436,6 +436,6 @@ def _without_item(said: str) -> str:
     return said[mark.end() :] if mark else said
 
 
-def _statement(one: _Sentence, prompt: Prompt) -> Statement:
+def _statement(one: _ModelSentence, prompt: Prompt) -> Statement:
     said = with_short_keys(_with_key(one.text.strip(), one.added), prompt)
     return Statement(said, one.status, one.rests_on.split("-")[0] if one.rests_on else None)
