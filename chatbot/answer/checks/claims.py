@@ -127,14 +127,14 @@ class Spoken:
         self._everything = label_words(f"{text[:MOST_SAID]} {question[:MOST_SAID]}")
         self._paragraphs: dict[int, str] = {}
         self._heads: dict[int, list[tuple[Period, ...]]] = {}
-        self._sentences: dict[tuple[int, int], _Sentence] = {}
+        self._sentences: dict[tuple[int, int], _ClaimSentence] = {}
 
     def claim(self, index: int, scope: Scope) -> Claim:
         """What is said of the figure at a position of the list."""
         figure = self._figures[index]
         span = scope.start, scope.end
         if span not in self._sentences:
-            self._sentences[span] = _Sentence(self._text, scope, self._figures, self._starts)
+            self._sentences[span] = _ClaimSentence(self._text, scope, self._figures, self._starts)
         sentence = self._sentences[span]
         first, last = bisect_left(self._words.starts, scope.start), bisect_left(self._words.starts, scope.end)
         before, after = words_around(self._words, figure, first, last)
@@ -218,7 +218,7 @@ def _head_before(text: str, figure: Figure) -> str:
     return " ".join(found[1].split()) if found else ""
 
 
-class _Sentence:
+class _ClaimSentence:
     """One sentence of an answer with the figures in it."""
 
     def __init__(self, text: str, scope: Scope, figures: Sequence[Figure], starts: Sequence[int]) -> None:
