@@ -27,7 +27,7 @@ from benchmarks.questions import QuestionSet, add_options, chosen_sets, only_ans
 from benchmarks.scores import has_value  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
 from chatbot.answer.extractive.passage_answers import embedded  # noqa: E402
-from chatbot.answer.extractive.passage_scores import WEIGHTS, Question, ScoredPassage, signs_of  # noqa: E402
+from chatbot.answer.extractive.passage_scores import WEIGHTS, QuestionProfile, ScoredPassage, signs_of  # noqa: E402
 from chatbot.evidence.page import page_of  # noqa: E402
 from chatbot.models.embedders import SentenceVectors  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
@@ -95,7 +95,7 @@ def gather(chatbot: Chatbot, questions: QuestionSet) -> tuple[list[Example], int
         hits = list(answer.prompt.sources.values())
         cut = [(hit, passage) for hit in hits for passage in page_of(hit).passages]
         appended = answer.search_query != question.text and answer.search_query.endswith(question.text)
-        asked = Question(answer.understanding, [passage for _, passage in cut], question.text if appended else "")
+        asked = QuestionProfile(answer.understanding, [passage for _, passage in cut], question.text if appended else "")
         near = vectors.vectors([embedded(passage) for _, passage in cut]) @ chatbot.library.embedder.embed([answer.understanding.subject])[0]
         best = max((hit.score for hit in hits), default=0.0) or 1.0
         found = [ScoredPassage(passage, hit.score / best, float(near[at])) for at, (hit, passage) in enumerate(cut)]

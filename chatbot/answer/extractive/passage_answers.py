@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS, escape_keys
-from chatbot.answer.extractive.passage_scores import Question, ScoredPassage, asks_share, score_passages, shared_words
+from chatbot.answer.extractive.passage_scores import QuestionProfile, ScoredPassage, asks_share, score_passages, shared_words
 from chatbot.answer.tables.cell_lookup import is_planned
 from chatbot.answer.tables.operations import decided_by
 from chatbot.answer.tables.table_wording import in_a_sentence
@@ -103,7 +103,7 @@ def extract_answer(
     ]
     appended = prompt.search_query != prompt.question and prompt.search_query.endswith(prompt.question)
     documents = {hit.document for hit in prompt.sources.values()}
-    question = Question(meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents)
+    question = QuestionProfile(meant, [passage for _, passage, _ in places], prompt.question if appended else "", documents)
     if not question.words or not places or not (likeness or question.weights):
         return ""
     near = likeness([embedded(passage) for _, passage, _ in places]) if likeness else [0.0] * len(places)

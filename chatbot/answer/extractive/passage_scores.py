@@ -17,7 +17,7 @@ from ingestion.language.periods import find_periods
 from ingestion.language.sentences import is_finished
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["WEIGHTS", "Question", "ScoredPassage", "asks_share", "score_passages", "shared_words", "signs_of"]
+__all__ = ["WEIGHTS", "QuestionProfile", "ScoredPassage", "asks_share", "score_passages", "shared_words", "signs_of"]
 
 # What a word of the question's relatives counts of the word itself.
 RELATED_WEIGHT = 0.6
@@ -78,7 +78,7 @@ class ScoredPassage:
     likeness: float
 
 
-class Question:
+class QuestionProfile:
     """A question as passages are compared with it. weights: how much each of its words tells these passages apart, shares of 1 in all."""
 
     def __init__(self, asked: Understanding, passages: Sequence[Passage], follow_up: str = "", documents: Collection[str] = ()) -> None:
@@ -108,12 +108,12 @@ def _is_called(document: str, name: str) -> bool:
     return len(letters) >= SHORTEST_CALLED and letters in "".join(filter(str.isalpha, document.casefold()))
 
 
-def score_passages(question: Question, found: Sequence[ScoredPassage]) -> list[float]:
+def score_passages(question: QuestionProfile, found: Sequence[ScoredPassage]) -> list[float]:
     """The log-odds of each, without a common constant: differences are what they say."""
     return [sum(WEIGHTS[name] * value for name, value in signs_of(question, one).items()) for one in found]
 
 
-def signs_of(question: Question, found: ScoredPassage) -> dict[str, float]:
+def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float]:
     """What speaks for and against a passage, by the names of WEIGHTS; each within 0-1."""
     passage = found.passage
     own, head = set(terms(passage.text)), set(terms(passage.head))

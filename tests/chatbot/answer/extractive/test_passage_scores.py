@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from chatbot.answer.extractive.passage_scores import WEIGHTS, Question, ScoredPassage, score_passages, signs_of
+from chatbot.answer.extractive.passage_scores import WEIGHTS, QuestionProfile, ScoredPassage, score_passages, signs_of
 from chatbot.evidence.passages import Passage
 from chatbot.records import Understanding
 
@@ -21,7 +21,7 @@ def test_every_sign_has_a_weight_and_lies_within_0_and_1() -> None:
         found("Debt?", likeness=-0.2),
         found("Debt 2024 61 62", is_row=True),
     ]
-    question = Question(ASKED, [one.passage for one in passages])
+    question = QuestionProfile(ASKED, [one.passage for one in passages])
     for one in passages:
         signs = signs_of(question, one)
         assert list(signs) == list(WEIGHTS)
@@ -29,7 +29,7 @@ def test_every_sign_has_a_weight_and_lies_within_0_and_1() -> None:
 
 
 def test_each_sign_says_what_it_is_named_for() -> None:
-    question = Question(ASKED, [Passage("debt ceiling", "", False), Passage("other words", "", False)])
+    question = QuestionProfile(ASKED, [Passage("debt ceiling", "", False), Passage("other words", "", False)])
 
     def sign(name: str, one: ScoredPassage) -> float:
         return signs_of(question, one)[name]
@@ -47,19 +47,19 @@ def test_each_sign_says_what_it_is_named_for() -> None:
 
 def test_the_page_and_the_likeness_decide_between_like_words() -> None:
     texts = ("The debt ceiling is 60 per cent.", "The debt ceiling is 60 per cent!")
-    question = Question(ASKED, [Passage(text, "", False) for text in texts])
+    question = QuestionProfile(ASKED, [Passage(text, "", False) for text in texts])
     first, second, third = score_passages(question, [found(texts[0]), found(texts[1], page=0.8), found(texts[1], likeness=0.2)])
     assert first > second and first > third
 
 
 def test_a_question_of_no_words_has_no_weights() -> None:
-    assert Question(replace(ASKED, query="?", subject="?"), []).weights == {}
+    assert QuestionProfile(replace(ASKED, query="?", subject="?"), []).weights == {}
 
 
 def test_the_words_of_a_follow_up_count_more_than_those_carried_over() -> None:
     passages = [Passage("the debt ceiling and its escape clause", "", False), Passage("other words", "", False)]
     asked = replace(ASKED, query="What is the debt ceiling? And the escape clause?", subject="What is the debt ceiling? And the escape clause?")
-    alone, following = Question(asked, passages).weights, Question(asked, passages, "And the escape clause?").weights
+    alone, following = QuestionProfile(asked, passages).weights, QuestionProfile(asked, passages, "And the escape clause?").weights
     assert following["escap"] > alone["escap"] and following["debt"] < alone["debt"]
 
 
@@ -67,7 +67,7 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
     raising = {"words", "head", "related", "likeness", "page", "percentage", "years_in_head", "label", "condition"}
     assert all((WEIGHTS[name] > 0) == (name in raising) for name in WEIGHTS)
     plain = found("The debt ceiling is 60 per cent of GDP in 2025.")
-    question = Question(ASKED, [plain.passage, Passage("other words", "", False)])
+    question = QuestionProfile(ASKED, [plain.passage, Passage("other words", "", False)])
 
     def score(one: ScoredPassage) -> float:
         return score_passages(question, [one])[0]
@@ -81,7 +81,7 @@ def test_what_speaks_for_a_passage_raises_its_score_and_what_speaks_against_it_l
 def test_a_reason_is_looked_for_in_sentences() -> None:
     asked = Understanding("Why did the debt fall?", "Why did the debt fall?", form="reason")
     row, given = found("Debt 61 62", is_row=True), found("The debt fell because the state sold its railways.")
-    question = Question(asked, [one.passage for one in (row, given)])
+    question = QuestionProfile(asked, [one.passage for one in (row, given)])
     assert signs_of(question, row)["row_for_reason"] == 1
     scores = score_passages(question, [row, given])
     assert scores[1] > scores[0]
@@ -90,6 +90,6 @@ def test_a_reason_is_looked_for_in_sentences() -> None:
 def test_whom_it_concerns_is_told_by_a_sentence_rather_than_by_a_row() -> None:
     row, plain = found("Debt 61 62", is_row=True), found("Debt is held by the banks.")
     for form, said in (("passage", "Who holds the debt?"), ("yes_no", "Is the debt held by banks?")):
-        question = Question(Understanding(said, said, form=form), [row.passage, plain.passage])
+        question = QuestionProfile(Understanding(said, said, form=form), [row.passage, plain.passage])
         assert signs_of(question, row)["row_for_prose" if form == "passage" else "row_for_list"] == 1
         assert signs_of(question, plain)["row_for_prose"] == signs_of(question, plain)["row_for_list"] == 0
