@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import follow_ups  # noqa: E402
 from benchmarks.intervals import mean_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.compression.compress import Conversation, Message, Options, Question  # noqa: E402
+from chatbot.memory.compression.compress import CompressionFocus, Conversation, Message, Options  # noqa: E402
 from chatbot.memory.compression.importance import seed_importance  # noqa: E402
 from chatbot.memory.compression.messages import texts_to_embed  # noqa: E402
 from chatbot.models.embedders import LocalEmbedder  # noqa: E402
@@ -144,20 +144,20 @@ def measure(talks: Sequence[Talk], *, vectors: bool) -> str:
     return markdown_table(["what is kept", *(f"{ratio:.0%}" for ratio in RATIOS)], lines)
 
 
-def compressions(talk: Talk, *, vectors: bool) -> list[tuple[str, Conversation, Callable[[str], Question], dict[str, Any]]]:
+def compressions(talk: Talk, *, vectors: bool) -> list[tuple[str, Conversation, Callable[[str], CompressionFocus], dict[str, Any]]]:
     """(name, conversation, question to ask of it, options) of what the product does."""
     plain = Conversation(talk.messages)
-    ways: list[tuple[str, Conversation, Callable[[str], Question], dict[str, Any]]] = [
-        ('compress, scoring "seed"', plain, Question, {"scoring": "seed"}),
-        ("compress, no question", plain, lambda query: Question(), {}),
-        ("compress, no question, rho 0.5", plain, lambda query: Question(), {"rho": 0.5}),
-        ("compress, question, rho 0.5", plain, Question, {"rho": 0.5}),
-        ("compress, question", plain, Question, {}),
+    ways: list[tuple[str, Conversation, Callable[[str], CompressionFocus], dict[str, Any]]] = [
+        ('compress, scoring "seed"', plain, CompressionFocus, {"scoring": "seed"}),
+        ("compress, no question", plain, lambda query: CompressionFocus(), {}),
+        ("compress, no question, rho 0.5", plain, lambda query: CompressionFocus(), {"rho": 0.5}),
+        ("compress, question, rho 0.5", plain, CompressionFocus, {"rho": 0.5}),
+        ("compress, question", plain, CompressionFocus, {}),
     ]
     if vectors:
         embedder = LocalEmbedder(load_settings().model_cache)
         known = Conversation(talk.messages, vectors=embedder.embed(texts_to_embed(talk.messages)))
-        ways.append(("compress, question and vectors", known, lambda query: Question(query, embedder.embed([query])[0]), {}))
+        ways.append(("compress, question and vectors", known, lambda query: CompressionFocus(query, embedder.embed([query])[0]), {}))
     return ways
 
 
@@ -194,9 +194,9 @@ def _seconds(messages: Sequence[Message], options: Options, vectors: NDArray[np.
     of_query = None if vectors is None else vectors[0]
     started = time.perf_counter()
     conversation = Conversation(messages, vectors=vectors)
-    conversation.compress(Question("What of rabent and tidal?", of_query), options)
+    conversation.compress(CompressionFocus("What of rabent and tidal?", of_query), options)
     between = time.perf_counter()
-    conversation.compress(Question("When was soking?", of_query), options)
+    conversation.compress(CompressionFocus("When was soking?", of_query), options)
     return between - started, time.perf_counter() - between
 
 

@@ -16,7 +16,7 @@ from chatbot.memory.compression.messages import Message, Messages, Spans
 from chatbot.memory.compression.relevance import Relevance, holds_cited_figure
 from chatbot.memory.compression.selection import Chunk, choose
 
-__all__ = ["SCORINGS", "Compressed", "Conversation", "Message", "Options", "Question", "Stats", "compress"]
+__all__ = ["SCORINGS", "Compressed", "CompressionFocus", "Conversation", "Message", "Options", "Stats", "compress"]
 
 SCORINGS = ("query", "seed")
 # What each scoring does best with where rho is not given. The seed document's is 0.5. With a question whole messages are better: what it asks
@@ -37,7 +37,7 @@ Importance = tuple[float, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CompressionFocus:
     """What the conversation is compressed for. text: "" for nothing in particular. vector: unit, of the model of the messages' vectors."""
 
     text: str = ""
@@ -127,7 +127,7 @@ class Conversation:
         """Of all messages."""
         return sum(self._messages.tokens)
 
-    def compress(self, question: Question, options: Options) -> Compressed:
+    def compress(self, question: CompressionFocus, options: Options) -> Compressed:
         """What is kept for a question: at most the target, and less than one sentence below it, wherever the last messages are below it."""
         count, said = len(self._messages.all), self._messages
         # A message that stands alone has nothing before it that could go, so its own sentences may.
@@ -169,7 +169,7 @@ class Conversation:
             goal -= over + len(tried) if over > 0 else over + longest / 2
         return min(tried, key=lambda one: one[:2])[2]
 
-    def _chunks(self, groups: Sequence[range], question: Question, options: Options, scoring: str) -> list[Chunk]:
+    def _chunks(self, groups: Sequence[range], question: CompressionFocus, options: Options, scoring: str) -> list[Chunk]:
         chunks, importances = [], self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question)
         for group, (value, ones) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
@@ -179,7 +179,7 @@ class Conversation:
             chunks.append(Chunk(value, sizes, ones))
         return chunks
 
-    def _importances(self, groups: Sequence[range], question: Question) -> list[Importance]:
+    def _importances(self, groups: Sequence[range], question: CompressionFocus) -> list[Importance]:
         vector = question.vector
         near = None if self._vectors is None or vector is None else np.asarray(self._vectors @ vector, np.float64)
         given = self._relevance.score(question.text, near)
@@ -248,7 +248,7 @@ def compress(
 ) -> Compressed:
     """A conversation compressed once: see Conversation, Question and Options, whose errors it raises."""
     options = Options(max_tokens, compression_ratio, rho, gamma, keep_last, scoring, protect_figures)
-    return Conversation(messages, model=model, vectors=vectors).compress(Question(query, query_vector), options)
+    return Conversation(messages, model=model, vectors=vectors).compress(CompressionFocus(query, query_vector), options)
 
 
 def _asks(text: str) -> bool:

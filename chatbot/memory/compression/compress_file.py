@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import ModelError, QuestionError, UsageError
-from chatbot.memory.compression.compress import Compressed, Conversation, Message, Options, Question
+from chatbot.memory.compression.compress import Compressed, CompressionFocus, Conversation, Message, Options
 from chatbot.memory.compression.messages import texts_to_embed
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
@@ -52,7 +52,7 @@ def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Set
         [(None, asked.query)] if asked.queries is None else [(row["id"], row["query"]) for _, row in _rows(asked.queries, ["query"], QUERY_HINT)]
     )
     conversation, texts = Conversation(messages), [query for _, query in queries]
-    questions = [Question(text) for text in texts]
+    questions = [CompressionFocus(text) for text in texts]
     wants = chosen.scoring == "query" and any(map(str.strip, texts)) and conversation.tokens > chosen.max_tokens
     if asked.vectors and wants and len(messages) > MOST_EMBEDDED:
         print(f"Note: over {MOST_EMBEDDED} messages are chosen by words alone.", file=sys.stderr)
@@ -63,7 +63,7 @@ def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Set
         try:
             vectors = embedder.embed(texts, query=True)
             conversation = Conversation(messages, vectors=embedder.embed(texts_to_embed(messages)))
-            questions = [Question(text, vector) for text, vector in zip(texts, vectors, strict=True)]
+            questions = [CompressionFocus(text, vector) for text, vector in zip(texts, vectors, strict=True)]
         except ModelError as error:
             print(f"Note: chosen by words alone. {error}", file=sys.stderr)
     for (number, _), question in zip(queries, questions, strict=True):
