@@ -18,14 +18,14 @@ from chatbot.records import Hit
 from ingestion.language.sentences import sentence_around, sentence_spans
 from ingestion.records import Table
 
-__all__ = ["Page", "forget_pages", "page_of"]
+__all__ = ["PageEvidence", "forget_pages", "page_of"]
 
 # Pages of the last few questions; each is looked at once per statement and figure.
 MOST_PAGES = 128
 SENTENCE_REACH = 300  # characters on each side of a figure in which its sentence is looked for
 
 
-class Page:
+class PageEvidence:
     """text: as printed. body: without running heads and feet. named: the document's name and what stands above the page in it."""
 
     def __init__(self, text: str, body: str, context: str, document: str, printed_tables: tuple[Table, ...]) -> None:
@@ -89,7 +89,7 @@ def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     return sentence_around(text, start, end, reach=SENTENCE_REACH, also=";")
 
 
-def page_of(hit: Hit) -> Page:
+def page_of(hit: Hit) -> PageEvidence:
     """The hit's page, kept for the next question; its chunk where the page's text is missing."""
     text = hit.page_text or hit.text
     return _page(text, hit.body or hit.page_text, hit.context, hit.document, hit.tables if hit.page_text else ())
@@ -100,4 +100,4 @@ def forget_pages() -> None:
     _page.cache_clear()
 
 
-_page = lru_cache(maxsize=MOST_PAGES)(Page)
+_page = lru_cache(maxsize=MOST_PAGES)(PageEvidence)

@@ -12,7 +12,7 @@ from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.figure_matches import direction_told, level_told, move_told
 from chatbot.answer.checks.formulas import amount_of, comes_to
 from chatbot.evidence.figure_names import agreement, label_words
-from chatbot.evidence.page import Page
+from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.table_cells import CellPlace, TableView
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import Figure, units_agree
@@ -35,7 +35,7 @@ _SHARED = frozenset("of share half proportion accounted".split())
 _Cells = dict[int, Figure]
 
 
-def from_cells(claim: Claim, pages: Iterable[Page], said: str) -> str:
+def from_cells(claim: Claim, pages: Iterable[PageEvidence], said: str) -> str:
     """The arithmetic, "(17,606 - 15,785) / 15,785", "" where none of these cells come to it: two years of a row whose label the sentence has, where a
     move is told beside the figure, or a percentage of a total in the same column. said: the sentence."""
     if sum(map(str.isdigit, claim.figure.text)) < FEWEST_DIGITS or len(claim.mention.nearby) < 2:
@@ -47,7 +47,7 @@ def from_cells(claim: Claim, pages: Iterable[Page], said: str) -> str:
     return next(found, "")
 
 
-def turned_level(claim: Claim, page: Page, place: CellPlace) -> str:
+def turned_level(claim: Claim, page: PageEvidence, place: CellPlace) -> str:
     """Why the row of a cell does not go the way that the answer says, "rose to 5": each earlier period of it stands on the other side; "" where one does not."""
     told = level_told(claim.before)
     if not told:
@@ -69,7 +69,7 @@ def turned_level(claim: Claim, page: Page, place: CellPlace) -> str:
     return f"the answer says that it {'rises' if told > 0 else 'falls'} to it; {view.column_shown(column)} has {view.text(place.row, column)}"
 
 
-def _of_table(claim: Claim, page: Page, number: int, view: TableView, beside: set[str], said: str) -> Iterator[str]:
+def _of_table(claim: Claim, page: PageEvidence, number: int, view: TableView, beside: set[str], said: str) -> Iterator[str]:
     for words in claim.mention.nearby[-2:]:  # of the sentence; of answer and question, where it names no row
         if named := [at for at, row in enumerate(view.rows) if row.words and row.words - _TOTAL and row.words - _TOTAL <= words]:
             break
@@ -89,7 +89,7 @@ def _totals(view: TableView) -> list[int]:
     return [at for at, row in enumerate(view.rows) if row.words and row.words & _TOTAL][:MOST_ROWS]
 
 
-def _cells(page: Page, number: int, rows: set[int]) -> dict[int, _Cells]:
+def _cells(page: PageEvidence, number: int, rows: set[int]) -> dict[int, _Cells]:
     """The figures of some rows of a table by column, each as its heads have it read."""
     found: dict[int, _Cells] = {}
     for placed in page.figures.all:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chatbot.answer.checks.claims import Claim
-from chatbot.evidence.page import Page
+from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end
 from ingestion.language.numbers import Figure, same_value
@@ -111,7 +111,7 @@ def level_told(before: _Words) -> int:
     return up - down
 
 
-def figures_stating(figure: Figure, view: Page) -> list[Figure]:
+def figures_stating(figure: Figure, view: PageEvidence) -> list[Figure]:
     """The page's figures that state this one, sign aside."""
     claim = Claim(figure, (figure,), (), (), rounded=False, outflow=True)
     return [
@@ -185,7 +185,7 @@ def alignment(claim: Claim, placed: OnPage) -> int:
     return common_end(claim.before, placed.before) + common_end(claim.after[::-1], placed.after[::-1])
 
 
-def figures_against(claim: Claim, view: Page, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
+def figures_against(claim: Claim, view: PageEvidence, equal: list[OnPage], *, rows: bool) -> list[OnPage]:
     """Other figures of the page that stand where the answer has its own: in the same words, or in the same row after the same cells.
 
     Where the value stands on the page too, its own place must not fit the answer as well, nor be another column of that row. rows: whether
@@ -211,7 +211,7 @@ def _copies_row(claim: Claim, placed: OnPage) -> bool:
     return ROW_WORDS <= placed.on_line <= common_end(claim.before, placed.before) and not all(word[0].isdigit() for word in row)
 
 
-def _ends_alike(claim: Claim, placed: OnPage, view: Page) -> bool:
+def _ends_alike(claim: Claim, placed: OnPage, view: PageEvidence) -> bool:
     """Whether answer and page lead up to the figure and go on, or end the sentence, alike: what heads joined to a table row do not."""
     if common_end(claim.before, placed.before) < LEADING_WORDS:
         return False

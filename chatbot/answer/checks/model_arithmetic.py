@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer.checks.claims import Claim
 from chatbot.answer.checks.formulas import find_formulas, is_constant
 from chatbot.evidence.figure_names import label_words
-from chatbot.evidence.page import Page
+from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import digits_of
 from chatbot.records import FINE, NumberCheck
 from ingestion.language.numbers import Figure, find_figures, same_value
@@ -32,7 +32,9 @@ class _Result:
     years: frozenset[str]
 
 
-def against_calculation(checks: Sequence[NumberCheck], claims: Sequence[Claim], worked_out: str, views: Collection[Page]) -> list[NumberCheck]:
+def against_calculation(
+    checks: Sequence[NumberCheck], claims: Sequence[Claim], worked_out: str, views: Collection[PageEvidence]
+) -> list[NumberCheck]:
     """The checks with figures that the calculation comes to as derived, and the only one of its measure that is none as contradicted.
 
     worked_out: the program's lines, such as "Operating margin (2024) = 100 × 300 / 2,000 = 15.0%.", "" for none: of these only what holds, from operands
@@ -53,7 +55,7 @@ def against_calculation(checks: Sequence[NumberCheck], claims: Sequence[Claim], 
     return checked
 
 
-def _results(worked_out: str, views: Collection[Page]) -> Iterator[_Result]:
+def _results(worked_out: str, views: Collection[PageEvidence]) -> Iterator[_Result]:
     text = _KEYS.sub(lambda key: " " * len(key[0]), worked_out)
     for start, end in sentence_spans(text):
         line = text[start:end]

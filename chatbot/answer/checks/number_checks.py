@@ -19,7 +19,7 @@ from chatbot.answer.checks.sentence_arithmetic import reckoned
 from chatbot.answer.checks.table_figures import names_row, objection_to, reads_row, speaks_of_another_row
 from chatbot.answer.prompt import worked_out_of
 from chatbot.evidence.figure_names import SAME_PERIOD, agreement, label_words, may_be_one, orders_in, period_beside, periods_in
-from chatbot.evidence.page import Page, page_of
+from chatbot.evidence.page import PageEvidence, page_of
 from chatbot.evidence.page_figures import OnPage, digits_of
 from chatbot.evidence.word_runs import common_end, comparable_words
 from chatbot.records import FINE, NumberCheck, Prompt
@@ -111,7 +111,7 @@ def check_numbers(text: str, scope_of: Callable[[int], Scope], prompt: Prompt) -
 # ---------------------------------------------------------------- one figure against the pages
 
 
-def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, Page], questioned: Sequence[Figure]) -> tuple[NumberCheck, Figure]:
+def _check(claim: Claim, keys: Sequence[str], views: Mapping[str, PageEvidence], questioned: Sequence[Figure]) -> tuple[NumberCheck, Figure]:
     """The check of a figure, and the figure as exactly as the page has it."""
     verdicts = {key: _verdict(claim, views[key]) for key in keys}
     if counts_years(claim) and not any(verdict.status == "supported" for verdict in verdicts.values()):
@@ -144,7 +144,7 @@ def _result(claim: Claim, verdict: _Verdict, key: str | None) -> NumberCheck:
     return NumberCheck(figure.text, figure.value, figure.unit, figure.scale, period, verdict.status, shown, reason=verdict.reason)
 
 
-def _verdict(claim: Claim, view: Page) -> _Verdict:
+def _verdict(claim: Claim, view: PageEvidence) -> _Verdict:
     """What one page says of the figure."""
     same_digits = view.figures.by_digits.get(digits_of(claim.figure), [])
     if copied := next((placed for placed in same_digits if _is_copied(claim, placed, view)), None):
@@ -180,14 +180,14 @@ def _verdict(claim: Claim, view: Page) -> _Verdict:
     return ABSENT
 
 
-def _of_like_digits(claim: Claim, view: Page) -> Iterator[OnPage]:
+def _of_like_digits(claim: Claim, view: PageEvidence) -> Iterator[OnPage]:
     """The page's figures that may be the answer's, rounded: they begin with the same digit, or with a 9 where it begins with a 1."""
     first = digits_of(claim.figure)[:1]
     likely = (places for digits, places in view.figures.by_digits.items() if digits[:1] == first or (first == "1" and digits[:1] == "9"))
     return (placed for places in likely for placed in places)
 
 
-def _is_the_one(claim: Claim, placed: OnPage, view: Page) -> bool:
+def _is_the_one(claim: Claim, placed: OnPage, view: PageEvidence) -> bool:
     """Whether a place that fits cannot be another's: a cell whose row the answer names in full, an item of a list that it names, or a figure that both tie to
     one period."""
     if placed.place is not None:
@@ -219,7 +219,7 @@ def _apart_by_scale(one: Figure, other: Figure) -> bool:
     return unsaid and ratio is not None and (ratio not in INDIAN_SCALES or not INDIAN_SCALES.isdisjoint(stated))
 
 
-def _rounded(claim: Claim, near: Sequence[OnPage], view: Page) -> _Verdict:
+def _rounded(claim: Claim, near: Sequence[OnPage], view: PageEvidence) -> _Verdict:
     """The verdict on a figure that is one of the page's, rounded."""
     if not claim.rounded:
         return _Verdict("present_elsewhere", f"rounded, which the answer does not say: the page has {near[0].figure.text}")
@@ -235,19 +235,19 @@ def _rounded(claim: Claim, near: Sequence[OnPage], view: Page) -> _Verdict:
     return replace(found, reason=f"rounded from {fitting.figure.text}: {found.reason}", exact=exact)
 
 
-def _supported(placed: OnPage, view: Page) -> _Verdict:
+def _supported(placed: OnPage, view: PageEvidence) -> _Verdict:
     if placed.place is None:
         return _Verdict("supported", f"stands in “{_line(placed, view)}”")
     return _Verdict("supported", f"stands in {view.tables.shown(placed.place)}", view.tables.period_of(placed.place))
 
 
-def _line(placed: OnPage, view: Page) -> str:
+def _line(placed: OnPage, view: PageEvidence) -> str:
     """The page's line around a figure."""
     line = " ".join(_line_of(placed, view).split())
     return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
 
 
-def _line_of(placed: OnPage, view: Page) -> str:
+def _line_of(placed: OnPage, view: PageEvidence) -> str:
     end = view.text.find("\n", placed.figure.end)
     return view.text[placed.line : end if end >= 0 else len(view.text)]
 
@@ -255,7 +255,7 @@ def _line_of(placed: OnPage, view: Page) -> str:
 # ---------------------------------------------------------------- is it this place that the answer speaks of
 
 
-def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
+def _objection(claim: Claim, placed: OnPage, view: PageEvidence, *, apart: bool) -> str:
     """Why the answer does not speak of this place of the page; "" where it may. apart: outside tables it must have a word in common with it."""
     if placed.place is not None:
         printed = view.rows_in(claim.paragraph, view.tables.views[placed.place.table])
@@ -282,7 +282,7 @@ def _objection(claim: Claim, placed: OnPage, view: Page, *, apart: bool) -> str:
     )
 
 
-def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
+def _of_other_order(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
     """Why a figure is that of the second year, say, where the answer gives it for the first; "" where it may be the same."""
     if not claim.mention.order:
         return ""
@@ -294,7 +294,7 @@ def _of_other_order(claim: Claim, placed: OnPage, view: Page) -> str:
     return f"the page has it for the {there}" if there and same_kind and there != claim.mention.order else ""
 
 
-def _of_other_item(claim: Claim, placed: OnPage, view: Page) -> str:
+def _of_other_item(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
     """Why a figure of a list in a sentence, "31 in Japan, 29 in Korea", is that of another of its items; "" where it may be the one that is meant."""
     if not claim.mention.nearby:
         return ""
@@ -305,7 +305,7 @@ def _of_other_item(claim: Claim, placed: OnPage, view: Page) -> str:
     return f"the page has it of something else: {_line(placed, view)}"
 
 
-def _items_around(placed: OnPage, view: Page) -> tuple[frozenset[str], tuple[frozenset[str], ...]]:
+def _items_around(placed: OnPage, view: PageEvidence) -> tuple[frozenset[str], tuple[frozenset[str], ...]]:
     """The words of what a figure of a list in a page's sentence is of, and those of the others."""
     start, end = view.sentence_around(placed.figure.start, placed.figure.end)
     inside = [(one.figure.start - start, one.figure.end - start) for one in view.figures.all if start <= one.figure.start and one.figure.end <= end]
@@ -323,13 +323,13 @@ def _of_same_thing(said: Sequence[str], there: Sequence[str]) -> bool:
     return not said or said[0] in there[:2] or (bool(there) and there[0] in said[:2])
 
 
-def _in_head(claim: Claim, view: Page) -> bool:
+def _in_head(claim: Claim, view: PageEvidence) -> bool:
     """Whether the figure is a number in a head or label of the page's tables, such as the 3 of "Level 3", with the word before it."""
     digits = re.sub("[^0-9]", "", claim.figure.text)
     return abs(claim.figure.value) < LARGEST_NAME and (*claim.lead[-1:], digits) in view.tables.names
 
 
-def _is_copied(claim: Claim, placed: OnPage, view: Page) -> bool:
+def _is_copied(claim: Claim, placed: OnPage, view: PageEvidence) -> bool:
     """Whether the answer has the whole line of the page that the figure stands in, words among it."""
     if common_end(claim.lead, placed.before) < min(placed.on_line, len(placed.before)):
         return False
@@ -339,7 +339,7 @@ def _is_copied(claim: Claim, placed: OnPage, view: Page) -> bool:
     return copied and not _of_other_period(claim, placed, view)
 
 
-def _quotes_line(claim: Claim, placed: OnPage, view: Page) -> bool:
+def _quotes_line(claim: Claim, placed: OnPage, view: PageEvidence) -> bool:
     """Whether the answer has the figure's whole line beside it, with its words: what reads it out need not say its scale."""
     line = _line_of(placed, view)
     return any(map(str.isalpha, line)) and view.printed_in(claim.paragraph, line)
@@ -355,7 +355,7 @@ def _in_name(claim: Claim, placed: OnPage) -> bool:
     return before or after
 
 
-def _is_list_number(claim: Claim, view: Page) -> bool:
+def _is_list_number(claim: Claim, view: PageEvidence) -> bool:
     """Whether a line of the page begins with this number and a full stop, and goes on as the answer does: "112. The total"."""
     written = claim.figure.text
     if not (written.isdigit() and claim.goes_on):
@@ -363,7 +363,7 @@ def _is_list_number(claim: Claim, view: Page) -> bool:
     return re.search(rf"^[ \t]{{0,20}}{written}[.)][ \t]{{1,5}}{re.escape(claim.goes_on[0])}\b", view.text, re.IGNORECASE | re.MULTILINE) is not None
 
 
-def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
+def _of_other_period(claim: Claim, placed: OnPage, view: PageEvidence) -> str:
     """Why a figure of a sentence is of another period than the answer states, "" where it may be of that one."""
     if not claim.mention.periods or not claim.mention.own or placed.place is not None:
         return ""
@@ -383,14 +383,14 @@ def _of_other_period(claim: Claim, placed: OnPage, view: Page) -> str:
     return ""
 
 
-def _periods_of_others(placed: OnPage, view: Page) -> tuple[Period, ...]:
+def _periods_of_others(placed: OnPage, view: PageEvidence) -> tuple[Period, ...]:
     """The periods that the sentence around a figure ties to others that follow it, "630 (2023: 572)"."""
     end = view.sentence_around(placed.figure.start, placed.figure.end)[1]
     others = (one for one in view.figures.all if placed.figure.end <= one.figure.start < end)
     return tuple(period for one in others for period in period_beside(view.text, one.figure))
 
 
-def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: Page) -> bool:
+def _says_it(claim: Claim, placed: OnPage, other: OnPage, view: PageEvidence) -> bool:
     """Whether it is this place that the answer repeats, of another period, and not the other one, by chance of the same value: it has far more of its words."""
     if not claim.mention.own or placed.place is not None or other.place is not None or len(claim.mention.nearby) < 2:
         return False
@@ -407,7 +407,7 @@ def _is_compared(sentence: str, period: Period, mine: int) -> bool:
     return found is not None and not found.start("other") <= mine < found.end("other")
 
 
-def _sentence(placed: OnPage, view: Page) -> str:
+def _sentence(placed: OnPage, view: PageEvidence) -> str:
     """The page's sentence around a figure."""
     return view.text[slice(*view.sentence_around(placed.figure.start, placed.figure.end))]
 
@@ -415,7 +415,7 @@ def _sentence(placed: OnPage, view: Page) -> str:
 # ---------------------------------------------------------------- figures that the answer computes
 
 
-def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], views: list[list[Page]]) -> list[NumberCheck]:
+def _with_formulas(text: str, claims: list[Claim], checks: list[NumberCheck], views: list[list[PageEvidence]]) -> list[NumberCheck]:
     """The checks with results of shown formulas, and figures that repeat them, marked as derived. views: the pages each may rest on."""
     checked = list(checks)
     figures = [one.figure for one in claims]
@@ -468,7 +468,7 @@ def _with_reckoned(
     return checked
 
 
-def _labels(claim: Claim, views: list[Page], results: list[tuple[Figure, str]]) -> set[_Label]:
+def _labels(claim: Claim, views: list[PageEvidence], results: list[tuple[Figure, str]]) -> set[_Label]:
     """The scales and kinds under which the pages, or formulas before, have an operand; a bare operand leaves them to the formula."""
     mine = claim.figure
     bare = mine.bare and mine.percent is None

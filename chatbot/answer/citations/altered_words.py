@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from chatbot.evidence.page import Page
+from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_sentences import parted
 from chatbot.evidence.word_runs import STOP_WORDS, Words, comparable_words
 from ingestion.language.numbers.spelled import NUMBER_WORDS
@@ -75,14 +75,14 @@ def alteration(said: Words, page: Words, span: tuple[int, int]) -> str:
     return "" if len(denials) == len(opposites) else (denials or opposites)[0]
 
 
-def has_numbers(said: str, page: Page, span: tuple[int, int]) -> bool:
+def has_numbers(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
     """Whether the numbers that a statement has in words stand in the sentences around a span of the page, in words or digits."""
     words = [word for word in comparable_words(said).texts if word in NUMBER_WORDS]
     there = comparable_words(page.text[slice(*_sentences_around(page, span))]).texts
     return all(word in there or str(NUMBER_WORDS[word]) in there for word in words)
 
 
-def repeats(said: str, page: Page, span: tuple[int, int]) -> bool:
+def repeats(said: str, page: PageEvidence, span: tuple[int, int]) -> bool:
     """Whether each term of a statement, figures apart, stands in the sentences around a span of the page, nearly all in one order: it is copied, with
     words such as "the" and "this year" left out or put elsewhere, and nothing denied that the page does not deny."""
     there, terms = _terms(page.text[slice(*_sentences_around(page, span))]), _terms(said)
@@ -94,7 +94,7 @@ def repeats(said: str, page: Page, span: tuple[int, int]) -> bool:
     return in_order >= LEAST_IN_ORDER * len(terms)
 
 
-def _sentences_around(page: Page, span: tuple[int, int]) -> tuple[int, int]:
+def _sentences_around(page: PageEvidence, span: tuple[int, int]) -> tuple[int, int]:
     """Offsets of the sentences that a span stands in, with the one before and the one behind."""
     spans = page.sentence_spans
     first = max(0, bisect_right(spans, span[0], key=lambda one: one[0]) - 2)

@@ -16,7 +16,7 @@ from chatbot.answer.citations.clauses import clauses_of, is_aside, says_clause, 
 from chatbot.answer.citations.model_refusals import says_absent
 from chatbot.answer.citations.printed_matches import instructs_by_name, printed_row, repeats_order
 from chatbot.answer.citations.quotation_lookup import copied_passage, locate, quoted_passage, row_behind_head, unquoted_passage
-from chatbot.evidence.page import Page, page_of
+from chatbot.evidence.page import PageEvidence, page_of
 from chatbot.evidence.page_sentences import parted, stems_of
 from chatbot.evidence.word_runs import (
     MIN_QUOTE_WORDS,
@@ -275,7 +275,7 @@ class _Answer:
         known = any(len(led & view.stems.all) >= LEAST_LED_IN * len(led) for view in views)
         return known and bool(items) and all(self._has(*item, views) for item in items if not self._marks_within(*item))
 
-    def _has(self, start: int, end: int, views: Sequence[Page]) -> bool:
+    def _has(self, start: int, end: int, views: Sequence[PageEvidence]) -> bool:
         said = _FRAME.sub(" ", self.blanked[start:end])
         mark = SAFE_ITEM.match(said)
         said = said[mark.end() :] if mark else said
@@ -300,7 +300,7 @@ class _Answer:
         said, asked = (stems_of(parted(text)) for text in (REPORTED.sub(" ", self.blanked[start:end]), self.prompt.question))
         return said - asked
 
-    def _place(self, start: int, end: int, view: Page) -> tuple[int, int]:
+    def _place(self, start: int, end: int, view: PageEvidence) -> tuple[int, int]:
         """The line of the first of a statement's figures on a page, else its sentence with most of the words."""
         said = self.blanked[start:end]
         if stated := next((places[0] for figure in find_figures(said) if (places := figures_stating(figure, view))), None):

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from chatbot.answer.checks.figure_matches import figures_stating
-from chatbot.evidence.page import Page
+from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_sentences import Stems, parted, stems_of
 from chatbot.evidence.word_runs import comparable_words, tells
 from ingestion.language.numbers import Figure, find_figures
@@ -97,7 +97,7 @@ def has_clause(clause: Clause, page: Stems) -> bool:
     return any(_has_words(clause, place) for place in page.sentences)
 
 
-def says_clause(clause: Clause, page: Page, asked: frozenset[str] = frozenset()) -> bool:
+def says_clause(clause: Clause, page: PageEvidence, asked: frozenset[str] = frozenset()) -> bool:
     """As has_clause, where nothing but the clause's words says what the page does: more of them beside a figure, and in a sentence none that turns the
     sense. asked: words of the question, which need not stand beside a figure once more."""
     if (clause.figures or clause.listed) and clause.said & DENIALS and DENIALS.isdisjoint(page.words.texts):
@@ -120,21 +120,21 @@ def is_aside(clause: Clause) -> bool:
     return len(clause.words) == 1 and not clause.named and (bool(clause.figures) or clause.listed) and DENIALS.isdisjoint(clause.said)
 
 
-def _around_figures(clause: Clause, page: Page) -> list[frozenset[str]]:
+def _around_figures(clause: Clause, page: PageEvidence) -> list[frozenset[str]]:
     """The words around the places at which a page has the clause's figures."""
     starts = [start for start, _ in page.sentence_spans]
     stated = (place for figure in clause.figures for place in figures_stating(figure, page))
     return [page.stems.around[max(0, bisect_right(starts, place.start) - 1)] for place in stated] if starts else []
 
 
-def _in_sense_at_figures(clause: Clause, page: Page) -> bool:
+def _in_sense_at_figures(clause: Clause, page: PageEvidence) -> bool:
     """Whether a sentence or row of the page that has a clause's figures says nothing to the contrary of it; True where there is none."""
     stated = dict.fromkeys((place.start, place.end) for figure in clause.figures for place in figures_stating(figure, page))
     spans = (page.sentence_around(*place) for place in stated)  # one after another: the first mostly tells
     return not stated or any(_in_one_sense(clause.said, frozenset(comparable_words(page.text[slice(*span)]).texts)) for span in spans)
 
 
-def unsaid(said: str, page: Page, known: str) -> str:
+def unsaid(said: str, page: PageEvidence, known: str) -> str:
     """A word of what was done, or of what something is put down to, that the page has not, though it has other words of the sentence; "" for none.
 
     What is told with a figure is left to the figure. known: what names may stand in beside the page: question, names of documents."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from chatbot.answer.checks.number_checks import figures_stating
-from chatbot.evidence.page import Page
+from chatbot.evidence.page import PageEvidence
 from chatbot.evidence.page_figures import OnPage
 from chatbot.evidence.word_runs import (
     MIN_QUOTE_WORDS,
@@ -47,7 +47,7 @@ def locate(page_text: str, quote: str) -> tuple[int, int] | None:
     return _located(page_text, comparable_words(page_text), quote)
 
 
-def quoted_passage(quotations: Sequence[Sequence[str]], view: Page) -> tuple[tuple[int, int], str, str]:
+def quoted_passage(quotations: Sequence[Sequence[str]], view: PageEvidence) -> tuple[tuple[int, int], str, str]:
     """Offsets, reason ("" where verified) and quote: of the longest quoted part, where all of them stand on the page; else what does not.
 
     quotations: each as the parts that its ellipses leave, which must stand in order, in one sentence or from one to the next."""
@@ -64,7 +64,7 @@ def quoted_passage(quotations: Sequence[Sequence[str]], view: Page) -> tuple[tup
     return (start, end), "", view.text[start:end]
 
 
-def _in_order(parts: Sequence[str], view: Page) -> list[tuple[int, int]]:
+def _in_order(parts: Sequence[str], view: PageEvidence) -> list[tuple[int, int]]:
     """A place for each part, one behind the other, none further on than the sentence after the last one's but one that
     begins its sentence, which nothing before it is read into; [] where there are none."""
     if len(parts) > MOST_PARTS:
@@ -85,7 +85,7 @@ def _in_order(parts: Sequence[str], view: Page) -> list[tuple[int, int]]:
     return chains[0] if chains else []
 
 
-def copied_passage(parts: list[str], view: Page) -> tuple[int, int] | None:
+def copied_passage(parts: list[str], view: PageEvidence) -> tuple[int, int] | None:
     """Offsets of what a page has word for word, None where it has not. parts: the pieces that ellipses leave, in order: the span is around all of them,
     or the longest where they stand far apart. A few words count only as whole lines with a figure: they stand anywhere by chance."""
     if len(parts) > MOST_PARTS:
@@ -107,7 +107,7 @@ def copied_passage(parts: list[str], view: Page) -> tuple[int, int] | None:
     return span if len(found.texts) >= MIN_QUOTE_WORDS or row else None
 
 
-def row_behind_head(said: str, view: Page) -> tuple[int, int] | None:
+def row_behind_head(said: str, view: PageEvidence) -> tuple[int, int] | None:
     """Offsets of the row that a text gives behind its head, "Interest rates: Repo rate 5.25 (2025: 5.25)": whole lines that hold a figure, the next ones
     below the head where the page has several. None where there are none, or the head's words are not the page's. Only the last colons part a head."""
     words, known = comparable_words(said), frozenset(view.words.texts)
@@ -156,7 +156,7 @@ def _with_outer_marks(page_text: str, quote: str, sought: Words, span: tuple[int
     return start, end + (len(tail) if tail and page_text.startswith(tail, end) else 0)
 
 
-def unquoted_passage(words: Words, figures: list[Figure], view: Page) -> tuple[int, int] | None:
+def unquoted_passage(words: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
     """The longest run of the statement's words, the table row it reads out, or a figure with the words beside it; the first that holds most of
     the statement's figures."""
     found = [span for span in (longest_run(words, view.words), _row(words, figures, view)) if span]
@@ -170,7 +170,7 @@ def unquoted_passage(words: Words, figures: list[Figure], view: Page) -> tuple[i
     return _with_whole_figures(view, *span) if span and has_figure else None
 
 
-def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | None:
+def _row(said: Words, figures: list[Figure], view: PageEvidence) -> tuple[int, int] | None:
     """A table row whose whole label is among the statement's words and which holds one of its figures, as offsets of its line."""
     for stated in (place for figure in figures for place in figures_stating(figure, view)):
         start = view.text.rfind("\n", 0, stated.start) + 1
@@ -185,12 +185,12 @@ def _row(said: Words, figures: list[Figure], view: Page) -> tuple[int, int] | No
     return None
 
 
-def _figures_from(view: Page, start: int) -> tuple[OnPage, ...]:
+def _figures_from(view: PageEvidence, start: int) -> tuple[OnPage, ...]:
     """The page's figures that end behind a position."""
     return view.figures.all[bisect_right(view.figures.all, start, key=lambda placed: placed.figure.end) :]
 
 
-def _with_whole_figures(view: Page, start: int, end: int) -> tuple[int, int]:
+def _with_whole_figures(view: PageEvidence, start: int, end: int) -> tuple[int, int]:
     """The span, grown so that no figure at its edges loses sign, currency, scale or unit."""
     for placed in _figures_from(view, start):
         if placed.figure.start >= end:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatbot.answer.citations.quotation_lookup import PARTS_APART, copied_passage, locate, quoted_passage, row_behind_head
-from chatbot.evidence.page import Page, page_of
+from chatbot.evidence.page import PageEvidence, page_of
 from chatbot.records import Hit
 
 SPEECH = """112. The total expenditure is expected at ` 50.65 lakh crore. The fiscal deficit is
@@ -55,7 +55,7 @@ def test_whatever_stands_on_a_page_is_located_there(page, start, length):
         assert span is not None
 
 
-def page_with(text: str) -> Page:
+def page_with(text: str) -> PageEvidence:
     return page_of(Hit("report.pdf", 1, 1, "1", "printed", "text", None, "1:1", text=text[:50], page_text=text))
 
 
