@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chatbot.memory.compression.importance import seed_importance
 from chatbot.memory.compression.messages import Message, Messages, Spans
 from chatbot.memory.compression.relevance import Relevance, holds_cited_figure
-from chatbot.memory.compression.selection import Chunk, choose
+from chatbot.memory.compression.selection import Segment, choose
 
 __all__ = ["SCORINGS", "Compressed", "CompressionFocus", "Conversation", "Message", "Options", "Stats", "compress"]
 
@@ -152,7 +152,7 @@ class Conversation:
                 size = said.tokens[at]
         return [range(start, end) for start, end in pairwise([*starts, head])]
 
-    def _kept(self, chunks: Sequence[Chunk], head: int, target: float, options: Options) -> list[Spans]:
+    def _kept(self, chunks: Sequence[Segment], head: int, target: float, options: Options) -> list[Spans]:
         """What stays of each message before the last ones, of at most `target` tokens."""
         goal, longest = target, max(max(chunk.sizes, default=0) for chunk in chunks)
         tried: list[tuple[bool, float, list[Spans]]] = []
@@ -169,14 +169,14 @@ class Conversation:
             goal -= over + len(tried) if over > 0 else over + longest / 2
         return min(tried, key=lambda one: one[:2])[2]
 
-    def _chunks(self, groups: Sequence[range], question: CompressionFocus, options: Options, scoring: str) -> list[Chunk]:
+    def _chunks(self, groups: Sequence[range], question: CompressionFocus, options: Options, scoring: str) -> list[Segment]:
         chunks, importances = [], self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question)
         for group, (value, ones) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
             if options.protect_figures:
                 cited = [cited for at in group for cited in self._cited[at]]
                 ones = [one + PROTECTED * protected for one, protected in zip(ones, cited, strict=True)]
-            chunks.append(Chunk(value, sizes, ones))
+            chunks.append(Segment(value, sizes, ones))
         return chunks
 
     def _importances(self, groups: Sequence[range], question: CompressionFocus) -> list[Importance]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-__all__ = ["Chunk", "choose"]
+__all__ = ["Segment", "choose"]
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class Segment:
     """What goes or stays as a whole first. importance: above 0. sizes: tokens of its sentences. importances: of its sentences, any numbers."""
 
     importance: float
@@ -19,7 +19,7 @@ class Chunk:
     importances: Sequence[float]
 
 
-def choose(chunks: Sequence[Chunk], goal: float, *, rho: float, gamma: float) -> list[list[bool]]:
+def choose(chunks: Sequence[Segment], goal: float, *, rho: float, gamma: float) -> list[list[bool]]:
     """For each chunk, which of its sentences stay, so that the tokens kept are at most `goal` and less than one sentence below it.
 
     Whole chunks, least important first, take at most rho of what is to go; the rest is shared over the others in proportion to
@@ -41,7 +41,7 @@ def choose(chunks: Sequence[Chunk], goal: float, *, rho: float, gamma: float) ->
     return kept
 
 
-def _thin(chunks: Sequence[Chunk], order: Sequence[int], kept: list[list[bool]], given: tuple[float, float, float]) -> None:
+def _thin(chunks: Sequence[Segment], order: Sequence[int], kept: list[list[bool]], given: tuple[float, float, float]) -> None:
     """The sentence level, in place. order: the chunks that are left, least important first. given: their tokens, goal and gamma."""
     left, goal, gamma = given
     leaving = {at: _by_importance(chunks[at]) for at in order}
@@ -63,7 +63,7 @@ def _thin(chunks: Sequence[Chunk], order: Sequence[int], kept: list[list[bool]],
         left, kept[at][one] = left - chunks[at].sizes[one], False
 
 
-def _by_importance(chunk: Chunk) -> list[int]:
+def _by_importance(chunk: Segment) -> list[int]:
     """The chunk's sentences in the order they go, the most important one last."""
     return sorted((one for one, size in enumerate(chunk.sizes) if size), key=chunk.importances.__getitem__)
 
