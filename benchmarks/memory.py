@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import follow_ups  # noqa: E402
 from benchmarks.intervals import mean_cell  # noqa: E402
 from benchmarks.tables import markdown_table  # noqa: E402
-from chatbot.memory.compression.compress import CompressionFocus, Conversation, Message, Options  # noqa: E402
+from chatbot.memory.compression.compress import CompressionFocus, CompressionOptions, Conversation, Message  # noqa: E402
 from chatbot.memory.compression.importance import seed_importance  # noqa: E402
 from chatbot.memory.compression.messages import texts_to_embed  # noqa: E402
 from chatbot.models.embedders import LocalEmbedder  # noqa: E402
@@ -138,7 +138,7 @@ def measure(talks: Sequence[Talk], *, vectors: bool) -> str:
             for query, evidence in talk.questions:
                 question = ask(query)
                 for ratio in RATIOS:
-                    got = conversation.compress(question, Options(0, ratio, keep_last=0, **options))
+                    got = conversation.compress(question, CompressionOptions(0, ratio, keep_last=0, **options))
                     note(name, ratio, share_of(got.kept, evidence))
     lines = [[name, *(mean_cell(some) for some in by_ratio.values())] for name, by_ratio in shares.items()]
     return markdown_table(["what is kept", *(f"{ratio:.0%}" for ratio in RATIOS)], lines)
@@ -179,10 +179,10 @@ def measure_times() -> str:
         messages = made_talk(count)
         given = np.random.default_rng(0).standard_normal((len(messages), DIMENSION)).astype(np.float32)
         for name, options, vectors in (
-            ("question", Options(0), None),
-            ("question, vectors given", Options(0), given),
-            ("question, rho 0.5", Options(0, rho=0.5), None),
-            ("seed", Options(0, scoring="seed"), None),
+            ("question", CompressionOptions(0), None),
+            ("question, vectors given", CompressionOptions(0), given),
+            ("question, rho 0.5", CompressionOptions(0, rho=0.5), None),
+            ("seed", CompressionOptions(0, scoring="seed"), None),
         ):
             first, more = zip(*(_seconds(messages, options, vectors) for _ in range(3)), strict=True)
             tokens = Conversation(messages).tokens
@@ -190,7 +190,7 @@ def measure_times() -> str:
     return markdown_table(["tokens", "scoring", "ms", "tokens a second", "ms for one more question"], lines)
 
 
-def _seconds(messages: Sequence[Message], options: Options, vectors: NDArray[np.float32] | None) -> tuple[float, float]:
+def _seconds(messages: Sequence[Message], options: CompressionOptions, vectors: NDArray[np.float32] | None) -> tuple[float, float]:
     of_query = None if vectors is None else vectors[0]
     started = time.perf_counter()
     conversation = Conversation(messages, vectors=vectors)

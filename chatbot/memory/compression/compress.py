@@ -16,7 +16,7 @@ from chatbot.memory.compression.messages import Message, Messages, Spans
 from chatbot.memory.compression.relevance import Relevance, holds_cited_figure
 from chatbot.memory.compression.selection import Segment, choose
 
-__all__ = ["SCORINGS", "Compressed", "CompressionFocus", "Conversation", "Message", "Options", "Stats", "compress"]
+__all__ = ["SCORINGS", "Compressed", "CompressionFocus", "CompressionOptions", "Conversation", "Message", "Stats", "compress"]
 
 SCORINGS = ("query", "seed")
 # What each scoring does best with where rho is not given. The seed document's is 0.5. With a question whole messages are better: what it asks
@@ -45,7 +45,7 @@ class CompressionFocus:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CompressionOptions:
     """How to compress. Raises ValueError for a value out of its range.
 
     max_tokens: at or below it everything stays; 0 or more. compression_ratio: the share of all tokens that is kept, above 0, at most 1.
@@ -127,7 +127,7 @@ class Conversation:
         """Of all messages."""
         return sum(self._messages.tokens)
 
-    def compress(self, question: CompressionFocus, options: Options) -> Compressed:
+    def compress(self, question: CompressionFocus, options: CompressionOptions) -> Compressed:
         """What is kept for a question: at most the target, and less than one sentence below it, wherever the last messages are below it."""
         count, said = len(self._messages.all), self._messages
         # A message that stands alone has nothing before it that could go, so its own sentences may.
@@ -152,7 +152,7 @@ class Conversation:
                 size = said.tokens[at]
         return [range(start, end) for start, end in pairwise([*starts, head])]
 
-    def _kept(self, chunks: Sequence[Segment], head: int, target: float, options: Options) -> list[Spans]:
+    def _kept(self, chunks: Sequence[Segment], head: int, target: float, options: CompressionOptions) -> list[Spans]:
         """What stays of each message before the last ones, of at most `target` tokens."""
         goal, longest = target, max(max(chunk.sizes, default=0) for chunk in chunks)
         tried: list[tuple[bool, float, list[Spans]]] = []
@@ -169,7 +169,7 @@ class Conversation:
             goal -= over + len(tried) if over > 0 else over + longest / 2
         return min(tried, key=lambda one: one[:2])[2]
 
-    def _chunks(self, groups: Sequence[range], question: CompressionFocus, options: Options, scoring: str) -> list[Segment]:
+    def _chunks(self, groups: Sequence[range], question: CompressionFocus, options: CompressionOptions, scoring: str) -> list[Segment]:
         chunks, importances = [], self._seed_importances(groups) if scoring == "seed" else self._importances(groups, question)
         for group, (value, ones) in zip(groups, importances, strict=True):
             sizes = [size for at in group for size in self._messages.sizes[at]]
@@ -247,7 +247,7 @@ def compress(
     query_vector: Vector | None = None,
 ) -> Compressed:
     """A conversation compressed once: see Conversation, Question and Options, whose errors it raises."""
-    options = Options(max_tokens, compression_ratio, rho, gamma, keep_last, scoring, protect_figures)
+    options = CompressionOptions(max_tokens, compression_ratio, rho, gamma, keep_last, scoring, protect_figures)
     return Conversation(messages, model=model, vectors=vectors).compress(CompressionFocus(query, query_vector), options)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.errors import ModelError, QuestionError, UsageError
-from chatbot.memory.compression.compress import Compressed, CompressionFocus, Conversation, Message, Options
+from chatbot.memory.compression.compress import Compressed, CompressionFocus, CompressionOptions, Conversation, Message
 from chatbot.memory.compression.messages import texts_to_embed
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
@@ -42,7 +42,7 @@ def compress_file(asked: CompressRequest, options: dict[str, Any], settings: Set
     Raises UsageError for a value out of range, and QuestionError, naming file and line, for what cannot be read.
     """
     try:
-        chosen = Options(**options)
+        chosen = CompressionOptions(**options)
     except ValueError as error:
         name, _, wrong = str(error).partition(" ")
         option = OPTIONS.get(name, f"--{name.replace('_', '-')}")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chatbot.memory.compression.compress import BEST_RHO, Compressed, CompressionFocus, Conversation, Message, Options, compress
+from chatbot.memory.compression.compress import BEST_RHO, Compressed, CompressionFocus, CompressionOptions, Conversation, Message, compress
 from chatbot.memory.compression.messages import Messages, pieces, texts_to_embed
 from chatbot.models.tokens import count_tokens
 
@@ -49,7 +49,7 @@ TALKS = st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool", "anyone
     lambda rows: [Message(str(at), role, content) for at, (role, content) in enumerate(rows)]
 )
 OPTIONS = st.builds(
-    Options,
+    CompressionOptions,
     max_tokens=st.just(0),
     compression_ratio=st.floats(0.01, 1),
     rho=st.none() | st.floats(0, 1),
@@ -61,7 +61,7 @@ OPTIONS = st.builds(
 QUESTIONS = st.sampled_from(["", "What was the rate?", "Who?"]).map(CompressionFocus)
 
 
-def tail(messages: list[Message], options: Options) -> int:
+def tail(messages: list[Message], options: CompressionOptions) -> int:
     """Where the last messages begin, which stay as they are."""
     return max(len(messages) - (options.keep_last if len(messages) > 1 else 0), 0)
 
@@ -82,7 +82,7 @@ def test_with_defaults_the_result_is_never_empty_and_a_figure_of_an_early_turn_s
 
 
 @given(TALKS, OPTIONS, QUESTIONS)
-def test_every_message_is_accounted_for(messages: list[Message], options: Options, question: CompressionFocus) -> None:
+def test_every_message_is_accounted_for(messages: list[Message], options: CompressionOptions, question: CompressionFocus) -> None:
     result = Conversation(messages).compress(question, options)
     assert list(result.kept) == list(result.spans) == [message.id for message in messages]
     assert all(0 <= share <= 1 for share in result.kept.values())
@@ -104,7 +104,7 @@ def test_in_a_second_compression_what_was_kept_before_competes_again() -> None:
 
 
 @given(TALKS, OPTIONS, QUESTIONS)
-def test_what_is_kept_is_within_one_sentence_of_the_target(messages: list[Message], options: Options, question: CompressionFocus) -> None:
+def test_what_is_kept_is_within_one_sentence_of_the_target(messages: list[Message], options: CompressionOptions, question: CompressionFocus) -> None:
     conversation, said = Conversation(messages), Messages(messages, "")
     result, head = conversation.compress(question, options), tail(messages, options)
     target, last = options.compression_ratio * conversation.tokens, sum(said.tokens[head:])
@@ -123,7 +123,9 @@ def test_where_the_last_messages_exceed_the_target_they_are_the_result() -> None
 
 
 @given(TALKS, OPTIONS, QUESTIONS)
-def test_what_is_kept_is_verbatim_in_order_and_labelled_by_role(messages: list[Message], options: Options, question: CompressionFocus) -> None:
+def test_what_is_kept_is_verbatim_in_order_and_labelled_by_role(
+    messages: list[Message], options: CompressionOptions, question: CompressionFocus
+) -> None:
     result = Conversation(messages).compress(question, options)
     roles, contents = {message.id: message.role for message in messages}, {message.id: message.content for message in messages}
     assert [message.id for message in result.context] == [message.id for message in messages if message.id in {one.id for one in result.context}]
@@ -168,7 +170,7 @@ def test_a_lone_oversized_message_is_bounded_at_sentence_level(text: str) -> Non
 
 
 @given(TALKS, OPTIONS, QUESTIONS)
-def test_stats_describe_what_really_happened(messages: list[Message], options: Options, question: CompressionFocus) -> None:
+def test_stats_describe_what_really_happened(messages: list[Message], options: CompressionOptions, question: CompressionFocus) -> None:
     result, stats = Conversation(messages).compress(question, options), Conversation(messages).compress(question, options).stats
     assert stats == result.stats
     assert stats.original_tokens == sum(count_tokens(message.content) for message in messages)
@@ -199,7 +201,7 @@ def test_an_empty_message_costs_nothing_and_stays() -> None:
 
 
 @given(TALKS, OPTIONS, QUESTIONS)
-def test_something_of_a_conversation_stays(messages: list[Message], options: Options, question: CompressionFocus) -> None:
+def test_something_of_a_conversation_stays(messages: list[Message], options: CompressionOptions, question: CompressionFocus) -> None:
     assume(any(message.content for message in messages[: tail(messages, options)]))
     assert any(message.content for message in Conversation(messages).compress(question, options).context) or options.keep_last
 
@@ -290,7 +292,7 @@ def share(conversation: dict[str, Any], ratio: float, *, asked: bool) -> float:
         Message(turn["id"], "user" if turn["speaker"] == conversation["speakers"][0] else "assistant", f"{turn['speaker']}: {turn['text']}")
         for turn in conversation["turns"]
     ]
-    talked, options = Conversation(turns), Options(0, ratio, keep_last=0)
+    talked, options = Conversation(turns), CompressionOptions(0, ratio, keep_last=0)
     questions = [question for question in conversation["questions"] if question["expected"] != "abstain"]
 
     def kept(question: dict[str, Any]) -> float:
@@ -309,5 +311,5 @@ def test_what_answers_later_questions_is_kept(shared: Path, ratio: float, asked:
 
 
 def test_the_best_rho_is_known_for_each_scoring() -> None:
-    assert [Options(scoring=scoring).chunk_share for scoring in BEST_RHO] == [1.0, 0.5]
-    assert Options(rho=0.0).chunk_share == 0.0
+    assert [CompressionOptions(scoring=scoring).chunk_share for scoring in BEST_RHO] == [1.0, 0.5]
+    assert CompressionOptions(rho=0.0).chunk_share == 0.0
