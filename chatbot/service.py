@@ -27,7 +27,7 @@ from chatbot.memory.layers import LayerOpening, MemoryLayer, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
 from chatbot.memory.memory_service import Remembering
-from chatbot.memory.signals.records import Options
+from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.user_settings_store import OwnSettings
@@ -310,7 +310,7 @@ class Chatbot:
             glyphs += [(word.text, word.box) for word in stored.words] if stored.method == "text+ocr" else []
             return reader.png(page, dpi=dpi), locate_quote(glyphs, quote, stored.text[: max(0, start)]) if quote else ()
 
-    def signal_options(self, owner: str) -> Options:
+    def signal_options(self, owner: str) -> SignalOptions:
         """What holds for an owner where news signals are recalled."""
         return self._signal_layer.options_of(owner)
 

@@ -7,7 +7,19 @@ from datetime import datetime
 
 from chatbot.errors import StoreError
 
-__all__ = ["ACTIONS", "Health", "Imported", "NewsItem", "Options", "Reading", "RecalledEvent", "Row", "SignalsError", "TimelinePoint", "checked"]
+__all__ = [
+    "ACTIONS",
+    "Health",
+    "Imported",
+    "NewsItem",
+    "Reading",
+    "RecalledEvent",
+    "Row",
+    "SignalOptions",
+    "SignalsError",
+    "TimelinePoint",
+    "checked",
+]
 
 ACTIONS = ("buy", "sell", "observe")
 
@@ -25,7 +37,7 @@ class SignalsError(StoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SignalOptions:
     """How signals are kept and recalled.
 
     address: a Postgres connection string, "" for the embedded server. threshold: least cosine similarity, 0 for the embedder's own. confidence: least

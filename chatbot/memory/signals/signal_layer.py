@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from chatbot.memory.layers import LayerOpening
-from chatbot.memory.signals.records import Options, RecalledEvent, SignalsError
+from chatbot.memory.signals.records import RecalledEvent, SignalOptions, SignalsError
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.templates import Template, load_templates, match_templates
 from chatbot.memory.signals.writing_scripts import script_of
@@ -32,9 +32,11 @@ def open_layer(opening: LayerOpening) -> SignalLayer:
     return SignalLayer(signals, options_of=lambda owner: options_in(opening.settings_of(owner)))
 
 
-def options_in(settings: Settings) -> Options:
+def options_in(settings: Settings) -> SignalOptions:
     """What settings say of signals."""
-    return Options(settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes)
+    return SignalOptions(
+        settings.signals_database, settings.signals_threshold, settings.signals_confidence, settings.signals_hours, settings.signals_notes
+    )
 
 
 class SignalLayer:
@@ -42,7 +44,7 @@ class SignalLayer:
 
     name = "signals"
 
-    def __init__(self, signals: Signals, *, options_of: Callable[[str], Options] | None = None) -> None:
+    def __init__(self, signals: Signals, *, options_of: Callable[[str], SignalOptions] | None = None) -> None:
         """options_of: what holds for an owner, default the store's own for all."""
         self.signals = signals
         self.options_of = options_of or (lambda owner: signals.options)
@@ -69,13 +71,13 @@ class SignalLayer:
             return [self._note(one) for one in found]
         return self._local(recall, options, "no recent signal is like the question")
 
-    def _without(self, recall: Recall, options: Options, error: SignalsError) -> list[Note]:
+    def _without(self, recall: Recall, options: SignalOptions, error: SignalsError) -> list[Note]:
         notes = self._local(recall, options, "the signal database cannot be asked")
         instead = "local templates stand in" if notes else "no local template bears on the question"
         recall.tell(Notice(f"Answered without news signals: {error.message.rstrip('.')}; {instead}.", error.hint))
         return notes
 
-    def _local(self, recall: Recall, options: Options, why: str) -> list[Note]:
+    def _local(self, recall: Recall, options: SignalOptions, why: str) -> list[Note]:
         matched = match_templates(recall.question, load_templates())
         sure = [one for one in matched if one.base_confidence >= options.confidence]
         return [_template_note(self.name, one, why) for one in sure[: options.most_notes]]

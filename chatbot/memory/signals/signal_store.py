@@ -20,7 +20,18 @@ from chatbot.memory.signals.circuit_breaker import Breaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Postgres
-from chatbot.memory.signals.records import ACTIONS, Health, Imported, NewsItem, Options, Reading, RecalledEvent, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import (
+    ACTIONS,
+    Health,
+    Imported,
+    NewsItem,
+    Reading,
+    RecalledEvent,
+    Row,
+    SignalOptions,
+    SignalsError,
+    TimelinePoint,
+)
 from chatbot.memory.signals.schema import (
     StoreState,
     check_tables,
@@ -56,10 +67,10 @@ KEYWORD_SHARE = 0.5
 class Signals:
     """News and their signals in one Postgres. Safe from several threads. Connects to nothing and starts nothing until it is used."""
 
-    def __init__(self, folder: Path, embedder: Embedder, options: Options | None = None, *, database: MemoryDatabase | None = None) -> None:
+    def __init__(self, folder: Path, embedder: Embedder, options: SignalOptions | None = None, *, database: MemoryDatabase | None = None) -> None:
         """folder: of the embedded server's data. embedder: whose vectors count. database: where it is kept whether signals are in use; None: nowhere, which
         this object alone knows then. Raises StoreError."""
-        self.options, self.breaker = options or Options(), Breaker()
+        self.options, self.breaker = options or SignalOptions(), Breaker()
         self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
         self._database = Postgres(self.options.address or EmbeddedServer(folder))
         # What the tables said when they were last asked; asked again after a failure and after whatever changes it.
@@ -140,7 +151,7 @@ class Signals:
         *,
         as_of: datetime | None = None,
         assets: tuple[str, ...] = (),
-        options: Options | None = None,
+        options: SignalOptions | None = None,
     ) -> list[RecalledEvent]:
         """At most n events that are like the question, by meaning first, then by keywords where meaning is not to be had.
 
@@ -194,7 +205,7 @@ class Signals:
         """Erase an event with its tellings and signals; no import brings it back. Raises NotFoundError and SignalsError."""
         self._change(event, lambda connection: events.remove_event(connection, event))
 
-    def health(self, options: Options | None = None) -> Health:
+    def health(self, options: SignalOptions | None = None) -> Health:
         """How the store is, asked now: a database that is back closes the breaker. Starts nothing and connects to nothing while it is off.
 
         options: whose thresholds say what can be recalled, default the store's own.

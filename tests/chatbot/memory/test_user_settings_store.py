@@ -9,7 +9,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.errors import ModelError, SettingsError
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals.records import Options
+from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.user_settings_store import MOST_KEYS, OwnSettings
 from chatbot.models.chat import LLM
@@ -202,10 +202,10 @@ def test_windows_differ_by_owner(tmp_path: Path) -> None:
 
 
 def test_thresholds_of_signals_differ_by_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Options] = []
+    asked: list[SignalOptions] = []
     monkeypatch.setattr(Signals, "off", "")
 
-    def find(self: Signals, *given: object, options: Options, **others: object) -> list[object]:
+    def find(self: Signals, *given: object, options: SignalOptions, **others: object) -> list[object]:
         asked.append(options)
         return []
 

@@ -12,7 +12,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from chatbot.memory.signals.news_sources import News, news_hash
-from chatbot.memory.signals.records import NewsItem, Options
+from chatbot.memory.signals.records import NewsItem, SignalOptions
 from chatbot.memory.signals.schema import migrate
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.records import Recall
@@ -44,7 +44,7 @@ def news(*texts: str) -> News:
 
 def store(folder: Path, address: str, embedder: HashEmbedder = EMBEDDER, **options: Any) -> Signals:
     """A store on that database that takes every signal, however unsure; closed after the test."""
-    OPENED.append(Signals(folder, embedder, Options(address=address, **{"confidence": 0.0, **options})))
+    OPENED.append(Signals(folder, embedder, SignalOptions(address=address, **{"confidence": 0.0, **options})))
     return OPENED[-1]
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres_errors import explain, shown_address
-from chatbot.memory.signals.records import Options, SignalsError
+from chatbot.memory.signals.records import SignalOptions, SignalsError
 from chatbot.memory.signals.signal_store import Signals
 from tests.chatbot.memory.signals.postgres import NOW, connect, item, news, store
 from tests.fakes import HashEmbedder
@@ -149,7 +149,7 @@ def test_a_disk_that_fills_up_is_named_loses_nothing_and_the_next_import_ends_it
     )
     if not mounted:
         pytest.skip("needs a file system of its own: mount is not allowed here")
-    signals = Signals(folder, HashEmbedder(dimension=64), Options(confidence=0.0))
+    signals = Signals(folder, HashEmbedder(dimension=64), SignalOptions(confidence=0.0))
     try:
         signals.add(news("The key rate rose."))
         ballast = folder / "ballast"
