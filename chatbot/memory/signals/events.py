@@ -12,7 +12,7 @@ import numpy as np
 
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
-from chatbot.memory.signals.records import NewsItem, Reading, RecalledEvent, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import NewsItem, NewsReading, RecalledEvent, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.models.tokens import encodable
 from chatbot.store.vector_index import Vectors
@@ -124,7 +124,7 @@ def unread_events(connection: Connection, most: int, *, after: int = 0) -> list[
     return [(event, NewsItem(source, number, text, at.astimezone(UTC))) for event, source, number, text, at in rows]
 
 
-def keep_readings(connection: Connection, readings: Iterable[tuple[int, Reading]]) -> None:
+def keep_readings(connection: Connection, readings: Iterable[tuple[int, NewsReading]]) -> None:
     """Keep readings of events; a second one by the same analyser takes the place of its first, one by a model that of the rules."""
     for event, one in readings:
         connection.execute(
@@ -183,7 +183,7 @@ def list_events(connection: Connection, most: int, *, search: str = "") -> list[
     ]
 
 
-def change_signal(connection: Connection, event: int, reading: Reading) -> bool:
+def change_signal(connection: Connection, event: int, reading: NewsReading) -> bool:
     """Put this in the place of all readings of an event; False where there is none of that number."""
     if not connection.execute("SELECT 1 FROM news_events WHERE id = %s FOR UPDATE", [event]).fetchone():
         return False
@@ -256,6 +256,6 @@ def _told(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple
     return {(source, number): digest for source, number, digest in rows}
 
 
-def _reading(read: Sequence[Any]) -> Reading:
+def _reading(read: Sequence[Any]) -> NewsReading:
     summary, assets, action, confidence, analyser = read
-    return Reading(summary, tuple(assets), action, float(confidence), analyser)
+    return NewsReading(summary, tuple(assets), action, float(confidence), analyser)

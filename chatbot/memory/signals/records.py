@@ -12,7 +12,7 @@ __all__ = [
     "Health",
     "Imported",
     "NewsItem",
-    "Reading",
+    "NewsReading",
     "RecalledEvent",
     "Row",
     "SignalOptions",
@@ -64,7 +64,7 @@ class NewsItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NewsReading:
     """What a news item means to its analyser. assets: upper case. action: one of ACTIONS. confidence: 0 to 1. analyser: "rules-N" or a model's name."""
 
     summary: str
@@ -93,7 +93,7 @@ class RecalledEvent:
     link: str
     text: str
     at: datetime
-    reading: Reading
+    reading: NewsReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Row:
     at: datetime
     state: str
     sources: tuple[tuple[str, str, str], ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[NewsReading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from chatbot.memory.signals.records import (
     Health,
     Imported,
     NewsItem,
-    Reading,
+    NewsReading,
     RecalledEvent,
     Row,
     SignalOptions,
@@ -195,7 +195,7 @@ class Signals:
         with self._reading() as connection:
             return events.timeline(connection, confidence)
 
-    def correct(self, event: int, reading: Reading) -> None:
+    def correct(self, event: int, reading: NewsReading) -> None:
         """Put a person's reading in the place of all others of an event. Raises NotFoundError, UsageError and SignalsError."""
         if reading.action not in ACTIONS or not 0 <= reading.confidence <= 1:
             raise UsageError(f"The signal is {reading.action!r} at {reading.confidence}.", hint="It is buy, sell or observe, at 0 to 1.")
@@ -273,7 +273,7 @@ class Signals:
             if not waiting:
                 return replace(done, analysed=dict(analysed))
             # No transaction is held while a model thinks.
-            readings = list[tuple[int, Reading]]()
+            readings = list[tuple[int, NewsReading]]()
             for event, item in waiting:
                 reading, failure = _read(item, model if failures < MOST_MODEL_FAILURES else None)
                 if failure:
@@ -312,7 +312,7 @@ class Signals:
             yield connection
 
 
-def _read(item: NewsItem, model: LLM | None) -> tuple[Reading, str]:
+def _read(item: NewsItem, model: LLM | None) -> tuple[NewsReading, str]:
     """(a reading, why it is not the model's)."""
     failure = ""
     if model is not None:

@@ -12,7 +12,7 @@ from streamlit.typing import UploadedFile
 
 from chatbot.errors import ProjectError
 from chatbot.memory.signals.news_sources import read_news
-from chatbot.memory.signals.records import ACTIONS, Health, Imported, Reading, Row, TimelinePoint
+from chatbot.memory.signals.records import ACTIONS, Health, Imported, NewsReading, Row, TimelinePoint
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
 from chatbot.ui.app_context import AppContext
@@ -141,7 +141,7 @@ def _import(house: AppContext, file: UploadedFile) -> Imported | ProjectError:
 
 
 def _edit(row: Row, house: AppContext) -> None:
-    best = row.readings[0] if row.readings else Reading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
+    best = row.readings[0] if row.readings else NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
         summary = st.text_area("What happened", best.summary[:LONGEST_SUMMARY], key="edit-summary", max_chars=LONGEST_SUMMARY, height=68)
@@ -158,7 +158,7 @@ def _edit(row: Row, house: AppContext) -> None:
         st.html(notice_html("Say what happened."))
         return
     codes = tuple(dict.fromkeys(code.upper() for code in assets.replace(",", " ").split()))
-    reading = Reading(" ".join(summary.split()), codes, action, round(confidence, 2), PERSON)
+    reading = NewsReading(" ".join(summary.split()), codes, action, round(confidence, 2), PERSON)
     finish(lambda: house.chatbot.signals.correct(row.event, reading))
 
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import Health, Imported, Reading, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import Health, Imported, NewsReading, Row, SignalsError, TimelinePoint
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.state import State
@@ -26,7 +26,7 @@ ROW = Row(
     datetime(2026, 1, 2, 9, 30, tzinfo=UTC),
     "vector",
     (("channel", "1", ""), ("channel", "2", ""), ("other", "3", "")),
-    (Reading("X is <i>listed</i>", ("X",), "buy", 0.65, "rules-1"),),
+    (NewsReading("X is <i>listed</i>", ("X",), "buy", 0.65, "rules-1"),),
 )
 
 
@@ -90,7 +90,7 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(page: Ap
     page.selectbox(key="edit-action").set_value("observe")
     page.slider(key="edit-confidence").set_value(0.2)
     page.button(key="edit-save").click().run()
-    assert not page.exception and done == [(7, Reading("A rumour.", ("X", "EUR"), "observe", 0.2, "a person"))]
+    assert not page.exception and done == [(7, NewsReading("A rumour.", ("X", "EUR"), "observe", 0.2, "a person"))]
     page.button(key="delete-signal-7").click().run()
     page.button(key="dialog-no").click().run()
     page.button(key="delete-signal-7").click().run()

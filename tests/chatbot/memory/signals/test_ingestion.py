@@ -18,7 +18,7 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.signals import schema as table_module
 from chatbot.memory.signals.analysis import CAP, RULES, SCHEMA
 from chatbot.memory.signals.news_sources import News, one_news, read_news
-from chatbot.memory.signals.records import Imported, NewsItem, Reading, SignalsError
+from chatbot.memory.signals.records import Imported, NewsItem, NewsReading, SignalsError
 from chatbot.memory.signals.schema import MIGRATIONS, VERSION, migrate, store_state
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.writing_scripts import own_threshold
@@ -282,7 +282,7 @@ def test_a_newer_schema_is_left_alone(database: str, tmp_path: Path) -> None:
         connection.execute("UPDATE signal_store SET version = 99")
     signals = store(tmp_path, database)
     calls: list[Callable[[], object]] = [lambda: signals.add(news("More.")), lambda: signals.find("key rate", None, 3), signals.reembed]
-    for call in [*calls, lambda: signals.remove(event), lambda: signals.correct(event, Reading("x", (), "observe", 0.5, "a person"))]:
+    for call in [*calls, lambda: signals.remove(event), lambda: signals.correct(event, NewsReading("x", (), "observe", 0.5, "a person"))]:
         with pytest.raises(SignalsError, match="version 99, newer") as named:
             call()
         assert named.value.kind == "newer-schema"
@@ -328,7 +328,7 @@ def test_a_model_reads_each_news_once_with_a_structured_reply(database: str, tmp
     signals, model = store(tmp_path, database), ScriptedModel(reply())
     assert signals.add(news("Rates rose."), model).analysed == {"scripted": 1}
     assert signals.add(news("Rates rose."), model).analysed == {}
-    assert signals.listed()[0].readings == (Reading("Rates rose to 21%.", ("RUB", "BTC"), "sell", 0.9, "scripted"),)
+    assert signals.listed()[0].readings == (NewsReading("Rates rose to 21%.", ("RUB", "BTC"), "sell", 0.9, "scripted"),)
     assert [schema for _, _, schema in model.calls] == [SCHEMA]
 
 
@@ -345,7 +345,9 @@ def test_a_model_that_fails_is_left_alone_after_three_and_rules_read_the_rest(da
 def test_news_are_searched_by_their_words_sources_and_signals(database: str, tmp_path: Path) -> None:
     signals = store(tmp_path, database)
     signals.add(News((item("Rates ROSE in Riga.", 1, source="agency"), item("Wheat fell 5%_.", 2, source="bulletin"), item("Ставка выросла.", 3))))
-    signals.correct(next(row.event for row in signals.listed() if "Wheat" in row.text), Reading("A harvest.", ("WHEAT",), "sell", 0.8, "a person"))
+    signals.correct(
+        next(row.event for row in signals.listed() if "Wheat" in row.text), NewsReading("A harvest.", ("WHEAT",), "sell", 0.8, "a person")
+    )
 
     def found(words: str) -> list[str]:
         return [row.text[:5] for row in signals.listed(search=words)]
@@ -360,7 +362,7 @@ def test_a_signal_is_corrected_and_an_event_removed(database: str, tmp_path: Pat
     signals = store(tmp_path, database)
     signals.add(news("Rates rose."))
     event = signals.listed()[0].event
-    mine = Reading("It was a rumour.", ("RUB",), "observe", 0.2, "a person")
+    mine = NewsReading("It was a rumour.", ("RUB",), "observe", 0.2, "a person")
     signals.correct(event, mine)
     assert signals.listed()[0].readings == (mine,)
     with pytest.raises(UsageError, match="'hold'"):
