@@ -25,7 +25,7 @@ from chatbot.models.embedders import LocalEmbedder
 from chatbot.service import Chatbot
 from chatbot.settings import Settings, load_settings
 from chatbot.store.library import Upload
-from ingestion.document import Circumstances, Reading, read_text
+from ingestion.document import Circumstances, DocumentReading, read_text
 
 __all__ = ["Indexed", "Ours", "Peer", "frequent_words", "memory_of_addition"]
 
@@ -73,7 +73,7 @@ class Ours:
         self._embedder = Recorder(load_settings())
         self.index([sample], "budget")
 
-    def extract(self, path: Path) -> tuple[float, Reading]:
+    def extract(self, path: Path) -> tuple[float, DocumentReading]:
         """(seconds, what was read) of the text of all pages, with as many processes as there are cores."""
         started = time.perf_counter()
         reading = read_text(path, Circumstances(processes=load_settings().threads))
@@ -230,7 +230,7 @@ def memory_of_addition(paths: Sequence[Path], home: Path, marks: Sequence[int] =
     return sampler.peak, at
 
 
-def frequent_words(reading: Reading, *, count: int = 3) -> str:
+def frequent_words(reading: DocumentReading, *, count: int = 3) -> str:
     """The words of at least six letters that a document uses most: a query that any search must answer from it."""
     words = Counter(word.casefold() for page in reading.pages for word in re.findall(r"[^\W\d_]{6,20}", page.text))
     return " ".join(word for word, _ in words.most_common(count)) or "document"

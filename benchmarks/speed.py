@@ -44,7 +44,7 @@ from chatbot.models.embedders import Embedder, make_embedder  # noqa: E402
 from chatbot.service import Chatbot  # noqa: E402
 from chatbot.settings import Settings  # noqa: E402
 from chatbot.store.library import Library, Upload  # noqa: E402
-from ingestion.document import Reading  # noqa: E402
+from ingestion.document import DocumentReading  # noqa: E402
 from ingestion.records import DocumentInfo, Page  # noqa: E402
 
 # Words of budgets and filings, drawn with Zipf's weights, so that some are in every chunk and some in few, as in real text.
@@ -163,7 +163,7 @@ def fill_large(home: Path, chunks: int) -> None:
             seen.update(drawn.flat)
             pages = tuple(Page(page, " ".join(row) + ".", str(page), "printed") for page, row in enumerate(drawn, 1))
             taken = library.adding.take(BytesIO(f"{number}".encode()), f"report_{number}.pdf")
-            made += library.adding.store(taken, Reading(DocumentInfo(len(pages), None, (), False), pages)).chunks
+            made += library.adding.store(taken, DocumentReading(DocumentInfo(len(pages), None, (), False), pages)).chunks
         library.resume()
         few = bool(seen) and sum(library.indexes.keywords.frequency(word) > 0 for word in seen) < DISTINCT
         print(

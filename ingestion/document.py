@@ -23,7 +23,7 @@ from ingestion.reading.reader import LOOK_SECONDS, Reader
 from ingestion.records import NAMED, NO_FACTS, DocumentFacts, DocumentInfo, Page, Rect, Row
 from ingestion.tables.detection import continue_tables
 
-__all__ = ["IMAGES", "TABLES", "Circumstances", "Reading", "read_document", "read_text"]
+__all__ = ["IMAGES", "TABLES", "Circumstances", "DocumentReading", "read_document", "read_text"]
 
 Result = TypeVar("Result")
 
@@ -57,7 +57,7 @@ def _not_kept(page: Page) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentReading:
     """A document as read: every page is there, in physical order, the unreadable ones with their problem.
 
     lacks: TABLES where only its text was read, IMAGES where the images of some pages were not, "" where nothing is missing. to_come: pages whose image
@@ -71,7 +71,7 @@ class Reading:
     to_come: int = 0
 
 
-def _not_awaited(reading: Reading) -> None:
+def _not_awaited(reading: DocumentReading) -> None:
     return
 
 
@@ -90,7 +90,7 @@ class Circumstances:
     images: Mapping[int, Page] = field(default_factory=dict)
     keep: Callable[[Page], None] = _not_kept
     ocr_pages: frozenset[int] | None = None
-    before_images: Callable[[Reading], None] = _not_awaited
+    before_images: Callable[[DocumentReading], None] = _not_awaited
     images_later: bool = False
     awaited: bool = False
 
@@ -98,12 +98,12 @@ class Circumstances:
 CALM = Circumstances()
 
 
-def read_text(path: Path, how: Circumstances = CALM) -> Reading:
+def read_text(path: Path, how: Circumstances = CALM) -> DocumentReading:
     """The text of all pages of `path`, with running lines and page labels: what words can be found by, in a tenth of the time. Raises as read_document."""
     return _OpenFile(path, how).read_text()
 
 
-def read_document(path: Path, how: Circumstances = CALM) -> Reading:
+def read_document(path: Path, how: Circumstances = CALM) -> DocumentReading:
     """All pages of `path`: text and tables first, then OCR of the pages without usable text and of pictures of text on the others.
 
     Raises DocumentError where the file cannot be opened at all, and CancelledError; a page that cannot be read is a page with a problem.
@@ -128,12 +128,12 @@ class _OpenFile:
         self._free: list[Reader] = []
         self._deaths = self._deaths_in_tables = self._characters = 0
 
-    def read_text(self) -> Reading:
+    def read_text(self) -> DocumentReading:
         with self._readers() as info:
             layers = self._layers(info.pages, self._text)
         return _reading(info, self._without_images(layers), TABLES, sum(layer.unread for layer in layers))
 
-    def read(self) -> Reading:
+    def read(self) -> DocumentReading:
         with self._readers() as info:
             layers = self._layers(info.pages, self._page)
             pages = {layer.page.number: layer.page for layer in layers}
@@ -291,7 +291,7 @@ def _ordering(info: DocumentInfo) -> frozenset[int]:
     return frozenset(number for number, text in called if text and find_instructions(text))
 
 
-def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> Reading:
+def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come: int = 0) -> DocumentReading:
     """Pages with their words joined across line ends, and with what only all pages together tell: labels, running lines, table heads; and with what
     each is and orders, where its tables are there."""
     title = title_line(info.title)
@@ -309,7 +309,7 @@ def _reading(info: DocumentInfo, pages: Sequence[Page], lacks: str = "", to_come
             for page in pages
             for named in [(NAMED,) if page.number in ordering else ()]
         ]
-    return Reading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
+    return DocumentReading(shown, tuple(pages), document_facts(pages, title), lacks, to_come)
 
 
 def _joined(page: Page, words: frozenset[str]) -> Page:

@@ -14,7 +14,7 @@ from chatbot.answer.citations.model_statements import check_behind, check_quoted
 from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
-from ingestion.document import Reading
+from ingestion.document import DocumentReading
 from ingestion.language.numbers import find_figures
 from ingestion.pages.highlights import confidence_of
 from ingestion.records import Word
@@ -35,7 +35,7 @@ class RecheckedAnswer:
     statements: tuple[StatementRecord, ...] = ()
 
 
-def check_again(record: Record, readings: Mapping[str, Reading], titles: Mapping[str, Sequence[str]]) -> RecheckedAnswer:
+def check_again(record: Record, readings: Mapping[str, DocumentReading], titles: Mapping[str, Sequence[str]]) -> RecheckedAnswer:
     """The answer's citations and figures on these readings, by SHA-256 of the file; sources whose file is not among them are left out.
 
     titles: what each file may be called in the context of its chunks, for a title taken from the record could say anything. Raises KeyError for
@@ -104,7 +104,7 @@ def with_keys(answer: str, quotes: Sequence[Quote], keys: Sequence[str]) -> str:
     return KEYS_IN_BRACKETS.sub(lambda mark: KEY.sub(one, mark[0]), answer)
 
 
-def _hit(source: Source, reading: Reading, titles: Sequence[str]) -> Hit:
+def _hit(source: Source, reading: DocumentReading, titles: Sequence[str]) -> Hit:
     pages = {page.number: page for page in reading.pages}
     page = pages[source.page]
     title = source.title if source.title in titles else ""
@@ -129,7 +129,7 @@ def _hit(source: Source, reading: Reading, titles: Sequence[str]) -> Hit:
     )
 
 
-def _words(source: Source, readings: Mapping[str, Reading]) -> tuple[Word, ...]:
+def _words(source: Source, readings: Mapping[str, DocumentReading]) -> tuple[Word, ...]:
     return next((page.words for page in readings[source.sha256].pages if page.number == source.page), ())
 
 

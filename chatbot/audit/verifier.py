@@ -20,7 +20,7 @@ from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, Leaf, Quote, Rec
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
 from chatbot.store.scope_fingerprint import mark_of
-from ingestion.document import Circumstances, Reading, read_document
+from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.invisible_characters import label_line
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
@@ -64,7 +64,7 @@ class _Opened:
 
     path: Path
     titles: tuple[str, ...]
-    reading: Reading
+    reading: DocumentReading
     password: str | None
     unread: bool
 

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from chatbot.store.sqlite_file import SqliteFile
-from ingestion.document import Reading
+from ingestion.document import DocumentReading
 from ingestion.invisible_characters import label_line
 from ingestion.reading.wire import page_from, page_to, tables_from, tables_to, words_from, words_to
 from ingestion.records import Chunk, Page, PageReport, Table, Word
@@ -107,12 +107,12 @@ def chunk_key(context: str, text: str) -> bytes:
 class Contents(SqliteFile):
     """Pages, tables, chunks, vectors and lexicons by version id."""
 
-    def fill(self, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
+    def fill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
         """Pages, chunks and lexicon of a version, all or nothing."""
         with self._write() as connection:
             self._fill(connection, version, reading, chunks, lexicon)
 
-    def refill(self, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> Refilled:
+    def refill(self, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> Refilled:
         """What a fuller reading makes of a version that is there, in place of what it was; a chunk that stays keeps its vectors, whatever its ordinal is
         now."""
         with self._write() as connection:
@@ -144,7 +144,7 @@ class Contents(SqliteFile):
         had = {ordinal for ordinal, _, _ in vectors}
         return Refilled(gone, sorted({ordinal for _, _, ordinal, _ in rows if ordinal not in had or after[ordinal] != before.get(ordinal)}))
 
-    def _fill(self, connection: Connection, version: int, reading: Reading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
+    def _fill(self, connection: Connection, version: int, reading: DocumentReading, chunks: Sequence[Chunk], lexicon: bytes) -> None:
         rows = (_page_row(version, page) for page in reading.pages)
         connection.executemany("insert into page values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         connection.executemany(

@@ -18,7 +18,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies, KeptName
 from chatbot.store.term_scores import lexicon_of, terms_of
 from ingestion.chunks import chunk_pages
-from ingestion.document import IMAGES, TABLES, Circumstances, Reading, read_document, read_text
+from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, read_document, read_text
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NO_FACTS, Chunk, Page
 
@@ -137,7 +137,7 @@ class Adding:
             result = replace(self._result(holding, taken.name, "replaced" if replaced else "added"), linked=True)
             return replace(result, warning=f"The same file as {names[0]}; it is kept once, under both names.") if names else result
 
-    def read(self, taken: Taken, *, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> Reading:
+    def read(self, taken: Taken, *, processes: int, progress: Callable[[str, int, int], None], cancelled: Callable[[], bool]) -> DocumentReading:
         """The text of a file, by whose words it can be found; all of a file that has none, that a password opens, which is not kept, or that is read
         again. Raises DocumentError and its kinds."""
         path = self._copies.path(taken.digest)
@@ -148,7 +148,7 @@ class Adding:
                 return reading
         return read_document(path, replace(how, password=taken.password))
 
-    def store(self, taken: Taken, reading: Reading, *, chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None) -> AddResult:
+    def store(self, taken: Taken, reading: DocumentReading, *, chunked: Callable[[Sequence[Chunk]], None] = lambda chunks: None) -> AddResult:
         """Pages, chunks and terms into the catalogue and the keyword index: the file is found by its words from here. chunked: told the chunks as soon as
         they are known. Raises StoreError."""
         chunks = _chunks(taken.name, reading)
@@ -189,7 +189,7 @@ class Adding:
         if stored is None or not stored.lacks:
             return
 
-        def keep(reading: Reading) -> None:
+        def keep(reading: DocumentReading) -> None:
             self._refill(stored, reading, changed)
 
         def told(phase: str, done: int, total: int) -> None:
@@ -207,7 +207,7 @@ class Adding:
             if cancelled():
                 raise
 
-    def _refill(self, version: Version, reading: Reading, changed: Callable[[int], None]) -> None:
+    def _refill(self, version: Version, reading: DocumentReading, changed: Callable[[int], None]) -> None:
         numbers = [page.number for page in reading.pages if page.problem is not None]
         before = self._catalog.pages(version.id, numbers)
         # A page that cannot be read now, and could be before, keeps its text.
@@ -310,12 +310,12 @@ def _as_before(page: Page, before: StoredPage) -> Page:
     )
 
 
-def _chunks(name: str, reading: Reading) -> list[Chunk]:
+def _chunks(name: str, reading: DocumentReading) -> list[Chunk]:
     """name: the document's, which heads every chunk's context."""
     return list(chunk_pages(reading.pages, Path(name).stem.replace("_", " ").strip()))
 
 
-def _terms(chunks: Sequence[Chunk], reading: Reading) -> tuple[list[list[str]], bytes]:
+def _terms(chunks: Sequence[Chunk], reading: DocumentReading) -> tuple[list[list[str]], bytes]:
     """The terms of each of a reading's chunks, and its lexicon."""
     words = [terms_of(chunk) for chunk in chunks]
     return words, lexicon_of(words, [page.text for page in reading.pages], {page.number: page.tables for page in reading.pages})
