@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from chatbot.memory.cases.records import Case
-from chatbot.memory.signals.records import Row
+from chatbot.memory.signals.records import EventRow
 from chatbot.memory.situations.situation_types import Situation
 from chatbot.records import PageRef
 from ingestion.invisible_characters import visible
@@ -114,7 +114,7 @@ def situation_html(one: Situation) -> str:
     return _remembered_html(f"When {short(' '.join(one.situation.split()), LISTED_QUESTION)}", advice, " · ".join(said))
 
 
-def signal_html(row: Row) -> str:
+def signal_html(row: EventRow) -> str:
     """A news event with its best signal, its sources and when it was published."""
     best = row.readings[0] if row.readings else None
     about = f" {', '.join(best.assets)}" if best and best.assets else ""

@@ -14,7 +14,7 @@ import pytest
 from chatbot import service
 from chatbot.cli import main
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import Health, Imported, RecalledEvent, Row
+from chatbot.memory.signals.records import EventRow, Health, Imported, RecalledEvent
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.state import State
 from tests.fakes import HashEmbedder
@@ -130,7 +130,7 @@ def test_a_file_in_which_nothing_can_be_read_says_what_one_holds(run: Run, tmp_p
 
 def test_news_of_the_future_and_news_while_off_are_marked(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Signals, "health", lambda self, options=None: Health("normal"))
-    monkeypatch.setattr(Signals, "listed", lambda self, most: [Row(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")])
+    monkeypatch.setattr(Signals, "listed", lambda self, most: [EventRow(1, "Rates rose.", datetime(2096, 1, 1, tzinfo=UTC), "vector")])
     assert run("signals", "list")[1] == "1  2096-01-01 00:00 (in the future)  Rates rose.\n"
     monkeypatch.setattr(Signals, "add", lambda self, news, model, again: Imported(read=1, events=1, tellings=1))
     monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=False)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from chatbot.memory.signals.news_sources import news_hash
 from chatbot.memory.signals.postgres import Connection
-from chatbot.memory.signals.records import NewsItem, NewsReading, RecalledEvent, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import EventRow, NewsItem, NewsReading, RecalledEvent, SignalsError, TimelinePoint
 from chatbot.memory.signals.writing_scripts import keywords_of
 from chatbot.models.tokens import encodable
 from chatbot.store.vector_index import Vectors
@@ -159,7 +159,7 @@ def _searched(connection: Connection, function: LiteralString, given: Sequence[o
     ]
 
 
-def list_events(connection: Connection, most: int, *, search: str = "") -> list[Row]:
+def list_events(connection: Connection, most: int, *, search: str = "") -> list[EventRow]:
     """Events with all their tellings and readings, latest first. search: only those with each of its words, in the text, its sources or its signals."""
     rows = connection.execute(
         """SELECT e.id, e.content_text, e.published_at, e.found_by,
@@ -178,7 +178,7 @@ def list_events(connection: Connection, most: int, *, search: str = "") -> list[
         [encodable(search).replace("\0", " ").lower().split()[:MOST_WORDS], most],
     )
     return [
-        Row(event, text, at.astimezone(UTC), state, tuple(map(tuple, sources or ())), tuple(map(_reading, read or ())))
+        EventRow(event, text, at.astimezone(UTC), state, tuple(map(tuple, sources or ())), tuple(map(_reading, read or ())))
         for event, text, at, state, sources, read in rows
     ]
 

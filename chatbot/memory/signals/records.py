@@ -9,12 +9,12 @@ from chatbot.errors import StoreError
 
 __all__ = [
     "ACTIONS",
+    "EventRow",
     "Health",
     "Imported",
     "NewsItem",
     "NewsReading",
     "RecalledEvent",
-    "Row",
     "SignalOptions",
     "SignalsError",
     "TimelinePoint",
@@ -97,7 +97,7 @@ class RecalledEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EventRow:
     """An event as listed. sources: (source, number, link) of every telling, the first one first. state: "vector" | "keywords" | "pending" | "nothing"
     (it has no words). readings: the most confident first."""
 

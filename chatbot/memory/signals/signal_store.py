@@ -22,12 +22,12 @@ from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Postgres
 from chatbot.memory.signals.records import (
     ACTIONS,
+    EventRow,
     Health,
     Imported,
     NewsItem,
     NewsReading,
     RecalledEvent,
-    Row,
     SignalOptions,
     SignalsError,
     TimelinePoint,
@@ -185,7 +185,7 @@ class Signals:
                 found += events.search_by_keywords(connection, text, KEYWORD_SHARE, share, all_events=not usable)
         return found
 
-    def listed(self, most: int = 50, *, search: str = "") -> list[Row]:
+    def listed(self, most: int = 50, *, search: str = "") -> list[EventRow]:
         """Events with their tellings and readings, latest first. search: only those with each of its words. Raises SignalsError."""
         with self._reading() as connection:
             return events.list_events(connection, most, search=search)

@@ -12,7 +12,7 @@ from streamlit.typing import UploadedFile
 
 from chatbot.errors import ProjectError
 from chatbot.memory.signals.news_sources import read_news
-from chatbot.memory.signals.records import ACTIONS, Health, Imported, NewsReading, Row, TimelinePoint
+from chatbot.memory.signals.records import ACTIONS, EventRow, Health, Imported, NewsReading, TimelinePoint
 from chatbot.memory.signals.status_text import health_text, imported_text, recallable_text
 from chatbot.ui import session, uploads
 from chatbot.ui.app_context import AppContext
@@ -98,7 +98,7 @@ def _draw_chart(points: Sequence[TimelinePoint], now: datetime) -> None:
         st.html(quiet_html("What is dated in the future stands in the list below, and not in the chart."))
 
 
-def _draw_rows(rows: Sequence[Row], wanted: str) -> None:
+def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:
     if not rows:
         st.html(quiet_html(NOTHING_FOUND))
         return
@@ -140,7 +140,7 @@ def _import(house: AppContext, file: UploadedFile) -> Imported | ProjectError:
             return error
 
 
-def _edit(row: Row, house: AppContext) -> None:
+def _edit(row: EventRow, house: AppContext) -> None:
     best = row.readings[0] if row.readings else NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
@@ -162,7 +162,7 @@ def _edit(row: Row, house: AppContext) -> None:
     finish(lambda: house.chatbot.signals.correct(row.event, reading))
 
 
-def _delete(row: Row, house: AppContext) -> None:
+def _delete(row: EventRow, house: AppContext) -> None:
     st.html(signal_html(row))
     st.caption("Nobody on this server is shown it any more, and no import brings it back.")
     draw_choice(lambda: house.chatbot.signals.remove(row.event))

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from chatbot.memory.signals.news_sources import News
-from chatbot.memory.signals.records import Health, Imported, NewsReading, Row, SignalsError, TimelinePoint
+from chatbot.memory.signals.records import EventRow, Health, Imported, NewsReading, SignalsError, TimelinePoint
 from chatbot.memory.signals.signal_store import Signals
 from chatbot.memory.signals.signal_tab import NOTHING_FOUND, chart_rows, health_line
 from chatbot.memory.signals.state import State
@@ -20,7 +20,7 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import signal_html
 from tests.pages import shown, visit
 
-ROW = Row(
+ROW = EventRow(
     7,
     "<b>Exchange</b> lists $X$",
     datetime(2026, 1, 2, 9, 30, tzinfo=UTC),
@@ -101,7 +101,7 @@ def test_signals_that_are_there_are_listed_charted_switched_and_removed(page: Ap
 
 
 def test_after_an_import_the_list_is_drawn_anew_with_what_came_of_it(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows: list[Row] = []
+    rows: list[EventRow] = []
 
     def add(self: Signals, news: News, model: object = None, *, again: bool = False, progress: Callable[[str, int], None]) -> Imported:
         if rows:
@@ -134,7 +134,7 @@ def test_an_event_is_shown_as_text_with_its_sources_and_time() -> None:
     assert "<b>Exchange" not in html and "&lt;b&gt;Exchange" in html and "<i>" not in html
     assert "Buy X, confidence 0.65: X is &lt;i&gt;listed&lt;/i&gt;" in html
     assert "02 January 2026, 09:30 UTC · channel, other · not advice" in html
-    assert "No signal" in signal_html(Row(8, "t", ROW.at, "nothing"))
+    assert "No signal" in signal_html(EventRow(8, "t", ROW.at, "nothing"))
 
 
 def test_the_chart_has_the_assets_of_most_signals_and_the_others_together() -> None:
