@@ -167,7 +167,7 @@ def _line(group: Sequence[tuple[float, float, Word]]) -> VisualLine:
     heights = sorted(group, key=lambda item: item[1] - item[0])
     y0, y1, _ = heights[len(heights) // 2]
     usual = median(word.box.height for word in words)
-    return VisualLine(_Joiner(words, letter, MARK_HEIGHT * usual).pieces(), y0, y1, letter)
+    return VisualLine(_WordJoiner(words, letter, MARK_HEIGHT * usual).pieces(), y0, y1, letter)
 
 
 def _measure(pieces: Sequence[Piece]) -> None:
@@ -181,7 +181,7 @@ def _measure(pieces: Sequence[Piece]) -> None:
         piece.figure = measured and (valued or not OF_TIME.fullmatch(last))
 
 
-class _Joiner:
+class _WordJoiner:
     """Joins the words of one line to values and texts."""
 
     def __init__(self, words: Sequence[Word], letter: float, mark: float) -> None:
