@@ -55,7 +55,7 @@ def rows_of(lines: Sequence[VisualLine], first: int, last: int, columns: Sequenc
     """The rows that lines[first] to lines[last] make, with values in `columns`; lines below may carry the end of the last label."""
     items = [_item(lines[index], index, columns) for index in range(first, last + 1)]
     tail = [_item(line, -1, columns) for line in lines[last + 1 : last + 1 + LONGEST_TAIL]]
-    return _Joiner(items, tail, lines[first].letter, columns[0].left).rows(len(columns))
+    return _LineJoiner(items, tail, lines[first].letter, columns[0].left).rows(len(columns))
 
 
 def _item(line: VisualLine, index: int, columns: Sequence[Column]) -> _Item:
@@ -95,7 +95,7 @@ def _pull_values(words: list[Word], columns: Sequence[Column], cells: dict[int, 
             cells[numbers[0]] = Piece([sign, word], sign.box.x0, word.box.x1, True, f"{sign.text} {word.text}", word.box.x0)
 
 
-class _Joiner:
+class _LineJoiner:
     """Joins a table's lines to rows, from top to bottom."""
 
     def __init__(self, items: Sequence[_Item], tail: Sequence[_Item], letter: float, edge: float) -> None:
