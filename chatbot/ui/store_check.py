@@ -15,7 +15,7 @@ from chatbot.store.doctor import REPAIR, Finding, examine
 from chatbot.store.library import Library
 from chatbot.ui.safe_text import notice_html, plain_html, quiet_html
 
-__all__ = ["Check", "StoreCheck", "findings_html", "show_check"]
+__all__ = ["CheckProgress", "StoreCheck", "findings_html", "show_check"]
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ WAITS = "it is not added yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckProgress:
     """One check as it stands. ended_at: seconds since the epoch, None while it runs. error: why it could not be ended."""
 
     repair: bool = False
@@ -47,7 +47,7 @@ class StoreCheck:
     def __init__(self, library: Library, examined: Callable[..., Iterator[Finding]] = examine) -> None:
         self._library, self._examined = library, examined
         self._lock = threading.Lock()
-        self._check: Check | None = None
+        self._check: CheckProgress | None = None
         self._thread: threading.Thread | None = None
         self._closing = False
 
@@ -56,7 +56,7 @@ class StoreCheck:
         """A check has begun and not ended."""
         return self._check is not None and self._check.ended_at is None
 
-    def latest(self) -> Check | None:
+    def latest(self) -> CheckProgress | None:
         """The last check that was begun, None where there was none yet or its outcome was put away."""
         return self._check
 
@@ -65,7 +65,7 @@ class StoreCheck:
         with self._lock:
             if self.running or self._closing:
                 return
-            self._check = Check(repair)
+            self._check = CheckProgress(repair)
             self._thread = threading.Thread(target=self._run, args=(repair,), name="store-check", daemon=True)
             self._thread.start()
 
@@ -82,7 +82,7 @@ class StoreCheck:
             self._thread.join(CLOSE_SECONDS)
 
     def _run(self, repair: bool) -> None:
-        check = Check(repair)
+        check = CheckProgress(repair)
         try:
             for finding in self._examined(self._library, repair=repair, progress=self._go_on):
                 if not finding.problem.startswith(WAITS):
@@ -121,7 +121,7 @@ def _draw(check: StoreCheck, busy: Callable[[], bool], was_running: bool) -> Non
         _draw_outcome(check, latest, busy)
 
 
-def _draw_outcome(check: StoreCheck, latest: Check, busy: Callable[[], bool]) -> None:
+def _draw_outcome(check: StoreCheck, latest: CheckProgress, busy: Callable[[], bool]) -> None:
     at = time.strftime("%H:%M", time.localtime(latest.ended_at))
     if latest.error is not None:
         st.html(notice_html(latest.error.message, latest.error.hint))

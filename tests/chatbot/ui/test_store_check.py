@@ -10,13 +10,13 @@ from typing import Any, cast
 from chatbot.errors import StoreError
 from chatbot.store.doctor import REPAIR, Finding
 from chatbot.store.library import Library
-from chatbot.ui.store_check import Check, StoreCheck, findings_html
+from chatbot.ui.store_check import CheckProgress, StoreCheck, findings_html
 
 LIBRARY = cast(Library, None)
 LOST = Finding("Budget <1>.pdf", "3 of 9 vectors are there", REPAIR)
 
 
-def ended(check: StoreCheck) -> Check:
+def ended(check: StoreCheck) -> CheckProgress:
     end = time.monotonic() + 10
     while check.running:
         assert time.monotonic() < end
