@@ -19,7 +19,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.whole_document import WholeDocument
-from chatbot.comparison import Comparison, Entry, Place, question_in
+from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
 from chatbot.errors import NotFoundError, ProjectError, StoreError, UsageError
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.conversations.conversation_store import PRIVATE, Conversations
@@ -246,7 +246,7 @@ class Chatbot:
         self,
         comparison: Comparison,
         *,
-        places: Sequence[Place] | None = None,
+        places: Sequence[EntryPlace] | None = None,
         owner: str = "local",
         stop: Callable[[], bool] = lambda: False,
         tell: Callable[[Notice], None] = _tell_nobody,

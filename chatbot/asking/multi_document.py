@@ -12,7 +12,7 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
 from chatbot.answer.tables.cell_lookup import PART_OF_YEAR
 from chatbot.asking.answering import Answering
-from chatbot.comparison import Entry, Place
+from chatbot.comparison import Entry, EntryPlace
 from chatbot.comparison.changes import change_between, unit_text
 from chatbot.comparison.records import Quantity
 from chatbot.records import Answer, Hit, Prompt, Understanding
@@ -139,7 +139,7 @@ class Several:
         mine = _of(prompt, side.names)
         one = self._answering.checked(mine, side.text, "extractive")
         year = str(side.asked.years[0]) if len(side.asked.years) == 1 else ""
-        return read_entry(replace(one, understanding=side.asked, considered=tuple(mine.sources.values())), Place(side.names[0], year))
+        return read_entry(replace(one, understanding=side.asked, considered=tuple(mine.sources.values())), EntryPlace(side.names[0], year))
 
 
 def _sign(question: str) -> int:

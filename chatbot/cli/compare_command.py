@@ -15,7 +15,7 @@ __all__ = ["compare"]
 
 
 def compare(options: argparse.Namespace, settings: Settings) -> int:
-    from chatbot.comparison import Change, Comparison, Entry, Place, changes, csv_bytes, entry_line, entry_text
+    from chatbot.comparison import Change, Comparison, Entry, EntryPlace, changes, csv_bytes, entry_line, entry_text
 
     if options.json and options.csv:
         raise UsageError("--json and --csv are two forms of one table.", hint="Leave one of them out.")
@@ -23,8 +23,8 @@ def compare(options: argparse.Namespace, settings: Settings) -> int:
         comparison = Comparison.of(options.query, options.document, options.year)
     except QuestionError as error:
         raise UsageError(error.message, hint=error.hint) from error
-    entries: dict[Place, Entry] = {}
-    changed: dict[Place, Change] = {}
+    entries: dict[EntryPlace, Entry] = {}
+    changed: dict[EntryPlace, Change] = {}
     with open_chatbot(settings) as chatbot:
         chatbot.library.scope(comparison.names)
         for entry in chatbot.compare(comparison, tell=cache(note)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from chatbot.comparison import Comparison, Entry, Place, series
+from chatbot.comparison import Comparison, Entry, EntryPlace, series
 from chatbot.records import FINE
 from chatbot.ui.safe_text import quiet_html, short
 from ingestion.invisible_characters import visible
@@ -56,7 +56,7 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry]) -> None:
     st.vega_lite_chart(spec, width="stretch", key="compare-chart", alt=visible(alt))
 
 
-def chart_spec(comparison: Comparison, points: Sequence[tuple[Place, float]], said: str, *, theme: str = "light") -> dict[str, Any]:
+def chart_spec(comparison: Comparison, points: Sequence[tuple[EntryPlace, float]], said: str, *, theme: str = "light") -> dict[str, Any]:
     """The chart in Vega-Lite. points: places with values in one scale; said: what they are in. Documents are told apart by shape and dash too."""
     ink, mark = INK.get(theme, INK["light"])
     common = {"config": {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}}

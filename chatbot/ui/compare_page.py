@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from chatbot.comparison import Change, Comparison, Entry, Place, changes, csv_bytes
+from chatbot.comparison import Change, Comparison, Entry, EntryPlace, changes, csv_bytes
 from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
@@ -205,7 +205,7 @@ def _draw(running: Running, house: AppContext, polled: bool) -> None:
         st.rerun()
 
 
-def _draw_progress(running: Running, found: dict[Place, Entry], house: AppContext) -> None:
+def _draw_progress(running: Running, found: dict[EntryPlace, Entry], house: AppContext) -> None:
     total = len(running.comparison.places)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
         if running.busy:
@@ -218,7 +218,7 @@ def _draw_progress(running: Running, found: dict[Place, Entry], house: AppContex
             st.button("Go on", key="compare-on", on_click=house.comparisons.go_on, args=(running,))
 
 
-def summary_text(found: dict[Place, Entry], total: int) -> str:
+def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
     """ "8 answers: 6 figures, 1 passage, 1 not in its document." """
     counts = {state: sum(entry.state == state for entry in found.values()) for state in ("figure", "passage", "absent", "failed")}
     said = [_counted(counts[state], state) for state in ("figure", "passage") if counts[state]]
@@ -228,7 +228,7 @@ def summary_text(found: dict[Place, Entry], total: int) -> str:
     return f"{_counted(total, 'answer')}: {', '.join(said)}."
 
 
-def _named(place: Place | None) -> str:
+def _named(place: EntryPlace | None) -> str:
     return ", ".join(filter(None, [place.document, place.year])) if place else ""
 
 
@@ -236,7 +236,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _draw_formulas(entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+def _draw_formulas(entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
     """How every change, and every figure that no page states, was worked out."""
     rows = []
     for entry in entries:
@@ -250,7 +250,7 @@ def _draw_formulas(entries: Sequence[Entry], changed: dict[Place, Change]) -> No
             st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
 
 
-def _draw_file(house: AppContext, question: str, entries: Sequence[Entry], changed: dict[Place, Change]) -> None:
+def _draw_file(house: AppContext, question: str, entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
     words = re.findall(r"[a-z0-9]+", question.casefold())[:MOST_NAME_WORDS]
     download = Download(partial(csv_bytes, entries, changed, question), f"{'-'.join(['comparison', *words])}.csv", "text/csv")
     said = "A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet."

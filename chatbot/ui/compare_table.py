@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from chatbot.comparison import Change, Comparison, Entry, Nearest, Place, Quantity, change_between, unit_text
+from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Nearest, Quantity, change_between, unit_text
 from chatbot.records import FINE, Citation, PageRef
 from chatbot.ui import overlay
 from chatbot.ui.answer_text import FIGURES
@@ -28,7 +28,7 @@ SHORT_PASSAGE = 130
 NARROW = 3
 
 
-def draw_table(running: Running, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: AppContext) -> None:
+def draw_table(running: Running, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], house: AppContext) -> None:
     """The table as far as it has come."""
     comparison = running.comparison
     down, across = _sides(comparison)
@@ -44,7 +44,7 @@ def draw_table(running: Running, found: Mapping[Place, Entry], changed: Mapping[
                         _draw_entry(running, place, found, changed, house, name)
 
 
-def draw_plain(comparison: Comparison, found: Mapping[Place, Entry], changed: Mapping[Place, Change]) -> None:
+def draw_plain(comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]) -> None:
     """The same as a table of text: to be copied, and to be read out with its heads."""
     _, across = _sides(comparison)
     with st.expander("The table as plain text", key="compare-plain"):
@@ -62,11 +62,11 @@ def _columns(comparison: Comparison, across: Sequence[str]) -> Sequence[DeltaGen
     return st.columns([YEAR_WIDTH if comparison.by_year else FIRST_WIDTH, *[1.0] * len(across)], gap="small")
 
 
-def _place(comparison: Comparison, left: str, above: str) -> Place:
-    return Place(above, left) if comparison.by_year else Place(left, above)
+def _place(comparison: Comparison, left: str, above: str) -> EntryPlace:
+    return EntryPlace(above, left) if comparison.by_year else EntryPlace(left, above)
 
 
-def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[Place, Entry]) -> None:
+def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[EntryPlace, Entry]) -> None:
     if not any(across):
         return
     with st.container(key="compared-head"):
@@ -76,7 +76,7 @@ def _draw_head(comparison: Comparison, across: Sequence[str], found: Mapping[Pla
             column.html(_name_html(comparison, name, found))
 
 
-def _name_html(comparison: Comparison, name: str, found: Mapping[Place, Entry]) -> str:
+def _name_html(comparison: Comparison, name: str, found: Mapping[EntryPlace, Entry]) -> str:
     """A document or a year at the head of its row or column; with a document also what changed over all its years."""
     text = f'<p class="named">{plain_html(short(name, LONGEST_NAME))}</p>'
     last, moved = overall(comparison, name, found) or ("", None)
@@ -85,16 +85,18 @@ def _name_html(comparison: Comparison, name: str, found: Mapping[Place, Entry]) 
     return text + f'<p class="quiet" title="{plain_html(moved.formula)}">{plain_html(f"{moved.since.year} to {last}: {_moved_text(moved)}")}</p>'
 
 
-def overall(comparison: Comparison, document: str, found: Mapping[Place, Entry]) -> tuple[str, Change] | None:
+def overall(comparison: Comparison, document: str, found: Mapping[EntryPlace, Entry]) -> tuple[str, Change] | None:
     """(last year, the change to it from the first) of a document with figures of three years or more; None for fewer."""
-    there = [entry for year in comparison.years if (entry := found.get(Place(document, year))) is not None and entry.quantity is not None]
+    there = [entry for year in comparison.years if (entry := found.get(EntryPlace(document, year))) is not None and entry.quantity is not None]
     return (there[-1].place.year, change_between(there[0], there[-1])) if len(there) > 2 else None
 
 
 # --- one entry ------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_entry(running: Running, place: Place, found: Mapping[Place, Entry], changed: Mapping[Place, Change], house: AppContext, above: str) -> None:
+def _draw_entry(
+    running: Running, place: EntryPlace, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], house: AppContext, above: str
+) -> None:
     entry = found.get(place)
     top = f'<p class="column">{plain_html(short(above, LONGEST_NAME))}</p>' if above else ""
     if entry is None:
@@ -184,7 +186,7 @@ def _nearest_button(page: Nearest, key: str) -> None:
 # --- as text --------------------------------------------------------------------------------------------------------------------
 
 
-def plain_rows(comparison: Comparison, found: Mapping[Place, Entry], changed: Mapping[Place, Change]) -> list[list[str]]:
+def plain_rows(comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]) -> list[list[str]]:
     """The rows of the table in words."""
     down, across = _sides(comparison)
     places = [[_place(comparison, label, name) for name in across] for label in down]

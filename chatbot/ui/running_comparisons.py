@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import partial
 from typing import Protocol
 
-from chatbot.comparison import Comparison, Entry, Place
+from chatbot.comparison import Comparison, Entry, EntryPlace
 from chatbot.errors import ProjectError
 from chatbot.records import Notice
 
@@ -31,7 +31,7 @@ class ComparisonSource(Protocol):
     """What answers; see chatbot.service.Chatbot."""
 
     def compare(
-        self, comparison: Comparison, *, places: Sequence[Place] | None, owner: str, stop: Callable[[], bool], tell: Callable[[Notice], None]
+        self, comparison: Comparison, *, places: Sequence[EntryPlace] | None, owner: str, stop: Callable[[], bool], tell: Callable[[Notice], None]
     ) -> Iterator[Entry]: ...
 
 
@@ -45,20 +45,20 @@ class Running:
 
     def __init__(self, comparison: Comparison, owner: str) -> None:
         self.comparison, self.owner = comparison, owner
-        self.entries: dict[Place, Entry] = {}
+        self.entries: dict[EntryPlace, Entry] = {}
         self.notices: dict[Notice, None] = {}
-        self.asking: Place | None = None
+        self.asking: EntryPlace | None = None
         self.busy = False
         self._round = 0
         self._lock = threading.Lock()
 
     @property
-    def lacking(self) -> tuple[Place, ...]:
+    def lacking(self) -> tuple[EntryPlace, ...]:
         """Places that were not asked yet, in order."""
         there = self.found()
         return tuple(place for place in self.comparison.places if place not in there)
 
-    def found(self) -> dict[Place, Entry]:
+    def found(self) -> dict[EntryPlace, Entry]:
         """What has come so far, as it stands now."""
         with self._lock:
             return dict(self.entries)
@@ -82,7 +82,7 @@ class Running:
         """Whether this round was not stopped."""
         return self._round == number
 
-    def run(self, chatbot: ComparisonSource, places: Sequence[Place], number: int) -> None:
+    def run(self, chatbot: ComparisonSource, places: Sequence[EntryPlace], number: int) -> None:
         """Ask of these places in a round; returns when all are answered, or it was stopped."""
         left = list(places)
         try:
@@ -115,7 +115,7 @@ class Running:
     def _is_over(self, number: int) -> bool:
         return not self.goes_on(number)
 
-    def _note(self, number: int, entry: Entry | None = None, *, asking: Place | None = None) -> bool:
+    def _note(self, number: int, entry: Entry | None = None, *, asking: EntryPlace | None = None) -> bool:
         """Take what came, and what is asked next; False where the round was stopped meanwhile, and nothing is taken."""
         with self._lock:
             if self._round != number:
@@ -147,7 +147,7 @@ class Comparisons:
         self.go_on(running)
         return running
 
-    def go_on(self, running: Running, places: Sequence[Place] = ()) -> None:
+    def go_on(self, running: Running, places: Sequence[EntryPlace] = ()) -> None:
         """Ask of these places, or of those that are lacking."""
         wanted = tuple(places) or running.lacking
         number = running.start() if wanted else 0
@@ -187,7 +187,7 @@ class Comparisons:
         for key in dict.fromkeys([*over, *idle[: max(0, len(self._kept) - MOST_KEPT)]]):
             del self._kept[key]
 
-    def _run(self, running: Running, places: Sequence[Place], number: int) -> None:
+    def _run(self, running: Running, places: Sequence[EntryPlace], number: int) -> None:
         try:
             while not self._turns.acquire(timeout=TURN_SECONDS):
                 if not running.goes_on(number):

@@ -14,8 +14,8 @@ from chatbot.comparison import (
     Change,
     Comparison,
     Entry,
+    EntryPlace,
     Nearest,
-    Place,
     Quantity,
     change_between,
     changes,
@@ -35,7 +35,7 @@ CITED = Citation("S1", "A.pdf", 3, "1", "Total revenue 200 100", True, version=1
 
 def entry(text: str, value: float, unit: str | None = None, scale: float = 1.0, *, at: tuple[str, str] = ("A.pdf", "2021"), **more: object) -> Entry:
     decimals = len(text.partition(".")[2].partition(" ")[0].rstrip(")%"))
-    return Entry(Place(*at), "figure", Quantity(text, value, unit, scale, decimals, **more), citations=(CITED,))  # type: ignore[arg-type]
+    return Entry(EntryPlace(*at), "figure", Quantity(text, value, unit, scale, decimals, **more), citations=(CITED,))  # type: ignore[arg-type]
 
 
 def change(before: Entry, after: Entry) -> Change:
@@ -45,7 +45,7 @@ def change(before: Entry, after: Entry) -> Change:
 def test_a_comparison_is_put_in_order_without_repetitions() -> None:
     asked = Comparison.of("  What was  revenue? ", ["B.pdf", "A.pdf", "B.pdf"], ["2022", "2020-21", "FY2021", " 2022 ", ""])
     assert asked == Comparison("What was revenue?", ("B.pdf", "A.pdf"), ("2020-21", "FY2021", "2022"))
-    assert asked.places[:2] == (Place("B.pdf", "2020-21"), Place("B.pdf", "FY2021")) and len(asked.places) == 6
+    assert asked.places[:2] == (EntryPlace("B.pdf", "2020-21"), EntryPlace("B.pdf", "FY2021")) and len(asked.places) == 6
 
 
 @pytest.mark.parametrize(
@@ -135,12 +135,12 @@ def test_each_year_is_set_against_the_one_before_that_has_a_figure() -> None:
     asked = Comparison.of("What?", ["A.pdf", "B.pdf"], ["2020", "2021", "2022"])
     entries = [
         entry("1", 1, at=("A.pdf", "2020")),
-        Entry(Place("A.pdf", "2021"), "absent"),
+        Entry(EntryPlace("A.pdf", "2021"), "absent"),
         entry("3", 3, at=("A.pdf", "2022")),
         entry("9", 9, at=("B.pdf", "2022")),
     ]
     found = changes(asked, {one.place: one for one in entries})
-    assert {place: one.since.year for place, one in found.items()} == {Place("A.pdf", "2022"): "2020"}
+    assert {place: one.since.year for place, one in found.items()} == {EntryPlace("A.pdf", "2022"): "2020"}
 
 
 def test_without_years_each_document_is_set_against_the_first() -> None:
@@ -184,12 +184,12 @@ def test_a_unit_is_said_once() -> None:
     assert unit_text(Quantity("5", 5, "crowns", 1e6)) == "million crowns"
 
 
-def read_csv(entries: list[Entry], changed: dict[Place, Change] | None = None) -> list[dict[str, str]]:
+def read_csv(entries: list[Entry], changed: dict[EntryPlace, Change] | None = None) -> list[dict[str, str]]:
     return read_csv_of("=What?", entries, changed)
 
 
-def read_csv_of(question: str, entries: Sequence[Entry] = (), changed: dict[Place, Change] | None = None) -> list[dict[str, str]]:
-    data = csv_bytes(entries or [Entry(Place("A.pdf", ""), "absent", reason="No page.")], changed or {}, question)
+def read_csv_of(question: str, entries: Sequence[Entry] = (), changed: dict[EntryPlace, Change] | None = None) -> list[dict[str, str]]:
+    data = csv_bytes(entries or [Entry(EntryPlace("A.pdf", ""), "absent", reason="No page.")], changed or {}, question)
     assert data.startswith(b"\xef\xbb\xbf")
     return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
 
@@ -211,7 +211,7 @@ def test_no_cell_of_any_spreadsheet_is_a_formula(given: str, kept: str) -> None:
 
 def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
     after = entry("200", 200, "USD", 1e6, at=("A.pdf", "2022"))
-    absent = Entry(Place("Bücher.pdf", "2022"), "absent", nearest=(Nearest("Bücher.pdf", 2, 7, "v"),), reason="No page.")
+    absent = Entry(EntryPlace("Bücher.pdf", "2022"), "absent", nearest=(Nearest("Bücher.pdf", 2, 7, "v"),), reason="No page.")
     first, second = read_csv([after, absent], {after.place: change(entry("100", 100, "USD", 1e6), after)})
     assert (first["question"], first["figure"], first["unit of the figure"]) == ("'=What?", "200", "USD million")
     assert (first["value in full"], first["unit of the value"], first["page"], first["printed page"]) == ("200000000", "USD", "3", "1")
@@ -223,7 +223,9 @@ def test_csv_has_a_line_for_each_entry_with_page_quote_and_check() -> None:
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\r=", "\u200b="])
 def test_csv_holds_no_formula(sign: str) -> None:
     hostile = f"{sign}HYPERLINK(1)"
-    bad = Entry(Place(hostile, "2022"), "passage", passage=hostile, citations=(Citation("S1", hostile, 1, hostile, hostile, True),), reason=hostile)
+    bad = Entry(
+        EntryPlace(hostile, "2022"), "passage", passage=hostile, citations=(Citation("S1", hostile, 1, hostile, hostile, True),), reason=hostile
+    )
     line = read_csv([bad])[0]
     for column in ("document", "passage", "printed page", "remark"):
         assert line[column].startswith("'" + sign[-1]), column
@@ -242,12 +244,12 @@ def test_lines_of_text_say_page_check_and_formula() -> None:
         "A.pdf, 2022: 200 USD million - page 3 (printed 1), verified, figure supported",
         "    from 2021: +100 USD million (+100.0%): 200 − 100 = 100 USD million; 100 × 100 / 100 = 100.0%",
     ]
-    assert entry_line(Entry(Place("A.pdf"), "failed", reason="It failed.", hint="Try."), None)["remark"] == "It failed. Try."
+    assert entry_line(Entry(EntryPlace("A.pdf"), "failed", reason="It failed.", hint="Try."), None)["remark"] == "It failed. Try."
 
 
 @given(st.text(), st.text())
 def test_csv_has_one_line_for_each_entry_whatever_pages_are_called(label: str, name: str) -> None:
-    bad = Entry(Place(name, "2022"), "passage", passage=name, citations=(Citation("S1", name, 1, label, name, True),), reason=label)
+    bad = Entry(EntryPlace(name, "2022"), "passage", passage=name, citations=(Citation("S1", name, 1, label, name, True),), reason=label)
     data = csv_bytes([bad, bad], {}, label).decode("utf-8-sig")
     assert len(data.splitlines()) == len(list(csv.reader(io.StringIO(data, newline="")))) == 3
     assert all(line.isprintable() for line in data.split("\r\n"))

@@ -15,7 +15,7 @@ from chatbot.audit.builder import Occasion, audit_file
 from chatbot.audit.parser import read_file
 from chatbot.audit.verifier import DocumentSources, verify
 from chatbot.cli.arguments import main
-from chatbot.comparison import Place
+from chatbot.comparison import EntryPlace
 from chatbot.memory.conversations.answer_records import pack_answer, unpack_answer
 from chatbot.records import ADDED, MODEL_TEXT, NOT_FOUND, Answer
 from chatbot.serialize import answer_record
@@ -193,7 +193,7 @@ def test_an_audit_file_has_it_and_is_verified(make: Make, tmp_path: Path) -> Non
 def test_a_comparison_never_shows_it(make: Make) -> None:
     for script in (MIXED, f"{LEVY}."):
         answer, _, chatbot = answered(make, script)
-        entry = read_entry(answer, Place("Rules.pdf", ""))
+        entry = read_entry(answer, EntryPlace("Rules.pdf", ""))
         assert "levy" not in f"{entry}"
         chatbot.close()
 

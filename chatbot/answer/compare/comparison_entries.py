@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.compare.comparison_figures import Part, stated, worked_out
 from chatbot.answer.compare.measure_match import EXACT, MeasureQuery, fits, names
-from chatbot.comparison import Entry, Nearest, Place
+from chatbot.comparison import Entry, EntryPlace, Nearest
 from chatbot.records import MODEL_TEXT, Answer, NumberCheck
 from ingestion.language.measures import measure_named
 from ingestion.language.numbers import find_figures
@@ -28,7 +28,7 @@ KEY_OR_TEXT = re.compile(rf"({KEYS_IN_BRACKETS.pattern})")
 NO_FIGURE = "No single figure is stated; this passage comes nearest."
 
 
-def read_entry(answer: Answer, place: Place) -> Entry:
+def read_entry(answer: Answer, place: EntryPlace) -> Entry:
     """The entry of a table that an answer gives. answer: to a question that was asked of the place's document and year alone, with its prompt."""
     asked = answer.understanding
     if not answer.answered or asked is None:

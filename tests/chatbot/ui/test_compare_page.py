@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from chatbot.comparison import Change, Comparison, Entry, Place, Quantity
+from chatbot.comparison import Change, Comparison, Entry, EntryPlace, Quantity
 from chatbot.errors import StoreError
 from chatbot.records import Citation, DocumentRow, Notice
 from chatbot.store.library import Upload
@@ -100,14 +100,14 @@ class Scripted:
     """Answers each place when it is let go on; asked: the places so far. A document called "bad" fails as a whole."""
 
     def __init__(self) -> None:
-        self.asked: list[Place] = []
+        self.asked: list[EntryPlace] = []
         self.go = threading.Semaphore(0)
 
     def compare(
         self,
         comparison: Comparison,
         *,
-        places: Sequence[Place] | None = None,
+        places: Sequence[EntryPlace] | None = None,
         owner: str = "",
         stop: Callable[[], bool] = lambda: False,
         tell: Callable[[Notice], None] = lambda notice: None,
@@ -138,7 +138,7 @@ def test_it_stops_keeps_what_came_and_goes_on_with_the_rest() -> None:
         time.sleep(0.01)
     running.stop()
     settle(running)
-    assert list(running.found()) == [Place("A", "2021")]
+    assert list(running.found()) == [EntryPlace("A", "2021")]
     for _ in range(3):
         scripted.go.release()
     kept.go_on(running)
@@ -172,8 +172,8 @@ def test_one_place_is_asked_again_and_a_failure_is_told_in_its_place() -> None:
         scripted.go.release()
     running = settle(kept.begin(Comparison("What?", ("A", "bad")), ME))
     assert {place.document: entry.state for place, entry in running.found().items()} == {"A": "passage", "bad": "failed"}
-    assert running.found()[Place("bad")].reason == "The store is gone."
-    kept.go_on(running, (Place("A"),))
+    assert running.found()[EntryPlace("bad")].reason == "The store is gone."
+    kept.go_on(running, (EntryPlace("A"),))
     settle(running)
     assert [place.document for place in scripted.asked] == ["A", "bad", "A"]
 
@@ -221,7 +221,7 @@ def test_the_example_is_of_the_largest_series() -> None:
 
 def test_foreign_text_in_an_entry_takes_no_effect() -> None:
     citation = Citation("S1", HOSTILE, 1, None, HOSTILE, True)
-    place = Place(HOSTILE, "2022")
+    place = EntryPlace(HOSTILE, "2022")
     quantity = Quantity(HOSTILE, 1.0, status="contradicted", formula=HOSTILE)
     drawn = [
         Entry(place, "figure", quantity, HOSTILE, (citation,), reason=HOSTILE),
@@ -239,7 +239,7 @@ def test_foreign_text_in_an_entry_takes_no_effect() -> None:
 
 def test_the_whole_span_is_told_of_three_years_or_more() -> None:
     asked = Comparison("What?", ("A", "B", "C"), ("2020", "2021", "2022"))
-    found = {Place("A", year): Entry(Place("A", year), "figure", Quantity(str(at), at)) for at, year in enumerate(asked.years, 1)}
+    found = {EntryPlace("A", year): Entry(EntryPlace("A", year), "figure", Quantity(str(at), at)) for at, year in enumerate(asked.years, 1)}
     told = overall(asked, "A", found)
     assert told is not None and (told[0], told[1].absolute, told[1].relative) == ("2022", "+2", "+200.0%")
     assert overall(asked, "B", found) is None
@@ -249,7 +249,7 @@ def test_the_whole_span_is_told_of_three_years_or_more() -> None:
 
 
 def test_what_came_is_counted_in_words() -> None:
-    found = {Place(str(at)): Entry(Place(str(at)), state) for at, state in enumerate(("figure", "figure", "passage", "absent", "failed"))}
+    found = {EntryPlace(str(at)): Entry(EntryPlace(str(at)), state) for at, state in enumerate(("figure", "figure", "passage", "absent", "failed"))}
     assert summary_text(found, 6) == "6 answers: 2 figures, 1 passage, 1 not in its document, 1 failed, 1 not asked."
 
 
@@ -258,7 +258,7 @@ def test_lines_differ_by_shape_and_dash_and_bars_have_their_figures() -> None:
     points = [(place, float(at)) for at, place in enumerate(asked.places)]
     lines = chart_spec(asked, points, "USD")["encoding"]
     assert lines["shape"]["field"] == lines["strokeDash"]["field"] == lines["color"]["field"] == "document"
-    bars = chart_spec(Comparison("What?", ("A", "B")), [(Place("A"), 1.0), (Place("B"), 2.0)], "USD", theme="dark")
+    bars = chart_spec(Comparison("What?", ("A", "B")), [(EntryPlace("A"), 1.0), (EntryPlace("B"), 2.0)], "USD", theme="dark")
     assert [layer["mark"]["type"] for layer in bars["layer"]] == ["bar", "text"]
 
 

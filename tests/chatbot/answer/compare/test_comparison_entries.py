@@ -7,7 +7,7 @@ import pytest
 from chatbot.answer.citations.citation_spans import check_answer
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.answer.prompt import Request, build_prompt
-from chatbot.comparison import Entry, Place, question_in
+from chatbot.comparison import Entry, EntryPlace, question_in
 from chatbot.records import Answer, Hit, PageRef
 from chatbot.search.question_terms import understand
 from ingestion.records import Cell, DocumentFacts, Rect, Row, Table
@@ -54,7 +54,7 @@ def entry(
         model=model,
         understanding=understand(asked, asked),
     )
-    return read_entry(answer, Place("A.pdf", year))
+    return read_entry(answer, EntryPlace("A.pdf", year))
 
 
 REVENUE = "Total revenue 17,606 15,785 (2022: 17,606; 2021: 15,785, In millions) [S1]"
@@ -169,7 +169,7 @@ def test_a_models_sentence_that_names_no_known_measure_is_a_passage() -> None:
 def test_a_refusal_gives_the_nearest_pages() -> None:
     hit = Hit("A.pdf", 7, 3, "1", "printed", "text", None, "7-3-0", PAGE, PAGE, PAGE)
     answer = Answer("Q?", "Q?", "Not in these documents. Nothing is said.", False, "no_page", (PageRef("A.pdf", 3, "1"),), considered=(hit,))
-    found = read_entry(answer, Place("A.pdf", "2021"))
+    found = read_entry(answer, EntryPlace("A.pdf", "2021"))
     assert (found.state, found.reason, found.nearest[0].version) == ("absent", "Nothing is said.", 7)
 
 
