@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.citations.model_statements import RecheckedAnswer as Statements
+from chatbot.answer.citations.model_statements import CheckedText
 from chatbot.answer.citations.model_statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
@@ -49,11 +49,11 @@ def check_again(record: Record, readings: Mapping[str, DocumentReading], titles:
     return RecheckedAnswer(sure, checks_of(found.numbers), stated(found.statements))
 
 
-def _checked(record: Record, prompt: Prompt) -> Statements:
+def _checked(record: Record, prompt: Prompt) -> CheckedText:
     """All checks of the answer, as they were made: of a model's without the keys that the check added."""
     text = with_keys(record.answer, record.quotes, [one.key for one in record.sources])
     if record.format < WITH_STATEMENTS:
-        return Statements(*check_answer(text, prompt), ())
+        return CheckedText(*check_answer(text, prompt), ())
     if record.model == EXTRACTIVE or record.sent is None or record.sent.failure:
         return check_quoted(text, prompt)
     own, behind, said = text.partition(f"\n\n{MODEL_TEXT}\n\n")
