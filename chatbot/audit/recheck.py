@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import KEYS_IN_BRACKETS
 from chatbot.answer.citations.citation_spans import check_answer
-from chatbot.answer.citations.model_statements import CheckedText
-from chatbot.answer.citations.model_statements import check_behind, check_quoted, check_statements, with_whole_keys, without_added
+from chatbot.answer.citations.model_statements import CheckedText, check_behind, check_quoted, check_statements, with_whole_keys, without_added
 from chatbot.audit.record import WITH_STATEMENTS, FigureCheckRecord, Quote, Record, Source, StatementRecord
 from chatbot.records import MODEL_TEXT, Citation, Hit, NumberCheck, Prompt, Statement
 from ingestion.chunks import chunk_pages
