@@ -26,7 +26,7 @@ from chatbot.memory.conversations.conversation_store import PRIVATE, Conversatio
 from chatbot.memory.layers import LayerOpening, MemoryLayer, open_layers
 from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import open_memories
-from chatbot.memory.memory_service import Remembering
+from chatbot.memory.memory_service import MemoryService
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.situations.situation_layer import SituationLayer
@@ -92,7 +92,7 @@ class Chatbot:
             self.situations = _opened(SituationLayer, layers).situations
             self._signal_layer = _opened(SignalLayer, layers)
             self.signals = self._signal_layer.signals
-            self.memory = Remembering(
+            self.memory = MemoryService(
                 settings, self.conversations, self.library.catalog, self.library.embedder, layers, settings_of=self.own.settings
             )
             with suppress(StoreError):  # told where they are read

@@ -14,7 +14,7 @@ from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import Rated
 from chatbot.memory.conversations.conversation_store import PRIVATE
-from chatbot.memory.memory_service import Before, Remembering
+from chatbot.memory.memory_service import Before, MemoryService
 from chatbot.memory.situations.advice import advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.situation_store import Situations
@@ -34,7 +34,7 @@ __all__ = ["Lending"]
 class Lending:
     """The memories as a question needs them. Safe from several threads."""
 
-    def __init__(self, library: Library, memory: Remembering, cases: Cases, situations: Situations, models: ChatModels) -> None:
+    def __init__(self, library: Library, memory: MemoryService, cases: Cases, situations: Situations, models: ChatModels) -> None:
         self._library, self._memory, self._cases, self._situations, self._models = library, memory, cases, situations, models
 
     def exchanges(self, ask: Ask) -> tuple[Exchange, ...]:

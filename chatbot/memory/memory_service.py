@@ -25,7 +25,7 @@ from chatbot.records import Answer, Compression, Event, Exchange, Note, Notice, 
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 
-__all__ = ["Before", "Draft", "Remembering"]
+__all__ = ["Before", "Draft", "MemoryService"]
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class Before:
     notices: tuple[Notice, ...] = ()
 
 
-class Remembering:
+class MemoryService:
     """The memories of a store. Safe from several threads."""
 
     def __init__(

@@ -14,7 +14,7 @@ from chatbot.errors import ModelError, NotFoundError, StoreError
 from chatbot.memory import memory_database
 from chatbot.memory.compression import compress as compression
 from chatbot.memory.compression import shortening
-from chatbot.memory.memory_service import Remembering
+from chatbot.memory.memory_service import MemoryService
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Answer, Citation, Event, Exchange, Note, Notice, Recall, Token
 from chatbot.service import Chatbot
@@ -82,7 +82,7 @@ class Substitute:
 
 def test_what_a_memory_tells_reaches_the_user_beside_its_notes(make: Make) -> None:
     chatbot = make()
-    memory = Remembering(chatbot.settings, chatbot.conversations, chatbot.library.catalog, chatbot.library.embedder, [Substitute()])
+    memory = MemoryService(chatbot.settings, chatbot.conversations, chatbot.library.catalog, chatbot.library.embedder, [Substitute()])
     before = memory.before(Recall(QUESTION, None, chatbot.conversations.begin("me"), "me"))
     assert [note.source for note in before.notes] == ["a substitute"] and before.notices == (Notice("A substitute stands in."),)
 
