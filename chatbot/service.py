@@ -14,7 +14,7 @@ from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
 from chatbot.asking.direct_answers import Talking
-from chatbot.asking.memory_context import Lending
+from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
 from chatbot.asking.question import Ask, checked
@@ -108,7 +108,7 @@ class Chatbot:
             self.library.close()
             raise
         self.models = ChatModels(settings, self.own, model)
-        self.lending = Lending(self.library, self.memory, self.cases, self.situations, self.models)
+        self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
         whole = WholeDocument(self.library, self.finder, self.answering, context_tokens=settings.context_tokens)

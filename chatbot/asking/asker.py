@@ -11,7 +11,7 @@ from functools import partial
 from chatbot.answer.prompt import Request, build_prompt, size_of
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, Talking
-from chatbot.asking.memory_context import Lending
+from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
@@ -50,7 +50,7 @@ class Asker:
     library: Library
     finder: Finder
     answering: Answering
-    lending: Lending
+    lending: MemoryContext
     talking: Talking
     several: Several
     models: ChatModels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatbot.asking.memory_context import Lending
+from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.question import Ask
 from chatbot.asking.small_talk import about_conversation, about_documents, small_talk
 from chatbot.asking.whole_document import WholeDocument
@@ -23,7 +23,7 @@ NOTHING_TO_EXPLAIN = "There is no answer to explain yet. Ask something about the
 class Talking:
     """Safe from several threads."""
 
-    def __init__(self, library: Library, lending: Lending, whole: WholeDocument) -> None:
+    def __init__(self, library: Library, lending: MemoryContext, whole: WholeDocument) -> None:
         self._library, self._lending, self._whole = library, lending, whole
 
     def intent(self, question: str, names: Sequence[str]) -> Intent | None:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Lending"]
+__all__ = ["MemoryContext"]
 
 
-class Lending:
+class MemoryContext:
     """The memories as a question needs them. Safe from several threads."""
 
     def __init__(self, library: Library, memory: MemoryService, cases: Cases, situations: Situations, models: ChatModels) -> None:
