@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from chatbot.answer.compare.comparison_entries import read_entry
 from chatbot.asking.answering import Answering
 from chatbot.asking.asker import Asker
-from chatbot.asking.direct_answers import Talking
+from chatbot.asking.direct_answers import DirectAnswers
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import Several
@@ -112,7 +112,7 @@ class Chatbot:
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
         whole = WholeDocument(self.library, self.finder, self.answering, context_tokens=settings.context_tokens)
-        talking = Talking(self.library, self.lending, whole)
+        talking = DirectAnswers(self.library, self.lending, whole)
         several = Several(self.finder, self.answering, context_tokens=settings.context_tokens)
         self._asker = Asker(
             self.library, self.finder, self.answering, self.lending, talking, several, self.models, settings.context_tokens, settings.prompt_pages

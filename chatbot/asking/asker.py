@@ -10,7 +10,7 @@ from functools import partial
 
 from chatbot.answer.prompt import Request, build_prompt, size_of
 from chatbot.asking.answering import Answering, PromptedQuestion
-from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, Talking
+from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_roles import ChatModels
@@ -51,7 +51,7 @@ class Asker:
     finder: Finder
     answering: Answering
     lending: MemoryContext
-    talking: Talking
+    talking: DirectAnswers
     several: Several
     models: ChatModels
     context_tokens: int

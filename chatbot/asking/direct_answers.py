@@ -12,7 +12,7 @@ from chatbot.records import GUIDE, Answer, Exchange, Understanding
 from chatbot.search.intents import OF_CONVERSATION, WHOLE, Intent, intent_of
 from chatbot.store.library import Library
 
-__all__ = ["EXPLAIN", "IN_OTHER_WORDS", "Talking"]
+__all__ = ["EXPLAIN", "IN_OTHER_WORDS", "DirectAnswers"]
 
 EXPLAIN = "explain"
 # What is said where an answer is to be put otherwise and there is no model to do it.
@@ -20,7 +20,7 @@ IN_OTHER_WORDS = "Without a chat model nothing can be put in other words: this i
 NOTHING_TO_EXPLAIN = "There is no answer to explain yet. Ask something about the documents first."
 
 
-class Talking:
+class DirectAnswers:
     """Safe from several threads."""
 
     def __init__(self, library: Library, lending: MemoryContext, whole: WholeDocument) -> None:
