@@ -16,7 +16,7 @@ from chatbot.asking.asker import Asker
 from chatbot.asking.direct_answers import DirectAnswers
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_roles import ChatModels
-from chatbot.asking.multi_document import Several
+from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.asking.whole_document import WholeDocument
 from chatbot.comparison import Comparison, Entry, EntryPlace, question_in
@@ -113,7 +113,7 @@ class Chatbot:
         self.answering = Answering(self.library, answer_tokens=settings.answer_tokens)
         whole = WholeDocument(self.library, self.finder, self.answering, context_tokens=settings.context_tokens)
         talking = DirectAnswers(self.library, self.lending, whole)
-        several = Several(self.finder, self.answering, context_tokens=settings.context_tokens)
+        several = MultiDocument(self.finder, self.answering, context_tokens=settings.context_tokens)
         self._asker = Asker(
             self.library, self.finder, self.answering, self.lending, talking, several, self.models, settings.context_tokens, settings.prompt_pages
         )

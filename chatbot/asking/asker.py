@@ -14,7 +14,7 @@ from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.missing_tables import complete_tables, without_tables
 from chatbot.asking.model_roles import ChatModels
-from chatbot.asking.multi_document import Several
+from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import Rated
@@ -52,7 +52,7 @@ class Asker:
     answering: Answering
     lending: MemoryContext
     talking: DirectAnswers
-    several: Several
+    several: MultiDocument
     models: ChatModels
     context_tokens: int
     pages: int = 0

@@ -25,7 +25,7 @@ from ingestion.language.opposites import COMPARATIVES, SUPERLATIVES
 from ingestion.language.periods import YEAR
 from ingestion.language.vocabulary import either
 
-__all__ = ["Several"]
+__all__ = ["MultiDocument"]
 
 # What asks for the one of which there is most or least.
 MOST = re.compile(rf"\b(?:{either([*SUPERLATIVES[0], *COMPARATIVES[0]])}|ranks?|ranking)\b", re.IGNORECASE)
@@ -52,7 +52,7 @@ class _Side:
     text: str
 
 
-class Several:
+class MultiDocument:
     """Safe from several threads."""
 
     def __init__(self, finder: Finder, answering: Answering, *, context_tokens: int) -> None:
