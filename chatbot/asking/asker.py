@@ -17,7 +17,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
 from chatbot.memory.cases.case_store import is_sound
-from chatbot.memory.cases.feedback_rerank import Rated
+from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.corpus_vocabulary import as_known, known_terms
@@ -239,7 +239,7 @@ class Asker:
         yield from self._told(rewritten, owner)
         return rewritten.query
 
-    def _remembered(self, rated: Rated, prompt: Prompt) -> str:
+    def _remembered(self, rated: FeedbackRerank, prompt: Prompt) -> str:
         """The remembered answer, "" where there is none or it does not stand up to being checked anew."""
         text = rated.text(prompt)
         return text if text and is_sound(self.answering.checked(prompt, text, "extractive")) else ""

@@ -12,7 +12,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import ProjectError
 from chatbot.memory.cases.case_layer import CaseLayer
 from chatbot.memory.cases.case_store import Cases
-from chatbot.memory.cases.feedback_rerank import Rated
+from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.conversations.conversation_store import PRIVATE
 from chatbot.memory.memory_service import Before, MemoryService
 from chatbot.memory.situations.advice import advice_of
@@ -70,18 +70,18 @@ class MemoryContext:
             return Before(self._memory.fitted(ask.history, query, self._models.settings_of(ask.owner)))
         return self._memory.before(Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())) if ask.conversation else Before()
 
-    def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Rated:
+    def rated(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> FeedbackRerank:
         """What its owner's ratings say of a question; nothing where cases are switched off, or cannot be read."""
         if vector is None or ask.conversation is None or not self._memory.is_on(ask.conversation, ask.owner, CaseLayer.name):
-            return Rated()
+            return FeedbackRerank()
         try:
             same = self._cases.of_question(ask.owner, query, vector, ask.names) if self._models.answering(ask.owner) is None else None
             weights = {(one.document_id, one.page): one for one in self._cases.weighed_pages(ask.owner, vector)}
         except ProjectError:  # the layer tells of it
-            return Rated()
+            return FeedbackRerank()
         older = partial(is_older, listed(self._library) if weights else {})
         case, bad = (same.case if same else None), same is not None and not same.case.reward
-        return Rated(weights, self._library.catalog.digest_of, None if bad else case, older, avoid=case.plan if case and bad else "")
+        return FeedbackRerank(weights, self._library.catalog.digest_of, None if bad else case, older, avoid=case.plan if case and bad else "")
 
     def advice(self, ask: Ask) -> Iterator[Event] | None:
         """The answer to a line that is advice to be remembered ("when … then …"); None for any other, and where situations are switched off."""

@@ -13,7 +13,7 @@ from chatbot.memory.conversations.answer_records import page_named
 from chatbot.records import Hit, Notice, Prompt
 from ingestion.invisible_characters import one_line
 
-__all__ = ["REMEMBERED", "Rated"]
+__all__ = ["REMEMBERED", "FeedbackRerank"]
 
 # How it begins that an answer is a remembered one: good to know, and nothing to be warned of.
 REMEMBERED = "Remembered: "
@@ -26,7 +26,7 @@ Search = Callable[[tuple[str, ...], int], Sequence[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class FeedbackRerank:
     """weights: by SHA-256 and page, what ratings say of it. digest_of: SHA-256 of a version's file. case: the verified answer to this very question.
     is_older(hit, other): whether a page is of an older document of the other's series, which no rating puts before that one.
     avoid: the text of an answer to this very question that was rated not helpful, "" where none was."""

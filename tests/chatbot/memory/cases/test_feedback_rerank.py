@@ -13,7 +13,7 @@ from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError, StoreError, UsageError
 from chatbot.memory.cases.case_recall import PageWeight
 from chatbot.memory.cases.case_store import Cases, hidden
-from chatbot.memory.cases.feedback_rerank import Rated
+from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.cases.records import Case, CasePage
 from chatbot.records import MEMORY, Answer, Event, Hit, Notice, Prompt
 from chatbot.search.question_terms import understand
@@ -134,11 +134,13 @@ def hit(page: int, score: float, document: str = "Budget (1).pdf") -> Hit:
 
 def test_keys_take_the_place_of_pages_only_where_all_are_there() -> None:
     pages = tuple(CasePage("d", "Budget (1).pdf", page) for page in (8, 2))
-    rated = Rated(case=Case("q", "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3).", pages=pages))
+    rated = FeedbackRerank(
+        case=Case("q", "It cost 5 (Budget (1).pdf, p. 8). Both (Budget (1).pdf, p. 8; Budget (1).pdf, p. 2) (see p. 3).", pages=pages)
+    )
     prompt = Prompt("q", "q", {"S1-ab": hit(8, 1), "S2-ab": hit(2, 1)}, (), (), (), "ab")
     assert rated.text(prompt) == "It cost 5 [S1-ab]. Both [S1-ab][S2-ab] (see p. 3)."
     assert rated.text(Prompt("q", "q", {"S1-ab": hit(8, 1)}, (), (), (), "ab")) == ""
-    assert Rated().text(prompt) == ""
+    assert FeedbackRerank().text(prompt) == ""
 
 
 def weighed(weights: dict[int, float], *cases: Case) -> dict[tuple[str, int], PageWeight]:
@@ -147,7 +149,7 @@ def weighed(weights: dict[int, float], *cases: Case) -> dict[tuple[str, int], Pa
 
 def test_weights_move_pages_by_so_much_and_drop_none() -> None:
     hits = [hit(1, 0.9), hit(2, 0.8)]
-    rated = Rated(weighed({3: 0.2, 1: -0.2}), lambda version: "d")
+    rated = FeedbackRerank(weighed({3: 0.2, 1: -0.2}), lambda version: "d")
     moved = rated.applied(hits, lambda names, k: [hit(1, 0.9), hit(2, 0.8), hit(3, 0.65), hit(4, 0.6)])
     assert [(one.page, round(one.score, 2)) for one in moved] == [(3, 0.85), (2, 0.8), (1, 0.7)]
     assert moved[0].scores == {"rated": 0.2}
@@ -160,36 +162,36 @@ def test_weights_move_pages_by_so_much_and_drop_none() -> None:
     four = [hit(page, 0.9) for page in (5, 6, 7, 8)]
     brought = rated.applied(four, lambda names, k: [hit(9, 0.89), hit(3, 0.88)])
     assert [one.page for one in brought] == [3, 5, 6, 7, 8], "nor does it take the place of one that was"
-    assert Rated().applied(hits, lambda names, k: []) == hits
+    assert FeedbackRerank().applied(hits, lambda names, k: []) == hits
 
 
 def test_an_order_that_was_made_otherwise_stays_but_for_what_a_rating_carries() -> None:
     ordered = [hit(5, 0.3), hit(2, 0.9), hit(7, 0.5)]  # as a model put them
     for weight in (-0.001, 0.001, 0.2, -0.2):
         for page in (5, 2, 7):
-            moved = Rated(weighed({page: weight}), lambda version: "d").applied(ordered, lambda names, k: [])
+            moved = FeedbackRerank(weighed({page: weight}), lambda version: "d").applied(ordered, lambda names, k: [])
             assert [one.page for one in moved] == [5, 2, 7]
     operands = [hit(1, 0.9), hit(40, 0.2), hit(2, 0.8), hit(3, 0.7)]  # the statement of a ratio comes second
-    moved = Rated(weighed({9: 0.2}), lambda version: "d").applied(operands, lambda names, k: [hit(9, 0.6)])
+    moved = FeedbackRerank(weighed({9: 0.2}), lambda version: "d").applied(operands, lambda names, k: [hit(9, 0.6)])
     assert [one.page for one in moved] == [1, 40, 2, 9, 3]
     full = [hit(page, 0.9) for page in range(1, 6)]
-    assert Rated(weighed({9: 0.2}), lambda version: "d").applied(full, lambda names, k: [hit(9, 0.89)]) == full, "none is pushed out"
+    assert FeedbackRerank(weighed({9: 0.2}), lambda version: "d").applied(full, lambda names, k: [hit(9, 0.89)]) == full, "none is pushed out"
 
 
 def test_no_rating_puts_an_older_document_before_a_newer() -> None:
     new, old, other = hit(1, 0.9, "Policy 2024.pdf"), hit(2, 0.85, "Policy 2019.pdf"), hit(3, 0.8, "Budget.pdf")
-    rated = Rated(
+    rated = FeedbackRerank(
         weighed({1: -0.2}), lambda version: "d", is_older=lambda one, than: one.document < than.document == "Policy 2024.pdf" and one is old
     )
     moved = rated.applied([new, old, other], lambda names, k: [])
     assert [one.page for one in moved] == [1, 2, 3]
-    assert [one.page for one in Rated(weighed({1: -0.2}), lambda version: "d").applied([new, old, other], lambda names, k: [])] == [2, 3, 1]
+    assert [one.page for one in FeedbackRerank(weighed({1: -0.2}), lambda version: "d").applied([new, old, other], lambda names, k: [])] == [2, 3, 1]
 
 
 def test_pages_that_stand_elsewhere_are_told_with_the_rating_that_moved_them() -> None:
     before = [hit(1, 0.9), hit(2, 0.8), hit(3, 0.75)]
     cases = Case("What was debt?", "A", 0), Case("What was income?", "B", 1, by="x")
-    rated = Rated(weighed({1: -0.2, 3: 0.1, 4: 0.2}, *cases), lambda version: "d")
+    rated = FeedbackRerank(weighed({1: -0.2, 3: 0.1, 4: 0.2}, *cases), lambda version: "d")
     after = rated.applied(before, lambda names, k: [hit(4, 0.7)])
     assert [one.page for one in after] == [4, 3, 2, 1]
     assert [notice.text for notice in rated.told(before, after)] == [
@@ -205,10 +207,10 @@ def test_only_an_answer_each_page_of_which_is_put_as_a_key_is_remembered() -> No
     pages = (CasePage("d", name, 8), CasePage("d", "Annex.pdf", 2))
     prompt = Prompt("q", "q", {"S1-ab": hit(8, 1, name), "S2-ab": hit(2, 1, "Annex.pdf")}, (), (), (), "ab")
     plan = f"It cost 5 ({name}, p. 8; Annex.pdf, p. 2)."
-    assert Rated(case=Case("q", plan, pages=pages)).text(prompt) == "It cost 5 [S1-ab][S2-ab]."
-    assert Rated(case=Case("q", f"It cost 5 ({name}, p. 8).", pages=pages)).text(prompt) == "", "a page that the answer does not name"
-    assert Rated(case=Case("q", "It cost 5.", pages=())).text(prompt) == ""
-    assert Rated(case=Case("q", "It cost 5 (Rules, p. 8).", pages=pages[:1])).text(prompt) == ""
+    assert FeedbackRerank(case=Case("q", plan, pages=pages)).text(prompt) == "It cost 5 [S1-ab][S2-ab]."
+    assert FeedbackRerank(case=Case("q", f"It cost 5 ({name}, p. 8).", pages=pages)).text(prompt) == "", "a page that the answer does not name"
+    assert FeedbackRerank(case=Case("q", "It cost 5.", pages=())).text(prompt) == ""
+    assert FeedbackRerank(case=Case("q", "It cost 5 (Rules, p. 8).", pages=pages[:1])).text(prompt) == ""
 
 
 def test_a_file_name_of_any_marks_keeps_the_citations_of_what_is_remembered(make: Make, tmp_path: Path) -> None:
