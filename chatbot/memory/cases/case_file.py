@@ -21,7 +21,7 @@ from chatbot.search.fusion import embed_query, mean_vector, worth_searching
 from chatbot.search.question_terms import subject_of
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["TABLES", "Shelf", "ShelfView", "own_case", "question_vectors", "unknown_case"]
+__all__ = ["TABLES", "CaseFile", "ShelfView", "own_case", "question_vectors", "unknown_case"]
 
 # A row is a case as its line of JSON. Whatever changes one gives it another revision, and counts on its shelf: what was read once is known by both.
 TABLES = Tables(
@@ -95,7 +95,7 @@ def question_vectors(embedder: Embedder, questions: Sequence[str]) -> Vectors:
     return rows
 
 
-class Shelf:
+class CaseFile:
     """The cases under one name. Safe from several threads, and beside other processes that use it."""
 
     def __init__(self, database: MemoryDatabase, name: str, embedder: Embedder, *, shared: bool = False) -> None:
@@ -155,7 +155,7 @@ class Shelf:
         self._database.compact()
         return new
 
-    def move(self, key: str, to: Shelf, change: Callable[[Case], Case]) -> Case:
+    def move(self, key: str, to: CaseFile, change: Callable[[Case], Case]) -> Case:
         """Put change(the case with this id) on another shelf, and take it from this one, in one step. Raises as `change` does."""
         with self._database.write() as connection:
             number, old, _ = self._found(connection, key)

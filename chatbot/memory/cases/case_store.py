@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from chatbot.errors import ModelError, NotFoundError, UsageError
-from chatbot.memory.cases.case_file import TABLES, Shelf, question_vectors, unknown_case
+from chatbot.memory.cases.case_file import TABLES, CaseFile, question_vectors, unknown_case
 from chatbot.memory.cases.case_import import read_cases
 from chatbot.memory.cases.case_recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
 from chatbot.memory.cases.question_equivalence import same_matter
@@ -106,7 +106,7 @@ class Cases:
         database.prepare(TABLES)
         self._database, self._embedder, self._documents = database, embedder, documents
         self.thresholds = thresholds_of(embedder.fingerprint)
-        self._shelves = OrderedDict[str, Shelf]()
+        self._shelves = OrderedDict[str, CaseFile]()
         self._lock = threading.Lock()
         # When what was deleted was looked through last, on the clock that only goes forward.
         self._swept = 0.0
@@ -346,18 +346,18 @@ class Cases:
         if [case for name in names for case in self._shelf_at(name).remove(is_gone)]:
             self._database.erased()
 
-    def _shelf(self, owner: str) -> Shelf:
+    def _shelf(self, owner: str) -> CaseFile:
         return self._shelf_at(hidden(owner))
 
-    def _deleted(self, owner: str) -> Shelf:
+    def _deleted(self, owner: str) -> CaseFile:
         return self._shelf_at(f"{hidden(owner)}{DELETED}")
 
-    def _shared(self) -> Shelf:
+    def _shared(self) -> CaseFile:
         return self._shelf_at(SHARED)
 
-    def _shelf_at(self, name: str) -> Shelf:
+    def _shelf_at(self, name: str) -> CaseFile:
         with self._lock:
-            shelf = self._shelves.pop(name, None) or Shelf(self._database, name, self._embedder, shared=name == SHARED)
+            shelf = self._shelves.pop(name, None) or CaseFile(self._database, name, self._embedder, shared=name == SHARED)
             self._shelves[name] = shelf
             held = sum(one.size for one in self._shelves.values())
             while len(self._shelves) > 1 and (len(self._shelves) > MOST_SHELVES or held > MOST_BYTES):
@@ -398,7 +398,7 @@ def is_sound(answer: Answer) -> bool:
     return any(one.verified for one in answer.citations) and not any(one.doubted for one in answer.citations) and not doubted
 
 
-def _embed(shelf: Shelf, key: str) -> None:
+def _embed(shelf: CaseFile, key: str) -> None:
     try:
         shelf.embed(only=key)
     except ModelError as error:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.errors import StoreError, UsageError
-from chatbot.memory.cases.case_file import TABLES, Shelf, question_vectors
+from chatbot.memory.cases.case_file import TABLES, CaseFile, question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.cases.case_store import CaseQuery, Cases
 from chatbot.memory.cases.question_equivalence import same_matter
@@ -42,9 +42,9 @@ for number in range(500):
 
 
 @pytest.fixture
-def shelf(memories: MemoryDatabase) -> Shelf:
+def shelf(memories: MemoryDatabase) -> CaseFile:
     memories.prepare(TABLES)
-    return Shelf(memories, "mine", EMBEDDER)
+    return CaseFile(memories, "mine", EMBEDDER)
 
 
 def line(question: str, **fields: object) -> bytes:
@@ -178,11 +178,11 @@ def test_an_edited_line_keeps_its_shape_and_what_others_wrote() -> None:
 # --- rows -------------------------------------------------------------------------------------------------------------------------
 
 
-def questions_of(shelf: Shelf) -> list[str]:
+def questions_of(shelf: CaseFile) -> list[str]:
     return [case.question for case in shelf.view().cases]
 
 
-def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(shelf: Shelf, memories: MemoryDatabase) -> None:
+def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(shelf: CaseFile, memories: MemoryDatabase) -> None:
     shelf.put([Case("One?", "Yes."), Case("Two?", "Yes."), Case("Three?", "Yes.")])
     shelf.embed()
     with memories.write() as connection:
@@ -194,11 +194,11 @@ def test_rows_that_cannot_be_read_are_reported_by_place_and_the_others_read(shel
     assert len(shelf.view().problems) == 1, "what cannot be read is not lost"
 
 
-def test_what_another_process_adds_changes_or_removes_is_seen(shelf: Shelf, reopen: Reopen) -> None:
+def test_what_another_process_adds_changes_or_removes_is_seen(shelf: CaseFile, reopen: Reopen) -> None:
     shelf.put([Case("One?", "Yes."), Case("Two?", "Yes.")])
     shelf.embed()
     shelf.view()
-    other = Shelf(reopen(), "mine", EMBEDDER)
+    other = CaseFile(reopen(), "mine", EMBEDDER)
     other.put([Case("Three?", "Yes.")])
     assert [(case.question, case.line_index) for case in shelf.view().cases][-1] == ("Three?", 2)
     other.change(case_id("One?"), lambda case: replace(case, plan="No."))
@@ -210,7 +210,7 @@ def test_what_another_process_adds_changes_or_removes_is_seen(shelf: Shelf, reop
     assert questions_of(shelf) == ["Three?", "two?"]
 
 
-def test_a_full_disk_leaves_what_was_there(shelf: Shelf, memories: MemoryDatabase) -> None:
+def test_a_full_disk_leaves_what_was_there(shelf: CaseFile, memories: MemoryDatabase) -> None:
     shelf.put([Case("One?", "Yes.")])
     ((pages,),) = memories.read("pragma page_count")
     memories.read(f"pragma max_page_count = {pages}")
@@ -239,7 +239,7 @@ def test_no_owners_name_stands_in_the_file(memories: MemoryDatabase, tmp_path: P
 # --- vectors ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_spoiled_vectors_are_made_anew(shelf: Shelf, memories: MemoryDatabase) -> None:
+def test_spoiled_vectors_are_made_anew(shelf: CaseFile, memories: MemoryDatabase) -> None:
     shelf.put([Case("One?", "Yes."), Case("Two?", "Yes.")])
     assert shelf.embed() == 0 and shelf.view().embedded.all()
     for spoiled in (b"\xff" * 256, b"short", None):
@@ -249,7 +249,7 @@ def test_spoiled_vectors_are_made_anew(shelf: Shelf, memories: MemoryDatabase) -
     assert shelf.embed(most=1) == 1 and shelf.view().embedded.tolist() == [False, True], "the newest first"
 
 
-def test_a_vector_is_kept_with_its_question_only(shelf: Shelf) -> None:
+def test_a_vector_is_kept_with_its_question_only(shelf: CaseFile) -> None:
     shelf.put([Case("One?", "Yes."), Case("Two?", "Yes.")])
     shelf.embed()
     shelf.put([Case("One?", "Still.")])
@@ -258,7 +258,7 @@ def test_a_vector_is_kept_with_its_question_only(shelf: Shelf) -> None:
     assert shelf.view().embedded.tolist() == [False, True] and questions_of(shelf) == ["Three?", "One?"]
 
 
-def test_no_vector_is_given_to_a_case_that_changed_while_it_was_made(shelf: Shelf) -> None:
+def test_no_vector_is_given_to_a_case_that_changed_while_it_was_made(shelf: CaseFile) -> None:
     shelf.put([Case("One?", "Yes.")])
     keys = shelf.view().keys
     shelf.change(case_id("One?"), lambda case: replace(case, question="Two?", id=case_id("Two?")))
