@@ -21,7 +21,7 @@ from chatbot.search.fusion import embed_query, mean_vector, worth_searching
 from chatbot.search.question_terms import subject_of
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["TABLES", "CaseFile", "ShelfView", "own_case", "question_vectors", "unknown_case"]
+__all__ = ["TABLES", "CaseFile", "CaseFileView", "own_case", "question_vectors", "unknown_case"]
 
 # A row is a case as its line of JSON. Whatever changes one gives it another revision, and counts on its shelf: what was read once is known by both.
 TABLES = Tables(
@@ -55,7 +55,7 @@ Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfView:
+class CaseFileView:
     """What a shelf held at a time. cases: one of each question, in the order they came, each with the key of its row; problems: rows that cannot be read.
     ids: id -> place among the cases. rows: (cases, dimension) unit vectors; embedded: (cases,) which have one; positive: (cases,)."""
 
@@ -103,14 +103,14 @@ class CaseFile:
         self._lock = threading.RLock()
         # Of the rows as they were read last: how many changes there were before, what each row holds with its vector, and bytes of their lines.
         self._changes, self._known, self._bytes = -1, dict[Key, tuple[Case | LineProblem, Vectors, int]](), 0
-        self._view: ShelfView
+        self._view: CaseFileView
 
     @property
     def size(self) -> int:
         """Bytes that it keeps ready, about: of the lines, and of the vectors."""
         return self._bytes + 4 * self._embedder.dimension * len(self._known)
 
-    def view(self) -> ShelfView:
+    def view(self) -> CaseFileView:
         """What the shelf holds now. Raises StoreError."""
         with self._lock:
             changes = sum(row[0] for row in self._database.read("select changes from rated_shelf where shelf = ?", (self._name,)))
@@ -207,7 +207,7 @@ class CaseFile:
             "update rated_answer set fingerprint = ?, vector = ?, revision = revision + 1 where number = ? and revision = ?", given
         )
 
-    def _reread(self) -> ShelfView:
+    def _reread(self) -> CaseFileView:
         """Read the rows that came or changed; the others are known."""
         keys = self._database.read(ORDER, (self._name,))
         lacking = [key[0] for key in keys if key not in self._known]
@@ -226,7 +226,7 @@ class CaseFile:
         places = list(cases) if problems else slice(None)
         positive = np.array([case.reward == 1 for case in cases.values()], np.bool_)
         ids = {case.id: at for at, case in enumerate(cases.values())}
-        return ShelfView(tuple(cases.values()), tuple(keys[at] for at in cases), problems, ids, rows[places], embedded[places], positive)
+        return CaseFileView(tuple(cases.values()), tuple(keys[at] for at in cases), problems, ids, rows[places], embedded[places], positive)
 
     def _row(self, vector: Any) -> Vectors:
         """A vector as it was kept; zeros for what is none."""
