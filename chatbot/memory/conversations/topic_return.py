@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.language.terms import content_terms, terms
 
-__all__ = ["GoingBack", "asks_again", "goes_back"]
+__all__ = ["TopicReturn", "asks_again", "goes_back"]
 
 # A question that begins by going back, what it goes back to, and what it asks after that.
 RETURNS = re.compile(
@@ -38,26 +38,26 @@ TOPIC_WORDS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class GoingBack:
+class TopicReturn:
     """topic: what to look for among the exchanges. question: what is asked beside it, "" where the topic is all."""
 
     topic: str
     question: str
 
 
-def goes_back(question: str) -> GoingBack | None:
+def goes_back(question: str) -> TopicReturn | None:
     """What a question goes back to; None where it does not."""
     found = RETURNS.match(question[:2_000])
     if found:
         topic = " ".join(TOPIC_WORDS.sub(" ", found["topic"]).split())
         rest = found["rest"].strip(" .:;,!\n")
-        return GoingBack(topic or rest, rest if content_terms(rest) or "?" in rest else "") if topic or rest else None
+        return TopicReturn(topic or rest, rest if content_terms(rest) or "?" in rest else "") if topic or rest else None
     if SPEAKS_OF_BEFORE.search(question[:2_000]):
         topic = " ".join(AGAIN.sub(" ", SPEAKS_OF_BEFORE.sub(" ", question[:2_000])).split())
-        return GoingBack(topic, question) if content_terms(topic) else None
+        return TopicReturn(topic, question) if content_terms(topic) else None
     return None
 
 
-def asks_again(back: GoingBack, said: str) -> bool:
+def asks_again(back: TopicReturn, said: str) -> bool:
     """Whether nothing is asked beyond what was said: then the question of that time is the one to search. said: that question with its answer."""
     return not back.question or set(content_terms(back.topic)) <= set(terms(said))

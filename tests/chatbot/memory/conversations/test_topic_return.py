@@ -6,28 +6,28 @@ import time
 
 import pytest
 
-from chatbot.memory.conversations.topic_return import GoingBack, asks_again, goes_back
+from chatbot.memory.conversations.topic_return import TopicReturn, asks_again, goes_back
 
 
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Go back to the budget topic", GoingBack("budget", "")),
-        ("Let's go back to the budget topic.", GoingBack("budget", "")),
-        ("Can we return to debt service: what was it in 2030?", GoingBack("debt service", "what was it in 2030?")),
-        ("OK, back to the fiscal rules. Who monitors them?", GoingBack("fiscal rules", "Who monitors them?")),
+        ("Go back to the budget topic", TopicReturn("budget", "")),
+        ("Let's go back to the budget topic.", TopicReturn("budget", "")),
+        ("Can we return to debt service: what was it in 2030?", TopicReturn("debt service", "what was it in 2030?")),
+        ("OK, back to the fiscal rules. Who monitors them?", TopicReturn("fiscal rules", "Who monitors them?")),
         (
             "What did you say about the contingency reserve?",
-            GoingBack("What about the contingency reserve?", "What did you say about the contingency reserve?"),
+            TopicReturn("What about the contingency reserve?", "What did you say about the contingency reserve?"),
         ),
-        ("Remind me of the debt anchor", GoingBack("the debt anchor", "Remind me of the debt anchor")),
+        ("Remind me of the debt anchor", TopicReturn("the debt anchor", "Remind me of the debt anchor")),
         (
             "What was the deficit figure you gave me at the beginning?",
-            GoingBack("What was the deficit figure ?", "What was the deficit figure you gave me at the beginning?"),
+            TopicReturn("What was the deficit figure ?", "What was the deficit figure you gave me at the beginning?"),
         ),
     ],
 )
-def test_what_is_gone_back_to(question: str, expected: GoingBack) -> None:
+def test_what_is_gone_back_to(question: str, expected: TopicReturn) -> None:
     assert goes_back(question) == expected
 
 
@@ -49,9 +49,11 @@ def test_other_questions_go_back_to_nothing(question: str) -> None:
 
 def test_a_question_is_asked_again_only_where_it_asks_nothing_more() -> None:
     said = "What is the contingency reserve set at for 2025-26?\nIt is set at 250 million crowns (Budget.pdf, p. 3)."
-    assert asks_again(GoingBack("budget", ""), said)
-    assert asks_again(GoingBack("What about the contingency reserve?", "What did you say about the contingency reserve?"), said)
-    assert not asks_again(GoingBack("the reserve is 250 million; what is the debt?", "You said the reserve is 250 million; what is the debt?"), said)
+    assert asks_again(TopicReturn("budget", ""), said)
+    assert asks_again(TopicReturn("What about the contingency reserve?", "What did you say about the contingency reserve?"), said)
+    assert not asks_again(
+        TopicReturn("the reserve is 250 million; what is the debt?", "You said the reserve is 250 million; what is the debt?"), said
+    )
 
 
 @pytest.mark.timed
