@@ -176,7 +176,7 @@ def _checked_backend(settings: Settings, patience: Patience) -> NetworkBackend:
 
     scheme = urlsplit(endpoint_url(settings)).scheme
 
-    class Checked(httpcore2.SyncBackend):
+    class CheckedEndpoint(httpcore2.SyncBackend):
         def connect_tcp(self, host: str, *given: Any, **options: Any) -> httpcore2.NetworkStream:
             name = host.strip("[]").rstrip(".")
             addresses = list(dict.fromkeys(_addresses(name)))
@@ -194,7 +194,7 @@ def _checked_backend(settings: Settings, patience: Patience) -> NetworkBackend:
                     failure = error
             raise failure
 
-    return Checked()
+    return CheckedEndpoint()
 
 
 def endpoint_failures() -> tuple[type[Exception], ...]:
