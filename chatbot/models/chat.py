@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from chatbot.errors import ModelError
 from chatbot.models.endpoints import EndpointError, endpoint_failures, endpoint_host, explain_failure, open_client
-from chatbot.models.timeouts import Patience
+from chatbot.models.timeouts import Timeouts
 from chatbot.models.tokens import encodable
 from chatbot.settings import Settings
 
@@ -144,7 +144,7 @@ class OpenAIModel:
         return Reply(self._answer(body, max_tokens, stop, usage), usage)
 
     def _answer(self, body: dict[str, object], max_tokens: int, stop: Callable[[], bool], usage: dict[str, int]) -> Generator[str, None, str]:
-        tries, pause, patience = 0, FIRST_PAUSE_SECONDS, Patience.for_words(self._settings, stop)
+        tries, pause, patience = 0, FIRST_PAUSE_SECONDS, Timeouts.for_words(self._settings, stop)
         while True:
             tries, said = tries + 1, list[str]()
             try:
@@ -163,7 +163,7 @@ class OpenAIModel:
             pause *= 2
 
     def _attempt(
-        self, body: dict[str, object], max_tokens: int, patience: Patience, said: list[str], usage: dict[str, int]
+        self, body: dict[str, object], max_tokens: int, patience: Timeouts, said: list[str], usage: dict[str, int]
     ) -> Generator[str, None, str]:
         """One request. Its pieces are kept in `said` too, so that the caller knows after an error whether anything was shown. usage: gets what was counted."""
         stop = patience.stop
@@ -301,7 +301,7 @@ def _read(event: object) -> tuple[str, str]:
     return text if isinstance(text, str) else "", finish if isinstance(finish, str) else ""
 
 
-def _counted(events: Iterator[object], patience: Patience) -> dict[str, int]:
+def _counted(events: Iterator[object], patience: Timeouts) -> dict[str, int]:
     """What was counted, which comes behind the last word; {} from an endpoint that does not tell at once."""
     patience.heard()
     patience.between = min(patience.between, COUNTED_SECONDS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from chatbot.errors import ModelError
-from chatbot.models.timeouts import Patience, explain_limit, patient
+from chatbot.models.timeouts import Timeouts, explain_limit, patient
 from chatbot.settings import Settings
 from ingestion.invisible_characters import one_line
 
@@ -110,7 +110,7 @@ def _check_rule(scheme: str, host: str, addresses: Sequence[IPv4Address | IPv6Ad
         raise ModelError(f"What is sent to {host} over http:// can be read on the way, the key with it.", hint="Begin the address with https://.")
 
 
-def open_client(settings: Settings, patience: Patience | None = None) -> OpenAI:
+def open_client(settings: Settings, patience: Timeouts | None = None) -> OpenAI:
     """A client for the checked endpoint, to be closed by the caller (it is a context manager). Raises ModelError without connecting.
 
     It neither retries nor follows redirects (a redirect could lead to an address that was refused), and what a name leads to is looked at again, and
@@ -127,7 +127,7 @@ def open_client(settings: Settings, patience: Patience | None = None) -> OpenAI:
     import httpx2
     from openai import OpenAI
 
-    patience = patience or Patience.for_one_piece(settings)
+    patience = patience or Timeouts.for_one_piece(settings)
     # The connection itself knows how long it may be read.
     timeout = httpx2.Timeout(None, connect=settings.timeout)
     transport = httpx2.Client(timeout=timeout, follow_redirects=False, transport=_bounded_transport(settings, patience))
@@ -135,7 +135,7 @@ def open_client(settings: Settings, patience: Patience | None = None) -> OpenAI:
     return OpenAI(api_key=key or "none", admin_api_key="", base_url=url, timeout=timeout, max_retries=0, http_client=transport)
 
 
-def _bounded_transport(settings: Settings, patience: Patience) -> BaseTransport:
+def _bounded_transport(settings: Settings, patience: Timeouts) -> BaseTransport:
     """A transport whose answers end, by size or by time, whatever the endpoint sends."""
     import httpx2
 
@@ -170,7 +170,7 @@ def _bounded_transport(settings: Settings, patience: Patience) -> BaseTransport:
     return Transport()
 
 
-def _checked_backend(settings: Settings, patience: Patience) -> NetworkBackend:
+def _checked_backend(settings: Settings, patience: Timeouts) -> NetworkBackend:
     """What opens connections: only to addresses that were looked at, each by its number, and under the limits of `patience`."""
     import httpcore2
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from httpcore2 import NetworkStream
 
-__all__ = ["Patience", "explain_limit", "patient"]
+__all__ = ["Timeouts", "explain_limit", "patient"]
 
 # How long a pressed stop button may go unnoticed while an endpoint is silent.
 NAP_SECONDS = 0.25
@@ -40,7 +40,7 @@ def _never() -> bool:
 
 
 @dataclass(slots=True)
-class Patience:
+class Timeouts:
     """The time limits of one answer, tries included. first: seconds to the first word of a try; between: from one word to the next; whole: for all of it.
     in_one_piece: no words are told apart, and `first` holds for the complete answer. stop: whether nobody waits for it any more.
 
@@ -57,12 +57,12 @@ class Patience:
     _begun: float = field(default=math.inf, init=False)
 
     @classmethod
-    def for_words(cls, settings: Settings, stop: Callable[[], bool] = _never) -> Patience:
+    def for_words(cls, settings: Settings, stop: Callable[[], bool] = _never) -> Timeouts:
         """For an answer that comes word by word."""
         return cls(settings.first_word_seconds, settings.timeout, settings.answer_timeout, stop=stop)
 
     @classmethod
-    def for_one_piece(cls, settings: Settings) -> Patience:
+    def for_one_piece(cls, settings: Settings) -> Timeouts:
         """For answers that are of use only when they are complete, such as vectors; each request has the whole time."""
         return cls(settings.timeout, in_one_piece=True)
 
@@ -86,17 +86,17 @@ class Patience:
 
 
 def explain_limit(limit: str, settings: Settings) -> tuple[str, str] | None:
-    """What is said of an endpoint that met a limit, to stand behind its name, and the fix; None for what is no limit of `Patience.left`."""
+    """What is said of an endpoint that met a limit, to stand behind its name, and the fix; None for what is no limit of `Timeouts.left`."""
     if limit not in _SAID:
         return None
     seconds = {"first": settings.first_word_seconds, "whole": settings.answer_timeout}.get(limit, settings.timeout)
     return _SAID[limit].format(seconds=seconds), f"Check that OPENAI_BASE_URL is right and running, or raise {_RAISED[limit]}."
 
 
-def patient(stream: NetworkStream, patience: Patience) -> NetworkStream:
+def patient(stream: NetworkStream, patience: Timeouts) -> NetworkStream:
     """The connection under these limits, whoever reads from it and however its bytes come.
 
-    Its reads and writes raise httpcore2.ReadTimeout with the limit's name, see `Patience.left`, or httpcore2.ReadError when stopped.
+    Its reads and writes raise httpcore2.ReadTimeout with the limit's name, see `Timeouts.left`, or httpcore2.ReadError when stopped.
     """
     import httpcore2
 
@@ -128,7 +128,7 @@ def patient(stream: NetworkStream, patience: Patience) -> NetworkStream:
     return Patient()
 
 
-def _wait(patience: Patience) -> float:
+def _wait(patience: Timeouts) -> float:
     """Seconds that are left, more than 0."""
     import httpcore2
 
