@@ -12,7 +12,7 @@ from chatbot.evidence.page_sentences import Stems, read_stems, whole_sentences
 from chatbot.evidence.passages import Passage, read_passages
 from chatbot.evidence.printed_rows import has_line, plain_lines, rows_printed
 from chatbot.evidence.table_cells import TablesOfPage, TableView, read_tables
-from chatbot.evidence.weak_cache import Once
+from chatbot.evidence.weak_cache import WeakCache
 from chatbot.evidence.word_runs import Words, comparable_words
 from chatbot.records import Hit
 from ingestion.language.sentences import sentence_around, sentence_spans
@@ -31,7 +31,7 @@ class PageEvidence:
     def __init__(self, text: str, body: str, context: str, document: str, printed_tables: tuple[Table, ...]) -> None:
         self.text, self.body, self.context, self.printed_tables = text, body, context, printed_tables
         self.named = f"{document} {context}"
-        self.once = Once()
+        self.once = WeakCache()
 
     @cached_property
     def words(self) -> Words:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from chatbot.evidence.figure_names import label_words, periods_in
-from chatbot.evidence.weak_cache import Once
+from chatbot.evidence.weak_cache import WeakCache
 from chatbot.evidence.word_runs import comparable_words
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.numbers import ScaleMark, mark_beside, mark_of_table, stated_mark
@@ -65,7 +65,7 @@ class TableView:
     column_periods: tuple[tuple[Period, ...], ...]
     other_periods: tuple[Period, ...]
     all_digits: tuple[tuple[str, ...], ...]
-    once: Once = field(default_factory=Once)
+    once: WeakCache = field(default_factory=WeakCache)
 
     def text(self, row: int, column: int) -> str:
         """The cell as printed, "none" where there is none."""

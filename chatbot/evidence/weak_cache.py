@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TypeVar, TypeVarTuple
 
-__all__ = ["Once"]
+__all__ = ["WeakCache"]
 
 Given = TypeVarTuple("Given")
 Found = TypeVar("Found")
 MOST_KEPT = 1_024
 
 
-class Once:
+class WeakCache:
     """Calls a function once for the same arguments. All that is kept goes when it is full, and with its owner."""
 
     def __init__(self) -> None:
