@@ -14,7 +14,7 @@ from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, uploads
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, quiet_html, short, spoken
-from chatbot.ui.upload_plan import Dropped, Planned, plan
+from chatbot.ui.upload_plan import ChosenFile, Planned, plan
 from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["draw_adding"]
@@ -44,7 +44,7 @@ def draw_adding(house: AppContext) -> None:
         return
     there = {row.name: row.id for row in house.chatbot.documents() if row.removed_at is None}
     dropped = [
-        Dropped(file.name, file.size, document_session.digest_of(file.file_id, lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest()))  # type: ignore[misc]
+        ChosenFile(file.name, file.size, document_session.digest_of(file.file_id, lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest()))  # type: ignore[misc]
         for file in files
     ]
     planned = plan(dropped, there)
@@ -69,7 +69,7 @@ def _empty(files: Sequence[UploadedFile]) -> None:
     document_session.uploaded()
 
 
-def _explain(dropped: Sequence[Dropped], planned: Sequence[Planned]) -> None:
+def _explain(dropped: Sequence[ChosenFile], planned: Sequence[Planned]) -> None:
     """What is to be known before they are added."""
     if any(PurePosixPath(file.path).parent.name for file in dropped):
         inside = len({str(PurePosixPath(file.path).parent) for file in dropped})

@@ -12,14 +12,14 @@ from chatbot.errors import ProjectError
 from chatbot.store.document_names import display_name, free_name
 from ingestion.reading.formats import is_named_like_a_document
 
-__all__ = ["Dropped", "Planned", "plan"]
+__all__ = ["ChosenFile", "Planned", "plan"]
 
 # Hexadecimal digits of a document's id, which its hash begins with.
 ID_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class ChosenFile:
     """A file as the browser hands it over. path: its name, with its folders where a folder was chosen. size: bytes. digest: SHA-256."""
 
     path: str
@@ -37,7 +37,7 @@ class Planned:
     said: str = ""
 
 
-def plan(files: Sequence[Dropped], there: Mapping[str, str]) -> list[Planned]:
+def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[Planned]:
     """One for each file, in order. there: name -> id of the documents that are there."""
     planned = [_alone(file) for file in files]
     first: dict[tuple[str, str], int] = {}
@@ -54,7 +54,7 @@ def plan(files: Sequence[Dropped], there: Mapping[str, str]) -> list[Planned]:
     return found
 
 
-def _alone(file: Dropped) -> Planned:
+def _alone(file: ChosenFile) -> Planned:
     name = file.path
     with suppress(ProjectError):  # an impossible name becomes a failed job, with the reason
         name = display_name(file.path)
@@ -63,7 +63,7 @@ def _alone(file: Dropped) -> Planned:
     return Planned(name) if file.size else Planned(name, "leave", "The file is empty; left out.")
 
 
-def _told_apart(files: Sequence[Dropped], planned: Sequence[Planned]) -> list[Planned]:
+def _told_apart(files: Sequence[ChosenFile], planned: Sequence[Planned]) -> list[Planned]:
     """Different files of one name get the name of their folder before it, or a number."""
     counts = Counter(one.name for one in planned if one.action == "add")
     taken = {name for name, count in counts.items() if count == 1}
@@ -80,7 +80,7 @@ def _told_apart(files: Sequence[Dropped], planned: Sequence[Planned]) -> list[Pl
     return found
 
 
-def _beside(file: Dropped, one: Planned, earlier: Mapping[str, str], there: Mapping[str, str]) -> Planned:
+def _beside(file: ChosenFile, one: Planned, earlier: Mapping[str, str], there: Mapping[str, str]) -> Planned:
     """How a file stands to the documents that are there, and to the files before it. earlier: SHA-256 -> name."""
     identity = file.digest[:ID_DIGITS]
     if there.get(one.name) == identity:

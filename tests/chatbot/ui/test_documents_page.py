@@ -21,7 +21,7 @@ from chatbot.ui.document_details import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
 from chatbot.ui.document_jobs import all_left_text, ended_text, phase_text
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
-from chatbot.ui.upload_plan import Dropped, plan
+from chatbot.ui.upload_plan import ChosenFile, plan
 from ingestion.records import DocumentFacts
 from tests.pages import open_house, shown, visit
 from tests.pdfs import make_pdf
@@ -52,8 +52,8 @@ def settle(house: AppContext) -> None:
 # --- what is dropped ------------------------------------------------------------------------------------------------------------
 
 
-def file(path: str, content: str = "") -> Dropped:
-    return Dropped(path, 0 if content == "empty" else 9, hashlib.sha256((content or path).encode()).hexdigest())
+def file(path: str, content: str = "") -> ChosenFile:
+    return ChosenFile(path, 0 if content == "empty" else 9, hashlib.sha256((content or path).encode()).hexdigest())
 
 
 def test_what_becomes_of_dropped_files_is_told() -> None:
