@@ -14,7 +14,7 @@ from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, uploads
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.safe_text import plain_html, quiet_html, short, spoken
-from chatbot.ui.upload_plan import ChosenFile, Planned, plan
+from chatbot.ui.upload_plan import ChosenFile, PlannedUpload, plan
 from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["draw_adding"]
@@ -69,7 +69,7 @@ def _empty(files: Sequence[UploadedFile]) -> None:
     document_session.uploaded()
 
 
-def _explain(dropped: Sequence[ChosenFile], planned: Sequence[Planned]) -> None:
+def _explain(dropped: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> None:
     """What is to be known before they are added."""
     if any(PurePosixPath(file.path).parent.name for file in dropped):
         inside = len({str(PurePosixPath(file.path).parent) for file in dropped})
@@ -86,7 +86,7 @@ def _explain(dropped: Sequence[ChosenFile], planned: Sequence[Planned]) -> None:
         st.html(f'<ul class="quiet lines" role="status">{lines}{more}</ul>')
 
 
-def _named(planned: Sequence[Planned], taken: set[str]) -> list[str]:
+def _named(planned: Sequence[PlannedUpload], taken: set[str]) -> list[str]:
     """The name to add each file under, "" for one that is left out; where a document has it already, the choice is the user's."""
     asked = [one for one in planned if one.action == "ask"]
     at_once = (

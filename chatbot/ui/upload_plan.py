@@ -12,7 +12,7 @@ from chatbot.errors import ProjectError
 from chatbot.store.document_names import display_name, free_name
 from ingestion.reading.formats import is_named_like_a_document
 
-__all__ = ["ChosenFile", "Planned", "plan"]
+__all__ = ["ChosenFile", "PlannedUpload", "plan"]
 
 # Hexadecimal digits of a document's id, which its hash begins with.
 ID_DIGITS = 16
@@ -28,7 +28,7 @@ class ChosenFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedUpload:
     """What is to become of one file. name: what it would be called. action: add | leave | ask, the last where a document of that name has other pages.
     said: why, or what is to be known, "" for nothing."""
 
@@ -37,7 +37,7 @@ class Planned:
     said: str = ""
 
 
-def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[Planned]:
+def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[PlannedUpload]:
     """One for each file, in order. there: name -> id of the documents that are there."""
     planned = [_alone(file) for file in files]
     first: dict[tuple[str, str], int] = {}
@@ -54,16 +54,16 @@ def plan(files: Sequence[ChosenFile], there: Mapping[str, str]) -> list[Planned]
     return found
 
 
-def _alone(file: ChosenFile) -> Planned:
+def _alone(file: ChosenFile) -> PlannedUpload:
     name = file.path
     with suppress(ProjectError):  # an impossible name becomes a failed job, with the reason
         name = display_name(file.path)
     if not is_named_like_a_document(name):
-        return Planned(name, "leave", "It is no PDF; left out.")
-    return Planned(name) if file.size else Planned(name, "leave", "The file is empty; left out.")
+        return PlannedUpload(name, "leave", "It is no PDF; left out.")
+    return PlannedUpload(name) if file.size else PlannedUpload(name, "leave", "The file is empty; left out.")
 
 
-def _told_apart(files: Sequence[ChosenFile], planned: Sequence[Planned]) -> list[Planned]:
+def _told_apart(files: Sequence[ChosenFile], planned: Sequence[PlannedUpload]) -> list[PlannedUpload]:
     """Different files of one name get the name of their folder before it, or a number."""
     counts = Counter(one.name for one in planned if one.action == "add")
     taken = {name for name, count in counts.items() if count == 1}
@@ -75,12 +75,12 @@ def _told_apart(files: Sequence[ChosenFile], planned: Sequence[Planned]) -> list
             name = free_name(name, taken) if name in taken else name
             taken.add(name)
             if name != one.name:
-                one = Planned(name, "add", f"Added under this name, for several of these files are called {one.name}.")
+                one = PlannedUpload(name, "add", f"Added under this name, for several of these files are called {one.name}.")
         found.append(one)
     return found
 
 
-def _beside(file: ChosenFile, one: Planned, earlier: Mapping[str, str], there: Mapping[str, str]) -> Planned:
+def _beside(file: ChosenFile, one: PlannedUpload, earlier: Mapping[str, str], there: Mapping[str, str]) -> PlannedUpload:
     """How a file stands to the documents that are there, and to the files before it. earlier: SHA-256 -> name."""
     identity = file.digest[:ID_DIGITS]
     if there.get(one.name) == identity:
