@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 
 from chatbot.settings import Settings
 from chatbot.ui import app_context, browser_scripts, index_html, routes
-from chatbot.ui.click_order import InTurn
+from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
 from chatbot.ui.sign_in import may_fetch
 from chatbot.ui.uploads import Uploads
@@ -41,4 +41,6 @@ guard = Middleware(
     scripts=[*browser_scripts.SCRIPTS, *index_html.SCRIPTS],
 )
 uploads = Middleware(Uploads, settings=settings)
-app = st.App("chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *index_html.ROUTES], middleware=[guard, uploads, Middleware(InTurn)])
+app = st.App(
+    "chatbot/ui/main.py", lifespan=lifespan, routes=[*routes.ROUTES, *index_html.ROUTES], middleware=[guard, uploads, Middleware(ClickOrder)]
+)

@@ -14,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from chatbot.ui.guard import App, Message, Receive, Scope, Send
 
-__all__ = ["InTurn", "taken"]
+__all__ = ["ClickOrder", "taken"]
 
 # Tells sockets apart, and is known to the page's script, too.
 KEY = "sec-websocket-key"
@@ -47,7 +47,7 @@ def taken() -> None:
         turn.loop.call_soon_threadsafe(turn.free.set)
 
 
-class InTurn:
+class ClickOrder:
     """ASGI middleware before Streamlit. Streamlit 1.67 interrupts the run of a click when another comes, though it has not called what the click is to
     do, and then nothing ever does: here, the other waits until the run has ended, or has said that it may be interrupted."""
 
