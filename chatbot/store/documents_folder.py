@@ -16,7 +16,7 @@ from chatbot.store.document_names import free_name, known_as
 from chatbot.store.kept_copies import is_copy
 from ingestion.reading.formats import is_named_like_a_document
 
-__all__ = ["BROKEN_OFF", "Lying", "lying", "note_copies_of", "unread"]
+__all__ = ["BROKEN_OFF", "UnaddedFile", "lying", "note_copies_of", "unread"]
 
 # Why a file was not added whose reading did not come to an end, and why one that was tried again.
 BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
@@ -25,7 +25,7 @@ SETTLED_SECONDS, LONGEST_WAIT, LOOK_SECONDS = 2.0, 30.0, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
+class UnaddedFile:
     """A PDF in the folder. digest: its SHA-256; of one that is too large to be taken, its size and place. name: what it will be called.
     problem: why it could not be read when that was tried, "" where it was not tried yet."""
 
@@ -46,13 +46,13 @@ def lying(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool = False) -> list[Lying]:
+def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool = False) -> list[UnaddedFile]:
     """What lies there and is not among the documents: not tried yet, or tried in vain. What was once added and then removed is neither.
 
     most_megabytes: the largest file that is taken, in MiB; a larger one is not read to tell it from others. wait: for files that still grow, half a
     minute for all of them, and note what is there already, so that it stays away when it is removed.
     """
-    known, seen, found = catalog.hashes(), catalog.seen(), list[Lying]()
+    known, seen, found = catalog.hashes(), catalog.seen(), list[UnaddedFile]()
     there: dict[str, str] = {}
     until = time.monotonic() + LONGEST_WAIT
     for path in lying(folder):
@@ -65,7 +65,7 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
                 continue
             there[digest] = path.name
             if digest not in known and (problem := seen.get(digest)) != "":
-                found.append(Lying(path, digest, path.name, "" if problem in (None, BROKEN_OFF[0]) else problem or ""))
+                found.append(UnaddedFile(path, digest, path.name, "" if problem in (None, BROKEN_OFF[0]) else problem or ""))
     if wait:
         catalog.see_only(there)
         for digest in (there.keys() & known) - seen.keys():
@@ -85,9 +85,9 @@ def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], diges
     return found
 
 
-def _named(found: Sequence[Lying], catalog: Catalog, there: Mapping[str, str]) -> list[Lying]:
+def _named(found: Sequence[UnaddedFile], catalog: Catalog, there: Mapping[str, str]) -> list[UnaddedFile]:
     """With names that are no other's: where a file of that name lies there too, the two are not versions of one document, as reports of two years."""
-    taken, named = {row.name for row in catalog.waiting()}, list[Lying]()
+    taken, named = {row.name for row in catalog.waiting()}, list[UnaddedFile]()
     for one in found:
         name = known_as(one.path.name)
         holder = catalog.newest(name)

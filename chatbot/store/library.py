@@ -22,7 +22,7 @@ from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, StoredPage, Version
 from chatbot.store.disk_reserve import Reserve, is_full
 from chatbot.store.document_names import known_as
-from chatbot.store.documents_folder import BROKEN_OFF, Lying, note_copies_of, unread
+from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies
 from chatbot.store.lock import StoreLock
@@ -207,16 +207,16 @@ class Library:
             raise NotFoundError("The document's file is not kept any more.", hint="Add the document again.")
         return path
 
-    def unread(self, *, wait: bool = False) -> list[Lying]:
+    def unread(self, *, wait: bool = False) -> list[UnaddedFile]:
         """What people copied into the folder of documents and is not among the documents; see lying.unread."""
         return unread(self.catalog, self.copies.folder, most_megabytes=self.copies.most_megabytes, wait=wait)
 
-    def try_unread(self, one: Lying) -> None:
+    def try_unread(self, one: UnaddedFile) -> None:
         """Such a file is being added. Where that is broken off, as when the server is killed, it is tried once more."""
         before = self.catalog.seen().get(one.digest)
         self.catalog.see(one.digest, BROKEN_OFF[before == BROKEN_OFF[0]])
 
-    def tried(self, one: Lying, result: AddResult) -> None:
+    def tried(self, one: UnaddedFile, result: AddResult) -> None:
         """How it fared."""
         self.catalog.tried(one.digest, result.error or "", again=result.retryable)
 
