@@ -16,7 +16,7 @@ from chatbot.store.document_names import free_name, known_as
 from chatbot.store.kept_copies import is_copy
 from ingestion.reading.formats import is_named_like_a_document
 
-__all__ = ["BROKEN_OFF", "UnaddedFile", "lying", "note_copies_of", "unread"]
+__all__ = ["BROKEN_OFF", "UnaddedFile", "note_copies_of", "unadded_files", "unread"]
 
 # Why a file was not added whose reading did not come to an end, and why one that was tried again.
 BROKEN_OFF = ("its reading was broken off", "its reading was broken off twice")
@@ -35,7 +35,7 @@ class UnaddedFile:
     problem: str
 
 
-def lying(folder: Path) -> Iterator[Path]:
+def unadded_files(folder: Path) -> Iterator[Path]:
     """The PDFs in the folder and its sub-folders, in name order: no kept copies, nothing hidden, and no link that leads out of it."""
     for place, inside, files in os.walk(folder):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
@@ -55,7 +55,7 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
     known, seen, found = catalog.hashes(), catalog.seen(), list[UnaddedFile]()
     there: dict[str, str] = {}
     until = time.monotonic() + LONGEST_WAIT
-    for path in lying(folder):
+    for path in unadded_files(folder):
         with suppress(OSError):  # gone meanwhile, or not ours to read
             if wait and not _settled(path, until):
                 continue
@@ -76,7 +76,7 @@ def unread(catalog: Catalog, folder: Path, *, most_megabytes: float, wait: bool 
 def note_copies_of(catalog: Catalog, folder: Path, sizes: Collection[int], digests: Collection[str]) -> list[Path]:
     """Files of these SHA-256 that lie there, which are not to be added again; sizes: theirs, in bytes."""
     found: list[Path] = []
-    for path in lying(folder):
+    for path in unadded_files(folder):
         with suppress(OSError):
             if path.stat().st_size in sizes and (digest := _digest(path)) in digests:
                 found.append(path)

@@ -16,7 +16,7 @@ from chatbot.cli import main
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.addition_queue import Additions
-from chatbot.store.documents_folder import lying
+from chatbot.store.documents_folder import unadded_files
 from chatbot.ui.app_context import pick_up
 from tests.disks import small_disk
 from tests.fakes import HashEmbedder
@@ -162,7 +162,7 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(folder: Path, tmp_pa
     (folder / "linked").symlink_to(outside.parent)
     (folder / "Gone.pdf").symlink_to(tmp_path / "nowhere.pdf")
     os.mkfifo(folder / "Pipe.pdf")
-    assert list(lying(folder)) == [inside]
+    assert list(unadded_files(folder)) == [inside]
 
 
 def test_a_file_that_is_still_being_copied_is_waited_for(folder: Path, tmp_path: Path) -> None:
