@@ -30,7 +30,7 @@ from chatbot.memory.memory_service import MemoryService
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_layer import SignalLayer
 from chatbot.memory.situations.situation_layer import SituationLayer
-from chatbot.memory.user_settings_store import OwnSettings
+from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.models.embedders import Embedder, make_embedder
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, DocumentRow, Event, Exchange, Hit, Notice, Stage
@@ -86,7 +86,7 @@ class Chatbot:
             self._memories, damaged = open_memories(settings.store)
             # A file of memories that could not be read, and was put out of the way.
             self.set_aside = take_over(self._memories, settings.store, embedder) or damaged
-            self.conversations, self.own = Conversations(self._memories), OwnSettings(self._memories, settings)
+            self.conversations, self.own = Conversations(self._memories), UserSettingsStore(self._memories, settings)
             layers = open_layers(LayerOpening(self._memories, settings, self.library.embedder, self.library.catalog, self.own.settings))
             self.cases = _opened(CaseLayer, layers).cases
             self.situations = _opened(SituationLayer, layers).situations

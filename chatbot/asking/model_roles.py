@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatbot.asking.model_limits import ModelLimits
-from chatbot.memory.user_settings_store import OwnModel, OwnSettings
+from chatbot.memory.user_settings_store import OwnModel, UserSettingsStore
 from chatbot.models.chat import LLM, make_model
 from chatbot.search.follow_up.llm import make_rewriting_model
 from chatbot.search.reranking import make_reranking_model
@@ -17,7 +17,7 @@ __all__ = ["ChatModels"]
 class ChatModels:
     """The chat models of the settings and of their owners. Safe from several threads."""
 
-    def __init__(self, settings: Settings, own: OwnSettings, given: LLM | None = None) -> None:
+    def __init__(self, settings: Settings, own: UserSettingsStore, given: LLM | None = None) -> None:
         """own: what each owner chose. given: does all in the place of the model that the settings choose."""
         self._settings, self._own, self._given = settings, own, given
         self._model = given

@@ -18,7 +18,7 @@ from chatbot.models.endpoints import endpoint_url
 from chatbot.settings import Settings
 from chatbot.user_settings import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 
-__all__ = ["TABLES", "OwnModel", "OwnSettings"]
+__all__ = ["TABLES", "OwnModel", "UserSettingsStore"]
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ MODEL_NAMES = ("answers", "chat_model", "base_url")
 MOST_KEYS, MOST_MODELS = 1_000, 100
 
 
-class OwnSettings:
+class UserSettingsStore:
     """Preferences by owner. Safe from several threads."""
 
     def __init__(self, database: MemoryDatabase, settings: Settings) -> None:

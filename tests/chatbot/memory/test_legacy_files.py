@@ -21,7 +21,7 @@ from chatbot.memory.legacy_files import take_over
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.memory.signals.state import State, Switch
 from chatbot.memory.situations.situation_store import SituationMemory, Situations
-from chatbot.memory.user_settings_store import OwnSettings
+from chatbot.memory.user_settings_store import UserSettingsStore
 from chatbot.records import Answer, Exchange
 from chatbot.settings import Settings
 from tests.fakes import HashEmbedder
@@ -107,7 +107,7 @@ def test_what_was_kept_in_the_log_beside_a_file_is_taken_over_too(database: Memo
     assert (tmp_path / "preferences.sqlite3-wal").stat().st_size
     take_over(database, tmp_path, EMBEDDER)
     other.close()
-    own = OwnSettings(database, Settings())
+    own = UserSettingsStore(database, Settings())
     assert (own.settings("ann").window, own.settings("bob").window) == (7, 8)
 
 
@@ -117,9 +117,9 @@ def test_a_take_over_that_was_broken_off_is_done_again_and_writes_nothing_over(d
     take_over(database, tmp_path, EMBEDDER)
     (tmp_path / "preferences.sqlite3.earlier").unlink()
     (tmp_path / "preferences.sqlite3").write_bytes(whole)  # as if it ended before the file was renamed
-    OwnSettings(database, Settings()).choose("ann", "window", 9)
+    UserSettingsStore(database, Settings()).choose("ann", "window", 9)
     take_over(database, tmp_path, EMBEDDER)
-    assert OwnSettings(database, Settings()).settings("ann").window == 9
+    assert UserSettingsStore(database, Settings()).settings("ann").window == 9
     assert [path.name for path in tmp_path.glob("preferences*")] == ["preferences.sqlite3.earlier"]
 
 
@@ -127,7 +127,7 @@ def test_an_earlier_program_that_ran_in_between_is_taken_over_again(database: Me
     for owner in ("ann", "bob"):
         make_file(tmp_path / "preferences.sqlite3", PREFERENCES.replace("ann", owner))
         take_over(database, tmp_path, EMBEDDER)
-    assert OwnSettings(database, Settings()).settings("bob").window == 7
+    assert UserSettingsStore(database, Settings()).settings("bob").window == 7
     assert {path.name for path in tmp_path.glob("preferences*")} == {"preferences.sqlite3.earlier", "preferences.sqlite3.earlier-2"}
 
 
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_set_aside_and_the_others_are_taken_over(database: Mem
     make_file(tmp_path / "preferences.sqlite3", PREFERENCES)
     aside = take_over(database, tmp_path, EMBEDDER)
     assert aside is not None and aside.name.startswith("conversations.sqlite3.damaged-") and aside.read_bytes().startswith(b"no database")
-    assert OwnSettings(database, Settings()).settings("ann").window == 7
+    assert UserSettingsStore(database, Settings()).settings("ann").window == 7
 
 
 def test_what_can_be_read_of_a_damaged_file_is_taken_over(database: MemoryDatabase, tmp_path: Path) -> None:

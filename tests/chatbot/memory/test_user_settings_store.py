@@ -11,7 +11,7 @@ from chatbot.errors import ModelError, SettingsError
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals.records import SignalOptions
 from chatbot.memory.signals.signal_store import Signals
-from chatbot.memory.user_settings_store import MOST_KEYS, OwnSettings
+from chatbot.memory.user_settings_store import MOST_KEYS, UserSettingsStore
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Notice
 from chatbot.service import Chatbot
@@ -27,22 +27,22 @@ QUESTION = "What is the deficit ceiling?"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> OwnSettings:
-    return OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), Settings(chat_model="servers", api_key="sk-server"))
+def own(tmp_path: Path) -> UserSettingsStore:
+    return UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), Settings(chat_model="servers", api_key="sk-server"))
 
 
 def test_what_one_chooses_is_theirs_and_survives(tmp_path: Path) -> None:
     server = Settings()
-    first = OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), server)
+    first = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
     first.choose("ann", "window", 7)
     first.choose_model("ann", "own", "m", MINE, KEY)
-    again = OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), server)
+    again = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
     assert (again.settings("ann").window, again.settings("ann").chat_model, again.settings("ann").base_url) == (7, "m", MINE)
     assert again.settings("ann").api_key == "" and not again.has_key("ann")  # it was in that process alone
     assert again.settings("bob") == server
 
 
-def test_the_key_is_for_one_endpoint(own: OwnSettings) -> None:
+def test_the_key_is_for_one_endpoint(own: UserSettingsStore) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
     assert own.settings("ann").api_key == KEY
     own.choose_model("ann", "own", "m-2", MINE)
@@ -59,7 +59,7 @@ def test_the_key_is_for_one_endpoint(own: OwnSettings) -> None:
     assert own.settings("ann").api_key == "sk-server" and not own.has_key("ann")
 
 
-def test_what_is_refused_changes_nothing(own: OwnSettings) -> None:
+def test_what_is_refused_changes_nothing(own: UserSettingsStore) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
     before = own.settings("ann")
     for model, url, key in (("m", "http://169.254.169.254/v1", "sk-x"), ("", MINE, "sk-x"), ("m", MINE, "no key at all")):
@@ -70,7 +70,7 @@ def test_what_is_refused_changes_nothing(own: OwnSettings) -> None:
         own.choose_model("ann", "every")
 
 
-def test_one_and_all_can_be_reset(own: OwnSettings) -> None:
+def test_one_and_all_can_be_reset(own: UserSettingsStore) -> None:
     own.choose("ann", "window", 7)
     own.choose("ann", "rerank", True)
     own.choose("bob", "window", 8)
@@ -81,7 +81,7 @@ def test_one_and_all_can_be_reset(own: OwnSettings) -> None:
     assert own.chosen("ann") == {} and not own.has_key("ann") and own.settings("bob").window == 8
 
 
-def test_the_key_is_in_no_file_and_no_representation(own: OwnSettings, tmp_path: Path) -> None:
+def test_the_key_is_in_no_file_and_no_representation(own: UserSettingsStore, tmp_path: Path) -> None:
     own.choose_model("ann", "own", "m", MINE, KEY)
     settings = own.settings("ann")
     assert settings.api_key == KEY
@@ -89,7 +89,7 @@ def test_the_key_is_in_no_file_and_no_representation(own: OwnSettings, tmp_path:
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
-def test_models_are_made_once_and_anew_after_a_change(own: OwnSettings) -> None:
+def test_models_are_made_once_and_anew_after_a_change(own: UserSettingsStore) -> None:
     server = ScriptedModel(["x"])
 
     def model(owner: str) -> LLM | None:
@@ -107,28 +107,28 @@ def test_models_are_made_once_and_anew_after_a_change(own: OwnSettings) -> None:
     assert model("ann") is server
 
 
-def test_keys_are_held_for_so_many_only(own: OwnSettings) -> None:
+def test_keys_are_held_for_so_many_only(own: UserSettingsStore) -> None:
     for number in range(MOST_KEYS + 1):
         own.choose_model(f"owner-{number}", "own", "m", MINE, KEY)
     assert not own.has_key("owner-0") and own.has_key("owner-1")
 
 
 def test_forbidden_it_is_neither_taken_nor_used(tmp_path: Path) -> None:
-    OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), Settings()).choose_model("ann", "own", "m", MINE)
+    UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), Settings()).choose_model("ann", "own", "m", MINE)
     server = Settings(user_models="0", chat_model="servers")
-    own = OwnSettings(MemoryDatabase(tmp_path / "p.sqlite3"), server)
+    own = UserSettingsStore(MemoryDatabase(tmp_path / "p.sqlite3"), server)
     assert own.settings("ann") == server and not own.is_own("ann")
     with pytest.raises(SettingsError, match="lets nobody choose"):
         own.choose_model("ann", "own", "m", MINE)
 
 
-def test_where_they_cannot_be_read_nothing_is_sent(own: OwnSettings) -> None:
+def test_where_they_cannot_be_read_nothing_is_sent(own: UserSettingsStore) -> None:
     with own._database.write() as connection:
         connection.execute("drop table preference")
     assert own.settings("bob").chat_model == "" and own.settings("ann").api_key == "" and own.model("ann", lambda: ScriptedModel(["x"])) is None
 
 
-def test_damaged_values_are_passed_over(own: OwnSettings) -> None:
+def test_damaged_values_are_passed_over(own: UserSettingsStore) -> None:
     own.choose("ann", "window", 7)
     with own._database.write() as connection:
         connection.execute(
