@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatbot.asking.model_limits import ModelLimits
-from chatbot.memory.user_settings_store import OwnModel, UserSettingsStore
+from chatbot.memory.user_settings_store import UserModel, UserSettingsStore
 from chatbot.models.chat import LLM, make_model
 from chatbot.search.follow_up.llm import make_rewriting_model
 from chatbot.search.reranking import make_reranking_model
@@ -63,5 +63,5 @@ class ChatModels:
         """The chat model for a short call beside the answer; one that was handed in does all."""
         if owner is not None and self._own.is_own(owner):
             made = make(settings)
-            return OwnModel(made) if made else None
+            return UserModel(made) if made else None
         return make(settings) if self._given is None else self._given

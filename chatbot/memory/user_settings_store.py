@@ -18,7 +18,7 @@ from chatbot.models.endpoints import endpoint_url
 from chatbot.settings import Settings
 from chatbot.user_settings import BY_NAME, MODEL_CHOICES, Value, applied, check_key, check_model, check_value, in_own_words
 
-__all__ = ["TABLES", "OwnModel", "UserSettingsStore"]
+__all__ = ["TABLES", "UserModel", "UserSettingsStore"]
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class UserSettingsStore:
         database.prepare(TABLES)
         self._database, self._settings, self._lock = database, settings, threading.Lock()
         self._keys = OrderedDict[str, tuple[str, str]]()  # owner to endpoint and key
-        self._models = OrderedDict[str, tuple[Settings, OwnModel]]()
+        self._models = OrderedDict[str, tuple[Settings, UserModel]]()
 
     # --- what holds ---------------------------------------------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class UserSettingsStore:
         with self._lock:
             kept = self._models.pop(owner, None)
             if kept is None or kept[0] != settings:
-                kept = (settings, OwnModel(named_model(settings)))
+                kept = (settings, UserModel(named_model(settings)))
             keep_latest(self._models, owner, kept, MOST_MODELS)
         return kept[1]
 
@@ -145,7 +145,7 @@ class UserSettingsStore:
         return key if given == endpoint else ""
 
 
-class OwnModel:
+class UserModel:
     """A chat model that its user chose: its errors name what the user can change."""
 
     def __init__(self, model: LLM) -> None:
