@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-__all__ = ["SCRIPTS", "keep_place", "lend_hands", "scroll_to_answer", "scroll_to_end", "scroll_to_mark"]
+__all__ = ["SCRIPTS", "add_scripts", "keep_place", "scroll_to_answer", "scroll_to_end", "scroll_to_mark"]
 
 # All are constant, so that the server's policy can allow them by their hashes and no others.
 TO_END = """{
@@ -247,7 +247,7 @@ if (!window.finpolicyHands) {
 SCRIPTS = (TO_END, TO_MARK, TO_PLACE, TO_ANSWER, HANDS)
 
 
-def lend_hands() -> None:
+def add_scripts() -> None:
     """Let what answers show be pointed at, pressed and copied; to be drawn on every page."""
     st.html(f"<span data-scroll></span><script>{HANDS}</script>", unsafe_allow_javascript=True)
 

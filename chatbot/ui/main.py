@@ -10,7 +10,7 @@ from chatbot.models.endpoints import endpoint_host
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
 from chatbot.ui.app_context import AppContext, AppOpening, opening
-from chatbot.ui.browser_scripts import lend_hands
+from chatbot.ui.browser_scripts import add_scripts
 from chatbot.ui.index_html import PAGES
 from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
@@ -26,7 +26,7 @@ def show() -> None:
     session.begin_run()
     st.set_page_config(page_title="Financial policy chatbot", page_icon=str(HERE / "icon.png"), layout="centered")
     st.html(HERE / "style.css")
-    lend_hands()
+    add_scripts()
     pages = [
         st.Page(file, title=title, icon=icon, default=file == PAGES[0][0], url_path=None if file == PAGES[0][0] else title.lower())
         for file, title, icon in PAGES
