@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["Breaker"]
+__all__ = ["CircuitBreaker"]
 
 # Failures in a row after which it is left alone, and for how long: a time-out costs every question its length.
 MOST_FAILURES = 3
 RETRY_SECONDS = 30.0
 
 
-class Breaker:
+class CircuitBreaker:
     """Closed: everyone asks. Open, after three failures in a row: nobody does, until one may try again. Safe from several threads."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:

@@ -16,7 +16,7 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.memory.signals import events
 from chatbot.memory.signals.analysis import RULES, read_by_model, read_by_rules
-from chatbot.memory.signals.circuit_breaker import Breaker
+from chatbot.memory.signals.circuit_breaker import CircuitBreaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.postgres import Connection, Postgres
@@ -70,7 +70,7 @@ class Signals:
     def __init__(self, folder: Path, embedder: Embedder, options: SignalOptions | None = None, *, database: MemoryDatabase | None = None) -> None:
         """folder: of the embedded server's data. embedder: whose vectors count. database: where it is kept whether signals are in use; None: nowhere, which
         this object alone knows then. Raises StoreError."""
-        self.options, self.breaker = options or SignalOptions(), Breaker()
+        self.options, self.breaker = options or SignalOptions(), CircuitBreaker()
         self._switch, self._embedder = Switch(database or MemoryDatabase(None)), embedder
         self._database = Postgres(self.options.address or EmbeddedServer(folder))
         # What the tables said when they were last asked; asked again after a failure and after whatever changes it.

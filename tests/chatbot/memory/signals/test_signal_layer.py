@@ -19,7 +19,7 @@ import pytest
 
 from chatbot.memory.layers import MemoryLayer
 from chatbot.memory.memory_database import MemoryDatabase
-from chatbot.memory.signals.circuit_breaker import Breaker
+from chatbot.memory.signals.circuit_breaker import CircuitBreaker
 from chatbot.memory.signals.embedded_postgres import EmbeddedServer
 from chatbot.memory.signals.news_sources import News
 from chatbot.memory.signals.records import NewsReading
@@ -176,7 +176,7 @@ def test_a_failure_without_a_template_is_told_all_the_same(tmp_path: Path) -> No
 def test_three_failures_open_the_breaker_health_says_so_and_it_recovers(database: str, tmp_path: Path) -> None:
     signals = store(tmp_path, f"host='{tmp_path}'")
     now = [1_000.0]
-    signals.breaker = Breaker(clock=lambda: now[0])
+    signals.breaker = CircuitBreaker(clock=lambda: now[0])
     states = []
     for _ in range(5):
         told(signals, "Was an exchange hacked?")
@@ -194,7 +194,7 @@ def test_three_failures_open_the_breaker_health_says_so_and_it_recovers(database
 
 def test_the_breaker_lets_one_through_when_it_may_be_tried_again() -> None:
     now = [0.0]
-    breaker = Breaker(clock=lambda: now[0])
+    breaker = CircuitBreaker(clock=lambda: now[0])
     for _ in range(3):
         assert breaker.allows()
         breaker.failed()
