@@ -17,7 +17,7 @@ from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
 from chatbot.records import Answer, Hit, Understanding
 from chatbot.service import Chatbot
-from chatbot.store.scope_fingerprint import mark_of
+from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.reading.reader import Reader
 
 __all__ = ["Occasion", "audit_file", "audit_kept", "file_name"]
@@ -116,7 +116,7 @@ class _Making:
             considered=tuple(_considered(hit) for hit in answer.considered),
             within=answer.names,
             documents=documents,
-            whole=bool(answer.index) and mark_of(answer.fingerprint, (one.sha256 for one in documents)) == answer.index,
+            whole=bool(answer.index) and scope_fingerprint(answer.fingerprint, (one.sha256 for one in documents)) == answer.index,
             model=answer.model,
             sent=self._sent(),
             notes=tuple(NoteRecord(note.layer, note.source, note.text) for note in answer.notes),

@@ -19,7 +19,7 @@ from chatbot.audit.recheck import RecheckedAnswer, check_again
 from chatbot.audit.record import WITH_BASIS, FigureCheckRecord, Leaf, Quote, Record, digest_of
 from chatbot.errors import DocumentError, EncryptedError
 from chatbot.records import Citation
-from chatbot.store.scope_fingerprint import mark_of
+from chatbot.store.scope_fingerprint import scope_fingerprint
 from ingestion.document import Circumstances, DocumentReading, read_document
 from ingestion.invisible_characters import label_line
 from ingestion.reading.reader import Reader
@@ -334,7 +334,7 @@ def _searched(record: Record, opened: Gathered) -> VerificationLine:
         read = opened.get(one.sha256)
         if read is not None and not read.unread and (read.reading.facts.period, read.reading.facts.status) != (one.period, one.status):
             return VerificationLine("documents searched", DIFFERS, f"{one.name} says another period or status of itself")
-    same = mark_of(record.embedder, (one.sha256 for one in record.documents)) == record.index
+    same = scope_fingerprint(record.embedder, (one.sha256 for one in record.documents)) == record.index
     if record.whole != same:
         return VerificationLine("documents searched", DIFFERS, "the list is not what its mark stands for")
     listed = f"{len(record.documents)} listed"

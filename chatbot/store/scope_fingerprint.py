@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 from chatbot.store.catalog import Catalog
 
-__all__ = ["index_mark", "mark_of"]
+__all__ = ["index_mark", "scope_fingerprint"]
 
 
-def mark_of(embedder: str, hashes: Iterable[str]) -> str:
+def scope_fingerprint(embedder: str, hashes: Iterable[str]) -> str:
     """The mark of these files, by their SHA-256, as an embedder of this fingerprint searches them; their order and names do not matter."""
     text = json.dumps([embedder, sorted(set(hashes))])
     return f"index-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
@@ -19,4 +19,4 @@ def mark_of(embedder: str, hashes: Iterable[str]) -> str:
 
 def index_mark(catalog: Catalog, embedder: str, scope: Mapping[int, str]) -> str:
     """The mark of these versions (version id -> name)."""
-    return mark_of(embedder, (version.sha256 for version in catalog.stored() if version.id in scope))
+    return scope_fingerprint(embedder, (version.sha256 for version in catalog.stored() if version.id in scope))
