@@ -31,7 +31,7 @@ from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
 from chatbot.search.retrieval import Query
 from chatbot.store.library import Library
-from chatbot.store.scope_fingerprint import index_mark
+from chatbot.store.scope_fingerprint import index_fingerprint
 
 __all__ = ["Asker"]
 
@@ -62,7 +62,7 @@ class Asker:
         question can be asked. Raises QuestionError, NotFoundError."""
         started = time.perf_counter()
         question = checked(ask.question)
-        index = index_mark(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
+        index = index_fingerprint(self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names))
         exchanges = self.lending.exchanges(ask)  # before the first event, with which the question becomes one of them
         intent, before_it = self._intent(question, ask)
         yield Stage("searching")

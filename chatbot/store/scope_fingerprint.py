@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from chatbot.store.catalog import Catalog
 
-__all__ = ["index_mark", "scope_fingerprint"]
+__all__ = ["index_fingerprint", "scope_fingerprint"]
 
 
 def scope_fingerprint(embedder: str, hashes: Iterable[str]) -> str:
@@ -17,6 +17,6 @@ def scope_fingerprint(embedder: str, hashes: Iterable[str]) -> str:
     return f"index-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def index_mark(catalog: Catalog, embedder: str, scope: Mapping[int, str]) -> str:
+def index_fingerprint(catalog: Catalog, embedder: str, scope: Mapping[int, str]) -> str:
     """The mark of these versions (version id -> name)."""
     return scope_fingerprint(embedder, (version.sha256 for version in catalog.stored() if version.id in scope))
