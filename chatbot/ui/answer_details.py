@@ -17,7 +17,7 @@ from chatbot.ui.app_context import AppContext
 from chatbot.ui.running_questions import Given
 from chatbot.ui.safe_text import notice_html, page_text, paragraphs_html, plain_html, quiet_html, short, table_html
 
-__all__ = ["draw_account", "scores_html", "show_prompt"]
+__all__ = ["draw_answer_details", "scores_html", "show_prompt"]
 
 FORMS = {
     "figure": "a figure",
@@ -49,7 +49,7 @@ LOWEST = 0.25
 LONGEST_MESSAGE = 100_000
 
 
-def draw_account(given: Given, house: AppContext) -> None:
+def draw_answer_details(given: Given, house: AppContext) -> None:
     """Below an answer, closed until it is wanted."""
     answer = given.answer
     with st.expander("How this was answered", key=f"how-{given.number}"):

@@ -13,7 +13,7 @@ from chatbot.memory.cases.feedback_rerank import REMEMBERED
 from chatbot.memory.layers import beside
 from chatbot.records import BASES, FINE, GUIDE, Answer, Citation, Hit, Note, Notice, NumberCheck, PageRef
 from chatbot.ui import overlay
-from chatbot.ui.answer_details import draw_account
+from chatbot.ui.answer_details import draw_answer_details
 from chatbot.ui.answer_text import FIGURES, CitedPassage, answer_html, passages_of, press_key, shown_figures
 from chatbot.ui.app_context import AppContext
 from chatbot.ui.example_questions import draw_examples, suggested
@@ -65,7 +65,7 @@ def draw_given(given: Given, house: AppContext) -> None:
     if answer.model == GUIDE:
         documents = [row for row in house.chatbot.documents() if row.removed_at is None]
         draw_examples(suggested(answer, house.examples, documents), number=given.number)
-    draw_account(given, house)
+    draw_answer_details(given, house)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
