@@ -13,7 +13,7 @@ from operator import attrgetter
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.derive.figure_format import UnreadableFigureError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
-from chatbot.answer.derive.requested_operation import Slot, Sum, asked_sum
+from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, asked_sum
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.derive.stated_figures import StatedFigure, find_stated
 from chatbot.records import Prompt, Understanding
@@ -68,7 +68,7 @@ def _known(name: str, stated: Sequence[StatedFigure]) -> frozenset[str]:
 # ---------------------------------------------------------------- the kinds of sums
 
 
-def _two_times(wanted: Sum, pages: Pages) -> Result:
+def _two_times(wanted: RequestedOperation, pages: Pages) -> Result:
     """Growth or change from one period to another."""
     topic = wanted.topics[0]
     earlier, later = (pick(topic, pages, partial(_is_level, slot=slot, named=True)) for slot in wanted.slots)
@@ -87,12 +87,12 @@ def _is_level(one: StatedFigure, *, slot: Slot, named: bool = False) -> bool:
     return not one.moves and in_slot(one, slot, named=named)
 
 
-def _is_change_of(one: StatedFigure, wanted: Sum, pages: Pages) -> bool:
+def _is_change_of(one: StatedFigure, wanted: RequestedOperation, pages: Pages) -> bool:
     """Whether the pages state the change that is asked for."""
     return distance(one, wanted.topics[0], pages) >= 0 and (not one.periods or in_slot(one, Slot(wanted.slots[-1].period), named=False))
 
 
-def _gap(wanted: Sum, pages: Pages) -> Result:
+def _gap(wanted: RequestedOperation, pages: Pages) -> Result:
     """How much more one thing is, or moved, than another."""
 
     def fits(one: StatedFigure) -> bool:
@@ -109,7 +109,7 @@ def _gap(wanted: Sum, pages: Pages) -> Result:
     )
 
 
-def _share(wanted: Sum, pages: Pages) -> Result:
+def _share(wanted: RequestedOperation, pages: Pages) -> Result:
     """A part as a percentage of the whole that its sentence divides, or that another one states."""
     part_words, whole_words = wanted.topics
     divided = [one for one in pages.stated if _divides(one, pages, whole_words) and _is_level(one, slot=wanted.slot)]
@@ -140,7 +140,7 @@ def _may_be_part(part: StatedFigure, whole: StatedFigure, words: Sequence[str], 
     return not divided and all(not own.isdisjoint(alike(word)) for word in words)
 
 
-def _said(wanted: Sum, pages: Pages) -> frozenset[str]:
+def _said(wanted: RequestedOperation, pages: Pages) -> frozenset[str]:
     """What the question, or the document's name, says: words that narrow nothing further."""
     return pages.known.union(*(alike(term) for topic in wanted.topics for term in topic))
 
@@ -152,7 +152,7 @@ def _divides(one: StatedFigure, pages: Pages, words: Sequence[str]) -> bool:
     return bool(_WHOLE.match(one.text, one.figure.end)) and all(term == "total" or not about.isdisjoint(alike(term)) for term in words)
 
 
-def _total(wanted: Sum, pages: Pages) -> Result:
+def _total(wanted: RequestedOperation, pages: Pages) -> Result:
     """The sum of two or three amounts; of one sentence where that has them all."""
 
     def fits(one: StatedFigure) -> bool:
@@ -170,7 +170,7 @@ def _total(wanted: Sum, pages: Pages) -> Result:
     return Result(f"{formula}{f' per {operands[0].rate}' if operands[0].rate else ''}.", operands, replace(figures[0], value=total))
 
 
-def _of_one_sentence(wanted: Sum, pages: Pages, fits: Callable[[StatedFigure], bool]) -> tuple[StatedFigure, ...]:
+def _of_one_sentence(wanted: RequestedOperation, pages: Pages, fits: Callable[[StatedFigure], bool]) -> tuple[StatedFigure, ...]:
     """The operands where exactly one sentence states them all; () where none does. Raises DoubtError where several do."""
     found: list[tuple[StatedFigure, ...]] = []
     for _, of_sentence in groupby(pages.stated, key=attrgetter("sentence")):
@@ -192,7 +192,7 @@ def _slot_name(slot: Slot) -> str:
     return f"{name}, {slot.version}" if slot.version else name
 
 
-_KINDS: Mapping[str, Callable[[Sum, Pages], Result]] = {
+_KINDS: Mapping[str, Callable[[RequestedOperation, Pages], Result]] = {
     "growth": _two_times,
     "change": _two_times,
     "gap": _gap,

@@ -16,7 +16,7 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
-__all__ = ["Slot", "Sum", "asked_sum", "months_in"]
+__all__ = ["RequestedOperation", "Slot", "asked_sum", "months_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class RequestedOperation:
     """kind: "growth" | "change" | "gap" | "share" | "total" | "part" | "before". topics: terms of each operand, the minuend or the part
     first. slots: of the operands of growth and change, earlier first; else the one that all are of. moves: the operands are rises or falls.
     planned: the operands are forecasts or targets. direction: UP or DOWN where a move that way is asked about. months: those that the question
@@ -132,7 +132,7 @@ _DOING = frozenset(
 ).union(SCALE_TERMS, CURRENCY_TERMS)
 
 
-def asked_sum(question: str) -> Sum | None:
+def asked_sum(question: str) -> RequestedOperation | None:
     """What the question asks to be worked out, None where nothing."""
     if len(question) > LONGEST_QUESTION:
         return None
@@ -184,13 +184,13 @@ def _meant(text: str, position: int, periods: Sequence[Period]) -> int:
     return min(later, len(periods) - 1)
 
 
-def _two_times(text: str, slots: tuple[Slot, ...]) -> Sum | None:
+def _two_times(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if len(slots) != 2 or _GROWTH_MOVED.search(text):
         return None
     kind = "growth" if _GROWTH.search(text) else "change" if _CHANGE.search(text) else ""
     first, last = sorted(slots, key=lambda slot: (slot.period.start_year, slot.period.text) if slot.period else (0, ""))
     same = _span(first) == _span(last)
-    return None if not kind or same else Sum(kind, (_topic(_without_periods(text)),), (first, last))
+    return None if not kind or same else RequestedOperation(kind, (_topic(_without_periods(text)),), (first, last))
 
 
 def _span(slot: Slot) -> tuple[int, int, str]:
@@ -204,7 +204,7 @@ def _without_periods(text: str) -> str:
     return without_periods(text)
 
 
-def _gap(text: str, slots: tuple[Slot, ...]) -> Sum | None:
+def _gap(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _GAP.search(text)
     if match is None or len(slots) > 1:
         return None
@@ -212,18 +212,18 @@ def _gap(text: str, slots: tuple[Slot, ...]) -> Sum | None:
     left, right = next(pair for pair in pairs if pair[0])
     moves = bool(match["x"]) and re.search(rf"\b{_MOVE}\b", f"{left} {right}", re.IGNORECASE) is not None
     topics = _topic(_without_periods(left)), _topic(_without_periods(right))
-    return Sum("gap", topics, slots[:1], moves=moves)
+    return RequestedOperation("gap", topics, slots[:1], moves=moves)
 
 
-def _share(text: str, slots: tuple[Slot, ...]) -> Sum | None:
+def _share(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _SHARE_OF.search(text) or _AS_SHARE.search(text)
     if match is None or len({_span(slot) for slot in slots}) > 1:
         return None
     part, whole = _item(_without_periods(match["part"])), _item(_without_periods(match["whole"])) or ("total",)
-    return Sum("share", (part, whole), slots[:1])
+    return RequestedOperation("share", (part, whole), slots[:1])
 
 
-def _total(text: str, slots: tuple[Slot, ...]) -> Sum | None:
+def _total(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     if not _TOTAL.search(text) or len({_span(slot) for slot in slots}) > 1:
         return None
     bare = _TOTAL.sub(" ", _without_periods(text))
@@ -231,23 +231,23 @@ def _total(text: str, slots: tuple[Slot, ...]) -> Sum | None:
     if len(listed) != 1:
         return None
     items = tuple(_item(part) for part in _ITEM.split(listed[0]) if part.strip())
-    return Sum("total", items, slots[:1]) if 2 <= len(items) <= 3 else None
+    return RequestedOperation("total", items, slots[:1]) if 2 <= len(items) <= 3 else None
 
 
-def _part(text: str, slots: tuple[Slot, ...]) -> Sum | None:
+def _part(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _PART.search(text)
     asks_share = re.search(rf"\b(?:{_PERCENT}|share|proportion|fraction)\b", text, re.IGNORECASE)
     if match is None or asks_share or len(slots) > 1:
         return None
-    return Sum("part", (_item(_without_periods(text)), (match["verb"].lower(),)), slots)
+    return RequestedOperation("part", (_item(_without_periods(text)), (match["verb"].lower(),)), slots)
 
 
-def _before(text: str, slots: tuple[Slot, ...]) -> Sum | None:
+def _before(text: str, slots: tuple[Slot, ...]) -> RequestedOperation | None:
     match = _BEFORE.search(text)
     if match is None or len(slots) > 1:
         return None
     direction = DOWN if match["down"] else UP if match["up"] else 0
-    return Sum("before", (_topic(_without_periods(_BEFORE.sub(" ", text))),), slots[:1], direction=direction, months=months_in(text))
+    return RequestedOperation("before", (_topic(_without_periods(_BEFORE.sub(" ", text))),), slots[:1], direction=direction, months=months_in(text))
 
 
 def months_in(text: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from chatbot.answer.derive.figure_format import printed, with_number
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, in_slot, pick
-from chatbot.answer.derive.requested_operation import Slot, Sum, months_in
+from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, months_in
 from chatbot.answer.derive.stated_figures import DOWN, UP, StatedFigure
 from ingestion.language.numbers import Figure, find_figures, magnitude, same_value
 from ingestion.language.terms import terms
@@ -38,7 +38,7 @@ class Result:
     value: Figure | None = None
 
 
-def amount_of_share(wanted: Sum, pages: Pages) -> Result:
+def amount_of_share(wanted: RequestedOperation, pages: Pages) -> Result:
     """The amount that a percentage of a stated amount is: "10 million was allocated, of which 42% was disbursed". Raises DoubtError."""
     found = [
         (amount, share)
@@ -69,7 +69,7 @@ def _is_part_of(share: StatedFigure, amount: StatedFigure, verb: str) -> bool:
     return links and not alike(terms(verb)[0]).isdisjoint(terms(says))
 
 
-def _is_asked_part(amount: StatedFigure, wanted: Sum) -> bool:
+def _is_asked_part(amount: StatedFigure, wanted: RequestedOperation) -> bool:
     """Whether it is the amount that the question is about: the very amount where it gives one, and its words or their initials."""
     names = set(re.findall(r"[A-Z]{2,}", amount.text))
     words = [word for word in re.findall(r"[^\W\d_]+", wanted.question) if terms(word)]
@@ -91,7 +91,7 @@ def _in_all(one: StatedFigure, slots: Sequence[Slot]) -> bool:
     return all(in_slot(one, slot, named=False) for slot in slots)
 
 
-def level_before(wanted: Sum, pages: Pages) -> Result:
+def level_before(wanted: RequestedOperation, pages: Pages) -> Result:
     """The level, or range, before a move of a stated size to a stated level. Raises DoubtError."""
 
     def fits(one: StatedFigure) -> bool:
