@@ -13,7 +13,7 @@ from operator import attrgetter
 from chatbot.answer.citations.citation_keys import escape_keys
 from chatbot.answer.derive.figure_format import UnreadableFigureError, as_difference, bare, percent, printed, with_number, with_unit
 from chatbot.answer.derive.operands import DoubtError, Pages, alike, check_alike, distance, in_slot, pick, years_of
-from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, asked_sum
+from chatbot.answer.derive.requested_operation import RequestedOperation, Slot, requested_operation
 from chatbot.answer.derive.single_sentence import HUNDRED, Result, amount_of_share, level_before
 from chatbot.answer.derive.stated_figures import StatedFigure, find_stated
 from chatbot.records import Prompt, Understanding
@@ -38,7 +38,7 @@ def work_out(prompt: Prompt, asked: Understanding) -> str:
 
     All operands are of the document that was found first.
     """
-    wanted = asked_sum(asked.subject)
+    wanted = requested_operation(asked.subject)
     first = next(iter(prompt.sources.values()), None)
     if wanted is None or first is None or asked.form in {"list", "definition", "reason"}:
         return ""

@@ -16,7 +16,7 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.sentences import sentences
 from ingestion.language.terms import terms
 
-__all__ = ["RequestedOperation", "Slot", "asked_sum", "months_in"]
+__all__ = ["RequestedOperation", "Slot", "months_in", "requested_operation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ _DOING = frozenset(
 ).union(SCALE_TERMS, CURRENCY_TERMS)
 
 
-def asked_sum(question: str) -> RequestedOperation | None:
+def requested_operation(question: str) -> RequestedOperation | None:
     """What the question asks to be worked out, None where nothing."""
     if len(question) > LONGEST_QUESTION:
         return None
