@@ -44,7 +44,7 @@ from chatbot.memory.memory_database import MemoryDatabase  # noqa: E402
 from chatbot.memory.situations.situation_store import Situations  # noqa: E402
 from chatbot.models.embedders import Embedder, LocalEmbedder  # noqa: E402
 from chatbot.search.fusion import STRATEGIES, LongQuery, embed_query  # noqa: E402
-from chatbot.search.subwindow_embedding import look_closer  # noqa: E402
+from chatbot.search.subwindow_embedding import embed_subwindows  # noqa: E402
 from chatbot.settings import load_settings  # noqa: E402
 from documents.make_samples import make_samples  # noqa: E402
 
@@ -226,7 +226,7 @@ def _within(planted: str, words: Sequence[str], count: int, embedder: Embedder, 
 
 def _embedded(embedder: Embedder, text: str) -> LongQuery:
     """As situation memory embeds it: the strategies that search with a mean make no use of the stretches."""
-    return look_closer(embedder, embed_query(embedder, text))
+    return embed_subwindows(embedder, embed_query(embedder, text))
 
 
 def _found(memory: Situations, scope: str, asked: Sequence[_Asked], strategy: str) -> list[str]:

@@ -13,7 +13,7 @@ from chatbot.models.embedders import Embedder
 from chatbot.search.fusion import MOST_AT_ONCE, LongQuery, QueryChunk
 from ingestion.language.terms import content_terms
 
-__all__ = ["look_closer"]
+__all__ = ["embed_subwindows"]
 
 # Stretches of a half and of a quarter of what the embedder takes: the vector of a whole piece is a mean of all it says. Of queries of 16 pieces of the embedded
 # model, 25 of 25 find what is remembered in 127 tokens first (by whole pieces 22), 14 of 16 what is in 50 (7). Stretches that
@@ -22,7 +22,7 @@ __all__ = ["look_closer"]
 SHARES = (2, 4)
 
 
-def look_closer(embedder: Embedder, query: LongQuery) -> LongQuery:
+def embed_subwindows(embedder: Embedder, query: LongQuery) -> LongQuery:
     """The query with stretches for each of its pieces, a stretch with the piece that holds most of it; as it is where it has one piece, or of another's embedder.
 
     Raises ModelError.

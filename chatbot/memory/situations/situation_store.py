@@ -23,7 +23,7 @@ from chatbot.memory.situations.situation_types import TABLES, Situation, new_sit
 from chatbot.models.embedders import Embedder
 from chatbot.models.tokens import encodable
 from chatbot.search.fusion import MEANS, LongQuery, QueryChunk, embed_query, search_chunks
-from chatbot.search.subwindow_embedding import look_closer
+from chatbot.search.subwindow_embedding import embed_subwindows
 from chatbot.store.vector_index import matrix_of
 
 __all__ = ["RecalledSituation", "SituationHealth", "SituationMemory", "Situations"]
@@ -126,7 +126,7 @@ class Situations:
     def embedded(self, text: str, *, strategy: str) -> LongQuery:
         """A text as `search` takes it; where its pieces are searched each for itself, with stretches of them. Raises ModelError."""
         query = embed_query(self.embedder, text)
-        return query if strategy in MEANS else look_closer(self.embedder, query)
+        return query if strategy in MEANS else embed_subwindows(self.embedder, query)
 
     def search(self, query: LongQuery, owner: str, scopes: Collection[str], *, strategy: str, n: int) -> list[RecalledSituation]:
         """At most n distinct situations of these scopes, best first, each with its best window; with "union" everything that was found.

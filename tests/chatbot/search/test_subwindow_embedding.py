@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chatbot.search.fusion import LongQuery, embed_query
-from chatbot.search.subwindow_embedding import look_closer
+from chatbot.search.subwindow_embedding import embed_subwindows
 from tests.fakes import HashEmbedder
 
 
@@ -39,7 +39,7 @@ def stretches(embedder: NotingEmbedder, query: LongQuery) -> dict[int | None, li
 
 def test_each_piece_has_its_halves_and_quarters() -> None:
     embedder = NotingEmbedder()
-    found = look_closer(embedder, embed_query(embedder, words(16)))
+    found = embed_subwindows(embedder, embed_query(embedder, words(16)))
     assert stretches(embedder, found) == {
         0: ["word0 word1 word2 word3", "word4 word5 word6 word7", "word0 word1", "word2 word3", "word4 word5", "word6 word7"],
         1: ["word8 word9 word10 word11", "word12 word13 word14 word15", "word8 word9", "word10 word11", "word12 word13", "word14 word15"],
@@ -48,13 +48,13 @@ def test_each_piece_has_its_halves_and_quarters() -> None:
 
 def test_a_stretch_across_two_pieces_is_of_the_one_that_holds_most() -> None:
     embedder = NotingEmbedder(max_tokens=7)  # stretches of three and of one word
-    found = stretches(embedder, look_closer(embedder, embed_query(embedder, words(14))))
+    found = stretches(embedder, embed_subwindows(embedder, embed_query(embedder, words(14))))
     assert "word6 word7 word8" in found[1] and "word3 word4 word5" in found[0]
 
 
 def test_stretches_without_content_terms_are_left_out() -> None:
     embedder = NotingEmbedder()
-    query = look_closer(embedder, embed_query(embedder, f"{words(4)} it is what it {words(7, 'more')}"))
+    query = embed_subwindows(embedder, embed_query(embedder, f"{words(4)} it is what it {words(7, 'more')}"))
     assert all("what" not in text.split() or "word" in text or "more" in text for texts in stretches(embedder, query).values() for text in texts)
     assert len(query.chunks[0].closer) == 3
 
@@ -62,20 +62,20 @@ def test_stretches_without_content_terms_are_left_out() -> None:
 def test_what_fits_is_left_as_it_is() -> None:
     embedder = NotingEmbedder()
     query = embed_query(embedder, words(8))
-    assert look_closer(embedder, query) is query
+    assert embed_subwindows(embedder, query) is query
 
 
 def test_an_endpoint_is_not_asked_for_stretches() -> None:
     embedder = NotingEmbedder()
     embedder.fingerprint = "endpoint-model"
     query = embed_query(embedder, words(16))
-    assert look_closer(embedder, query) is query and len(embedder.seen) == 2
+    assert embed_subwindows(embedder, query) is query and len(embedder.seen) == 2
 
 
 def test_a_piece_that_has_no_vector_has_no_stretches() -> None:
     embedder = NotingEmbedder()
     whole = embed_query(embedder, words(24))
-    query = look_closer(embedder, LongQuery(whole.text, (whole.chunks[0], whole.chunks[2])))
+    query = embed_subwindows(embedder, LongQuery(whole.text, (whole.chunks[0], whole.chunks[2])))
     assert [chunk.index for chunk in query.chunks] == [0, 2]
     assert not any("word8" in text.split() for texts in stretches(embedder, query).values() for text in texts)
 
@@ -85,5 +85,5 @@ def test_any_text_keeps_its_pieces(parts: list[str], limit: int) -> None:
     embedder = HashEmbedder(max_tokens=limit)
     embedder.fingerprint = "minilm-like"
     query = embed_query(embedder, " ".join(parts))
-    found = look_closer(embedder, query)
+    found = embed_subwindows(embedder, query)
     assert [(one.index, one.text) for one in found.chunks] == [(one.index, one.text) for one in query.chunks]
