@@ -25,7 +25,7 @@ from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import standalone_query
 from chatbot.search.intents import WHOLE, Intent
 from chatbot.search.page_search import Finder
-from chatbot.search.pending_content import yet_to_come
+from chatbot.search.pending_content import pending_content
 from chatbot.search.question_terms import understand
 from chatbot.search.refusal import left_out
 from chatbot.search.reranking import Reranked
@@ -110,7 +110,7 @@ class Asker:
             except (KeyError, IndexError):
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
                     raise  # a page was not erased meanwhile: what is there now would not answer either
-        if coming := yet_to_come(self.library, ask.names, unread):
+        if coming := pending_content(self.library, ask.names, unread):
             yield coming
         # Whoever asks for a whole document is given its pages: that no sentence of them is like the question says nothing.
         reason = None if intent and intent.kind in WHOLE else asked.reason
@@ -169,7 +169,7 @@ class Asker:
             return None
         if found:
             yield from map(Notice, lacking)
-        if found and (coming := yet_to_come(self.library, wanted.names, unread)):
+        if found and (coming := pending_content(self.library, wanted.names, unread)):
             yield coming
         return found and replace(found, considered=tuple(hits))
 

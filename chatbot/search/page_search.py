@@ -16,7 +16,7 @@ from chatbot.search.fusion import LongQuery, embed_query, embedding_steps, mean_
 from chatbot.search.intents import WHOLE, intent_of
 from chatbot.search.outline import outline
 from chatbot.search.page_scores import WEIGHTS, Weights
-from chatbot.search.pending_content import without_vectors, yet_to_come
+from chatbot.search.pending_content import pending_content, without_vectors
 from chatbot.search.question_terms import measures_of, operands_of, understand
 from chatbot.search.refusal import concerns
 from chatbot.search.reranking import MOST_PAGES as PAGES_RERANKED
@@ -139,7 +139,7 @@ class Finder:
         of the pieces of a long query. tell: gets what the user should know. Raises QuestionError, NotFoundError, ModelError.
         """
         query, embedder = self.spelled(find.query, find.names), self._library.embedder
-        if coming := yet_to_come(self._library, find.names):
+        if coming := pending_content(self._library, find.names):
             tell(coming)
         if find.mode != "keyword" and (waiting := without_vectors(self._library, find.names)):
             tell(waiting)

@@ -9,12 +9,12 @@ from chatbot.store.document_names import listed
 from chatbot.store.library import Library
 from ingestion.document import TABLES
 
-__all__ = ["without_vectors", "yet_to_come"]
+__all__ = ["pending_content", "without_vectors"]
 
 HINT = "It is read while the server runs, and by `python -m chatbot doctor`."
 
 
-def yet_to_come(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
+def pending_content(library: Library, names: Sequence[str], without: Container[int] = ()) -> Notice | None:
     """What of the documents that are asked, () for all, is still to be read, where that is anything. without: versions that are spoken of elsewhere."""
     to_come = {version: lacking for version, lacking in library.catalog.to_come().items() if version not in without}
     if not to_come:
