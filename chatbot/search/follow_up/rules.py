@@ -24,7 +24,7 @@ from chatbot.search.follow_up.cues import (
     without_conjunction,
     years_in,
 )
-from chatbot.search.follow_up.substitution import replaced, topic_of
+from chatbot.search.follow_up.substitution import substitute, topic_of
 from chatbot.search.question_terms import understand
 from ingestion.language.terms import content_terms
 
@@ -127,7 +127,7 @@ def _taken(question: str, talk: Talk) -> tuple[str, Talk]:
         operands = _with_years_of(question, talk.operands or _operands(question, talk.subjects))
         return _joined(*operands, question), Talk(talk.subjects, operands)
     carried, topic = " ".join(talk.operands) or subject.text, topic_of(question)
-    whole = "" if subject.last and not topic else replaced(subject.whole, question) or _longer_name(subject.whole, question)
+    whole = "" if subject.last and not topic else substitute(subject.whole, question) or _longer_name(subject.whole, question)
     whole = (
         whole or _completed(question, subject.text, carried) or (_alone(topic or question, carried) if topic or asks_of_document(question) else "")
     )

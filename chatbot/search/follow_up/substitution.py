@@ -9,7 +9,7 @@ from ingestion.language.measures import Measure, find_measures
 from ingestion.language.periods import find_periods
 from ingestion.language.terms import terms
 
-__all__ = ["replaced", "topic_of"]
+__all__ = ["substitute", "topic_of"]
 
 # A follow-up that names one thing, to be taken in the place of its like: "And in 2023?", "What about education?", "and for Costco?".
 SAME_OF = re.compile(
@@ -85,7 +85,7 @@ def topic_of(question: str) -> str:
     return topic if stands_alone(topic) and (known or not (named or spoken_of)) else ""
 
 
-def replaced(question: str, follow_up: str) -> str:
+def substitute(question: str, follow_up: str) -> str:
     """The earlier question with what a follow-up such as "And in 2023?" or "What about education?" names in the place of its like: periods,
     a measure, a name, or what was asked of; "" where the follow-up says more than that, or there is nothing of its kind."""
     bare = not own_terms(follow_up) and not computes(follow_up)
