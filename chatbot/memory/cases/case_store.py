@@ -19,7 +19,7 @@ from chatbot.errors import ModelError, NotFoundError, UsageError
 from chatbot.memory.cases.case_file import TABLES, CaseFile, question_vectors, unknown_case
 from chatbot.memory.cases.case_import import read_cases
 from chatbot.memory.cases.case_recall import PageWeight, Recalled, cosines_of, nearest, thresholds_of, weigh_pages
-from chatbot.memory.cases.question_equivalence import same_matter
+from chatbot.memory.cases.question_equivalence import asks_the_same
 from chatbot.memory.cases.records import GONE, LONGEST_QUOTE, Case, CasePage, case_id, case_line, read_case, read_reward
 from chatbot.memory.conversations.answer_records import cited_text
 from chatbot.memory.import_files import ImportedLines, LineProblem, Progress, holds_words, no_progress
@@ -147,7 +147,7 @@ class Cases:
         def is_asked_of(case: Case) -> bool:
             return names == set(case.asked_of) or (not case.asked_of and {page.document for page in case.pages} <= names)
 
-        same = [one for one in near if is_asked_of(one.case) and same_matter(question, one.case.question)]
+        same = [one for one in near if is_asked_of(one.case) and asks_the_same(question, one.case.question)]
         bad = max((one for one in same if not one.case.reward), key=lambda one: one.case.at, default=None)
         good = next((one for one in same if one.case.reward and one.case.verified and (bad is None or one.case.at > bad.case.at)), None)
         return good or (bad if bad and not bad.case.by else None)

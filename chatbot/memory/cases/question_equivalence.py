@@ -9,7 +9,7 @@ from chatbot.search.question_terms import understand
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.terms import spelled_out, terms
 
-__all__ = ["same_matter"]
+__all__ = ["asks_the_same"]
 
 # Ways to ask for one thing, each put into the words of another, so that what is left tells questions apart. Each is bounded, so that the whole is linear.
 WAYS = tuple(
@@ -53,7 +53,7 @@ TURNS = frozenset(
 NAMED = re.compile(r"\b(?!I\b)[A-Z]{2,}\b|(?<=[\w,] )(?!I\b)[A-Z][a-z]*\b")
 
 
-def same_matter(question: str, other: str) -> bool:
+def asks_the_same(question: str, other: str) -> bool:
     """Whether two questions of near meaning ask for the very same: the same figures, years, names and things, in whatever words they are asked for.
 
     It errs towards no: what exceeds what, what is paid to whom, a rate and what it is a rate of are told apart by words and their order alone.

@@ -19,7 +19,7 @@ from chatbot.errors import StoreError, UsageError
 from chatbot.memory.cases.case_file import TABLES, CaseFile, question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
 from chatbot.memory.cases.case_store import CaseQuery, Cases
-from chatbot.memory.cases.question_equivalence import same_matter
+from chatbot.memory.cases.question_equivalence import asks_the_same
 from chatbot.memory.cases.records import GONE, Case, CasePage, case_id, case_line, edited_line, read_case, read_reward
 from chatbot.memory.memory_database import NAME, MemoryDatabase
 from chatbot.models.embedders import LocalEmbedder
@@ -337,7 +337,7 @@ def test_near_identical_questions_are_told_from_near_ones(minilm: LocalEmbedder,
     for pair in pairs.splitlines():
         question, other = pair.split("|")
         vector, near = question_vectors(minilm, [question, other])
-        if (float(vector @ near) >= bounds.same and same_matter(question, other)) != same:
+        if (float(vector @ near) >= bounds.same and asks_the_same(question, other)) != same:
             wrong.append(pair)
         assert vector @ near >= (bounds.similar if same else -1)
     assert wrong == []

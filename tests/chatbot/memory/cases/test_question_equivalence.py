@@ -8,7 +8,7 @@ import pytest
 
 from chatbot.memory.cases.case_file import question_vectors
 from chatbot.memory.cases.case_recall import thresholds_of
-from chatbot.memory.cases.question_equivalence import same_matter
+from chatbot.memory.cases.question_equivalence import asks_the_same
 from chatbot.models.embedders import LocalEmbedder
 from chatbot.settings import load_settings
 
@@ -134,7 +134,7 @@ LEAST_FOUND = 0.8
 @pytest.mark.parametrize("pair", OTHER.splitlines())
 def test_what_asks_for_another_thing_is_never_taken_for_the_same(pair: str) -> None:
     question, other = pair.split("|")
-    assert not same_matter(question, other) and not same_matter(other, question)
+    assert not asks_the_same(question, other) and not asks_the_same(other, question)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_asks_for_another_thing_is_never_taken_for_the_same(pair: str) -> N
     ],
 )
 def test_what_asks_for_the_very_same(question: str, other: str, same: bool) -> None:
-    assert same_matter(question, other) is same and same_matter(other, question) is same
+    assert asks_the_same(question, other) is same and asks_the_same(other, question) is same
 
 
 def test_with_real_vectors_nothing_is_mistaken_and_most_are_found() -> None:
@@ -164,7 +164,7 @@ def test_with_real_vectors_nothing_is_mistaken_and_most_are_found() -> None:
     def found(pairs: str) -> list[bool]:
         asked = [pair.split("|") for pair in pairs.splitlines()]
         rows = question_vectors(minilm, [one for pair in asked for one in pair])
-        return [float(rows[2 * at] @ rows[2 * at + 1]) >= least and same_matter(*pair) for at, pair in enumerate(asked)]
+        return [float(rows[2 * at] @ rows[2 * at + 1]) >= least and asks_the_same(*pair) for at, pair in enumerate(asked)]
 
     assert not any(found(OTHER))
     same = found(SAME)
@@ -179,7 +179,7 @@ def test_a_hostile_question_takes_little_time(text: str) -> None:
     def seconds(length: int) -> float:
         question = (text * length)[:length]
         started = time.process_time()
-        same_matter(question, f"{question} x")
+        asks_the_same(question, f"{question} x")
         return time.process_time() - started
 
     short = min(seconds(6_000) for _ in range(3))
