@@ -12,7 +12,7 @@ from ingestion.language.scales import SCALE_TERMS
 from ingestion.language.terms import terms
 from ingestion.language.units import UNIT_TERMS
 
-__all__ = ["LEAST", "bound_of", "claims", "narrowings"]
+__all__ = ["LEAST", "bound_of", "claims", "qualifiers"]
 
 LEAST, OTHER_BOUND = "least", "other"
 # Beside the terms of a bracket, that it gives another amount.
@@ -71,7 +71,7 @@ def bound_of(text: str, figure: Figure) -> str:
     return OTHER_BOUND if _OR_MORE.match(text, figure.end) else ""
 
 
-def narrowings(text: str, figures: Sequence[Figure], index: int) -> frozenset[str]:
+def qualifiers(text: str, figures: Sequence[Figure], index: int) -> frozenset[str]:
     """Terms of what leads the sentence and of what follows the figure, without times and amounts."""
     parts = [*_leads(text[: figures[0].start]), *(match[0] for match in _ATTRIBUTED.finditer(text))]
     figure, end = figures[index], figures[index + 1].start if index + 1 < len(figures) else len(text)

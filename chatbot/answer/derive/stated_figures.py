@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chatbot.answer.derive.qualifiers import bound_of, claims, narrowings
+from chatbot.answer.derive.qualifiers import bound_of, claims, qualifiers
 from chatbot.evidence.page import page_of
 from chatbot.evidence.passages import orders_of
 from chatbot.records import Hit
@@ -75,7 +75,7 @@ class StatedFigure:
 
     context: terms of its sentence and heading. periods: of the figure, else of its sentence, else of the heading. versions: keys of VERSIONS.
     moves: UP or DOWN where it is how much something moved, 0 for a level. base: of "per cent of …". rate: "month" of "per month".
-    narrowed: see `narrowings`; bound: see `bound_of`.
+    narrowed: see `qualifiers`; bound: see `bound_of`.
     sentence: counted over all pages; key: of its page.
     """
 
@@ -148,7 +148,7 @@ def _stated(place: _Place) -> Iterator[StatedFigure]:
         one = StatedFigure(
             figure, place.key, place.text, place.at, phrase, trail, context, _periods(place, index), _versions(place, phrase),
             moves, tuple(content(base["base"])[:MOST_BASE]) if base else (), rate["unit"].lower() if rate else "",
-            narrowings(place.text, place.figures, index), bound_of(place.text, figure),
+            qualifiers(place.text, place.figures, index), bound_of(place.text, figure),
         )  # fmt: skip
         if inherits and before is not None and (before.figure.unit, before.figure.scale) == (figure.unit, figure.scale):
             one = replace(one, phrase=before.phrase, moves=before.moves, base=one.base or before.base)
