@@ -29,7 +29,7 @@ from chatbot.store.lock import StoreLock
 from chatbot.store.missing_vectors import EarlyVectors, make_vectors
 from chatbot.store.term_scores import DocumentTerms, unpack_terms
 from chatbot.store.vector_index import LeastRecentlyUsed, Matrix, matrix_of
-from chatbot.store.version_building import NO_VECTORS, Adding, AddResult, Taken, Upload
+from chatbot.store.version_building import NO_VECTORS, AddResult, Taken, Upload, VersionBuilder
 from ingestion.document import TABLES
 from ingestion.invisible_characters import visible
 from ingestion.pages.document_facts import STATUSES, as_period
@@ -100,7 +100,7 @@ class Library:
         self.catalog = Catalog(settings.store / "catalog.sqlite3")
         self.indexes = Indexes(self.catalog, settings.store, embedder)
         self._early = EarlyVectors(self.catalog, embedder)
-        self.adding = Adding(self.catalog, self.copies, self.indexes, self._changing)
+        self.adding = VersionBuilder(self.catalog, self.copies, self.indexes, self._changing)
         self._matrices: LeastRecentlyUsed[Matrix] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda matrix: matrix.size)
         self._terms: LeastRecentlyUsed[DocumentTerms] = LeastRecentlyUsed(CACHE_BYTES // 2, size=lambda kept: kept.size)
         self._kinds: LeastRecentlyUsed[dict[int, tuple[str, ...]]] = LeastRecentlyUsed(CACHE_BYTES // 8, size=lambda kinds: 200 * (len(kinds) + 1))

@@ -22,7 +22,7 @@ from ingestion.document import IMAGES, TABLES, Circumstances, DocumentReading, r
 from ingestion.prompt_injection.injections import find_instructions
 from ingestion.records import NO_FACTS, Chunk, Page
 
-__all__ = ["NOT_COMPLETE", "NO_VECTORS", "AddResult", "Adding", "Taken", "Upload", "different_files", "failed_upload"]
+__all__ = ["NOT_COMPLETE", "NO_VECTORS", "AddResult", "Taken", "Upload", "VersionBuilder", "different_files", "failed_upload"]
 
 log = logging.getLogger(__name__)
 # Said of a document whose vectors could not be made.
@@ -87,7 +87,7 @@ class Taken:
     left: bool = False
 
 
-class Adding:
+class VersionBuilder:
     """The steps of an addition. `read` may run in several threads at once, the others take their turn by `lock`.
 
     names_due: names beside some copy could not be written.
