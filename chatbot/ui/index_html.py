@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 
-__all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "told_html"]
+__all__ = ["ADDRESSES", "PAGES", "ROUTES", "SCRIPTS", "served_index"]
 
 # The pages in their order: file, title, icon. The first is at the server's own address, each other at its title's.
 PAGES = (
@@ -30,12 +30,12 @@ if (page) window.__streamlit = {{...window.__streamlit, BACKEND_BASE_URL: locati
 INLINE = re.compile(r"<script>(.*?)</script>", re.S)
 
 
-def told_html(html: str) -> str:
+def served_index(html: str) -> str:
     """Streamlit's page with our script before all others."""
     return html.replace("<head>", f"<head><script>{TELL}</script>", 1)
 
 
-_PAGE = told_html(Path(get_static_dir(), "index.html").read_text("utf-8"))
+_PAGE = served_index(Path(get_static_dir(), "index.html").read_text("utf-8"))
 # The inline scripts of the page, for the server's policy.
 SCRIPTS = tuple(INLINE.findall(_PAGE))
 

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from chatbot.ui import index_html
-from chatbot.ui.index_html import ADDRESSES, PAGES, ROUTES, SCRIPTS, told_html
+from chatbot.ui.index_html import ADDRESSES, PAGES, ROUTES, SCRIPTS, served_index
 
 UI = Path(index_html.__file__).parent
 
@@ -20,7 +20,7 @@ def test_each_page_is_there_and_the_first_has_no_address_of_its_own() -> None:
 
 
 def test_the_script_comes_before_all_others() -> None:
-    html = told_html('<html><head><script type="module" src="x.js"></script></head></html>')
+    html = served_index('<html><head><script type="module" src="x.js"></script></head></html>')
     assert html.index("BACKEND_BASE_URL") < html.index("x.js")
 
 
