@@ -30,8 +30,8 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
 
 def settings() -> Settings | None:
     """What holds for everybody, once the store is open."""
-    house = app_context.opening().house
-    return house.settings if house is not None else None
+    context = app_context.opening().context
+    return context.settings if context is not None else None
 
 
 guard = Middleware(

@@ -1,4 +1,4 @@
-"""Pages without a browser, as Streamlit's own tests draw them: a house to draw them in, a visit to one, what it says and what can be clicked on it."""
+"""Pages without a browser, as Streamlit's own tests draw them: a chatbot to draw them over, a visit to one, what it says and what can be clicked on it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ME, OTHER = "m" * 22, "o" * 22
 
 
 @contextmanager
-def open_house(home: Path) -> Iterator[AppContext]:
-    """The house that the pages are drawn in, over a store in `home`."""
+def open_context(home: Path) -> Iterator[AppContext]:
+    """The chatbot that the pages show, over a store in `home`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FINPOLICY_HOME", str(home))
         opening = app_context.opening()
         opening.wait(60)
-        assert opening.house is not None, opening.error
-        yield opening.house
+        assert opening.context is not None, opening.error
+        yield opening.context
         app_context.close()
 
 

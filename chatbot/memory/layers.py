@@ -45,7 +45,7 @@ class Registered:
     """A memory by its name, its package and what readers are told it is. What is named beside that is a module of the package:
 
     switch: of its switch in a conversation's menu, as (label, help); then `case_layer`, say, has
-    open_layer(opening: Opening) -> MemoryLayer. tab: of its tab on the Memory page; then `case_tab` has draw(house).
+    open_layer(opening: Opening) -> MemoryLayer. tab: of its tab on the Memory page; then `case_tab` has draw(context).
     commands: for `memory NAME …`; then `case_commands` has COMMANDS.
     beside: its notes stand beside the answer; what was said before and rated answers show in the answer itself.
     """

@@ -49,16 +49,16 @@ LOWEST = 0.25
 LONGEST_MESSAGE = 100_000
 
 
-def draw_answer_details(given: Given, house: AppContext) -> None:
+def draw_answer_details(given: Given, context: AppContext) -> None:
     """Below an answer, closed until it is wanted."""
     answer = given.answer
     with st.expander("How this was answered", key=f"how-{given.number}"):
-        st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, house.settings)))
+        st.html(table_html("What was asked of whom", ("Step", "What happened"), _steps(answer, context.settings)))
         if answer.notes:
             notes = [(label_of(note.layer), short(note.source, 120), note.text) for note in answer.notes]
             st.html(table_html("What was remembered for it", ("Memory", "Where from", "What"), notes))
         if answer.considered:
-            st.html(scores_html(answer.considered, lambda version: _length(version, house)))
+            st.html(scores_html(answer.considered, lambda version: _length(version, context)))
             rows = [_considered(rank, hit) for rank, hit in enumerate(answer.considered, 1)]
             st.html(table_html("Pages considered, best first", ("Rank", "Page", "Score", "Its parts"), rows))
         if answer.prompt is not None and answer.conversation and given.number > 0:
@@ -67,16 +67,16 @@ def draw_answer_details(given: Given, house: AppContext) -> None:
             st.button(said, key=f"prompt-{given.number}", type="tertiary", on_click=overlay.ask_dialog, args=asked)
 
 
-def show_prompt(house: AppContext) -> None:
+def show_prompt(context: AppContext) -> None:
     """Open the view of a prompt where it was asked for."""
     if overlay.dialog()[0] == "prompt":
-        st.dialog("The prompt", width="large", on_dismiss=overlay.close_dialog)(_draw_prompt)(house)
+        st.dialog("The prompt", width="large", on_dismiss=overlay.close_dialog)(_draw_prompt)(context)
 
 
-def _draw_prompt(house: AppContext) -> None:
+def _draw_prompt(context: AppContext) -> None:
     _, conversation, number = overlay.dialog()
     try:
-        answer = house.chatbot.memory.answer(conversation, number, session.owner())
+        answer = context.chatbot.memory.answer(conversation, number, session.owner())
     except StoreError as error:
         st.html(notice_html(error.message, error.hint))
         return
@@ -156,8 +156,8 @@ def _named(rank: int, hit: Hit) -> str:
     return f"{page_text(PageRef('', hit.page, hit.page_label))}: number {rank}, score {hit.score:.3f}"
 
 
-def _length(version: int, house: AppContext) -> int:
-    kept = house.chatbot.library.catalog.version(version)
+def _length(version: int, context: AppContext) -> int:
+    kept = context.chatbot.library.catalog.version(version)
     return kept.pages if kept else 0
 
 

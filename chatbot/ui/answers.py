@@ -31,7 +31,7 @@ DOUBTFUL_CONFIDENCE = 80
 NOT_IN_DOCUMENTS = re.compile(r"\ANot in these documents\.\s*", re.IGNORECASE)
 
 
-def draw_given(given: Given, house: AppContext) -> None:
+def draw_given(given: Given, context: AppContext) -> None:
     """The whole answer, inside whatever message is open."""
     answer = given.answer
     of_failure = [notice for notice in given.notices if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error]
@@ -53,19 +53,19 @@ def draw_given(given: Given, house: AppContext) -> None:
         )
         st.html(html)
         _draw_fit(answer)
-        _draw_citations(given, house)
+        _draw_citations(given, context)
         _draw_numbers(shown_figures(html, answer.numbers), answer.citations, given.number)
     else:
-        _draw_refusal(given, house)
+        _draw_refusal(given, context)
     if answer.search_query.strip() != answer.question.strip():
         st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
     if recalled := recalled_html(answer.notes):
         st.html(recalled)
     _draw_shortened(given)
     if answer.model == GUIDE:
-        documents = [row for row in house.chatbot.documents() if row.removed_at is None]
-        draw_examples(suggested(answer, house.examples, documents), number=given.number)
-    draw_answer_details(given, house)
+        documents = [row for row in context.chatbot.documents() if row.removed_at is None]
+        draw_examples(suggested(answer, context.examples, documents), number=given.number)
+    draw_answer_details(given, context)
 
 
 def draw_notices(notices: Iterable[Notice]) -> None:
@@ -84,13 +84,13 @@ def _draw_fit(answer: Answer) -> None:
         st.html(f'<p class="fit {fit_of(answer)}">{plain_html(said)}</p>')
 
 
-def _draw_citations(given: Given, house: AppContext) -> None:
+def _draw_citations(given: Given, context: AppContext) -> None:
     """The cited pages below the answer, one button each. A mark in the text presses its passage's own button; that of a page's further ones is unseen."""
     passages = passages_of(given.answer.citations)
     opened = tuple(_opened(passage) for passage in passages)
     groups = list(_by_page(passages))
     if groups:
-        _citation_buttons(groups, opened, given.number, house, fits=fit_of(given.answer) == ANSWERS)
+        _citation_buttons(groups, opened, given.number, context, fits=fit_of(given.answer) == ANSWERS)
     for key in dict.fromkeys(citation.key for citation in given.answer.citations if citation.document is None):
         st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
     _draw_reworded(passages)
@@ -108,7 +108,9 @@ def _draw_reworded(passages: Iterable[CitedPassage]) -> None:
 
 
 @st.fragment
-def _citation_buttons(groups: Sequence[Sequence[CitedPassage]], opened: tuple[OpenPage, ...], number: int, house: AppContext, *, fits: bool) -> None:
+def _citation_buttons(
+    groups: Sequence[Sequence[CitedPassage]], opened: tuple[OpenPage, ...], number: int, context: AppContext, *, fits: bool
+) -> None:
     """A fragment, so that the page is opened without drawing the conversation anew."""
     with st.container(horizontal=True, gap="small", key=f"citations-{number}"):
         for group in groups:
@@ -116,7 +118,7 @@ def _citation_buttons(groups: Sequence[Sequence[CitedPassage]], opened: tuple[Op
     with st.container(key=f"pressed-{number}"):
         for passage in (passage for group in groups for passage in group[1:]):
             _citation_button([passage], opened, press_key(number, passage.number), fits=fits)
-    show_open_page(house, part=True)
+    show_open_page(context, part=True)
 
 
 def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
@@ -217,7 +219,7 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 # --- refusals -------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_refusal(given: Given, house: AppContext) -> None:
+def _draw_refusal(given: Given, context: AppContext) -> None:
     answer = given.answer
     st.html('<p class="refusal">Not in these documents</p>')
     text = NOT_IN_DOCUMENTS.sub("", answer.text)
@@ -225,16 +227,16 @@ def _draw_refusal(given: Given, house: AppContext) -> None:
     pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
     if pages:
         st.caption("The nearest pages, to see for yourself:")
-        _near_buttons(pages, given.number, house)
+        _near_buttons(pages, given.number, context)
 
 
 @st.fragment
-def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, house: AppContext) -> None:
+def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], number: int, context: AppContext) -> None:
     """A fragment, as the citations' buttons."""
     with st.container(horizontal=True, gap="small"):
         for index, (page, hit) in enumerate(pages):
             _page_button(page, hit, f"near-{number}-{index}")
-    show_open_page(house, part=True)
+    show_open_page(context, part=True)
 
 
 def _hit_of(answer: Answer, page: PageRef) -> Hit | None:

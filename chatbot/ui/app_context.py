@@ -80,10 +80,10 @@ class AppContext:
 
 
 class AppOpening:
-    """A house that is being opened in a thread. house: None until it is open; error: why it could not be, None while it can."""
+    """A chatbot that is being opened in a thread. context: None until it is open. error: why it could not be."""
 
     def __init__(self) -> None:
-        self.house: AppContext | None = None
+        self.context: AppContext | None = None
         self.error: ProjectError | None = None
         self._thread = threading.Thread(target=self._open, name="opening", daemon=True)
         self._thread.start()
@@ -95,13 +95,13 @@ class AppOpening:
     def close(self) -> None:
         """Wait for the opening to end, and close."""
         self._thread.join()
-        if self.house is not None:
-            self.house.close()
+        if self.context is not None:
+            self.context.close()
 
     def _open(self) -> None:
         try:
             warn_if_open()
-            self.house = _open_house(replace(load_settings(), open_to_others=is_open_to_others()))
+            self.context = _open_house(replace(load_settings(), open_to_others=is_open_to_others()))
         except ProjectError as error:
             self.error = error
         except Exception as error:

@@ -18,13 +18,13 @@ __all__ = ["draw_audit"]
 HELP = "The answer with its pages, quotations and checks as one file: to keep, to print, and to verify with `python -m chatbot verify`."
 
 
-def draw_audit(given: Given, house: AppContext) -> None:
+def draw_audit(given: Given, context: AppContext) -> None:
     """The button; nothing below what is no answer from the documents. The file is made when it is pressed, which disturbs nothing on the page."""
     answer = given.answer
     if not answer.from_documents:
         return
-    download = Download(_making(given, house.chatbot), file_name(answer.question), "text/html")
-    draw_download("Audit file", house.downloads, f"audit-file-{given.number}", download, said=HELP)
+    download = Download(_making(given, context.chatbot), file_name(answer.question), "text/html")
+    draw_download("Audit file", context.downloads, f"audit-file-{given.number}", download, said=HELP)
 
 
 def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:

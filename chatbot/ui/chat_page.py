@@ -51,11 +51,11 @@ DELETED_ELSEWHERE = (
 )
 
 
-def show(house: AppContext) -> None:
+def show(context: AppContext) -> None:
     """The page."""
-    documents = [row for row in house.chatbot.documents() if row.removed_at is None]
+    documents = [row for row in context.chatbot.documents() if row.removed_at is None]
     with st.sidebar:
-        draw_beginnings(house, disabled=not documents)
+        draw_beginnings(context, disabled=not documents)
         names = _scope(documents)
     head = st.container(key="head", horizontal=True, wrap=False, horizontal_alignment="distribute", vertical_alignment="center")
     head.title("Chat", anchor=False)
@@ -63,7 +63,7 @@ def show(house: AppContext) -> None:
         ASK if documents else ASK_ATTACHING,
         key="question",
         max_chars=LONGEST_QUESTION,
-        max_upload_size=max(1, int(house.settings.max_upload_mb)),
+        max_upload_size=max(1, int(context.settings.max_upload_mb)),
         # In a private conversation, too, where none is taken: with another field there, what is typed in this one just after the click would be lost.
         accept_file="multiple",
         file_type=list(SUFFIXES),
@@ -72,20 +72,20 @@ def show(house: AppContext) -> None:
     st.button("Draw the page again", key="wake")  # never shown: pressed where the field stays locked
     if typed:  # who could type has closed the page; that may still be on its way
         overlay.close_page()
-    show_open_page(house)
-    show_erase_dialog(house)
-    show_shortened(house)
-    show_prompt(house)
+    show_open_page(context)
+    show_erase_dialog(context)
+    show_shortened(context)
+    show_prompt(context)
     text, files = (typed.text, typed.files) if typed else ("", [])
-    left = _asked(text.strip() if typed else session.asked_again(), files, names, house)
+    left = _asked(text.strip() if typed else session.asked_again(), files, names, context)
     taken()
-    row = _row(house)
+    row = _row(context)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
         with head:
-            draw_menu(row, house, opened=True)
+            draw_menu(row, context, opened=True)
     with st.sidebar:
-        draw_conversations(house, row.id if row else None)
-    _draw_conversation(row, left, documents, house, typed=bool(typed))
+        draw_conversations(context, row.id if row else None)
+    _draw_conversation(row, left, documents, context, typed=bool(typed))
 
 
 def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
@@ -104,26 +104,26 @@ def _scope(documents: Sequence[DocumentRow]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...], house: AppContext) -> list[Asking]:
+def _asked(question: str, files: Sequence[UploadedFile], names: tuple[str, ...], context: AppContext) -> list[Asking]:
     """What is on its way in the conversation that is shown, with what is asked now. To be read before the store is: what ends meanwhile is there then."""
     owner = session.owner()
-    attached = _attached(question, files, house)
-    if question and not session.hold(question, house):
+    attached = _attached(question, files, context)
+    if question and not session.hold(question, context):
         try:
-            conversation: str | None = session.begin_conversation(house)
+            conversation: str | None = session.begin_conversation(context)
         except StoreError as error:  # the answer comes all the same
             conversation = None
             st.html(notice_html(f"This conversation is not kept: {error.message}", error.hint))
-        ready = partial(attached.wait, house.additions) if attached is not None else None
-        asking = house.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
+        ready = partial(attached.wait, context.additions) if attached is not None else None
+        asking = context.asked.ask(Ask(question, names, conversation, None, owner), ready=ready)
         asking.wait(0, BEGUN_SECONDS)  # by then it stands in its conversation, which is listed
         if conversation is None:
             return [asking]
     shown = session.conversation()
-    return house.asked.left(shown, owner) if shown else []
+    return context.asked.left(shown, owner) if shown else []
 
 
-def _attached(question: str, files: Sequence[UploadedFile], house: AppContext) -> Attached | None:
+def _attached(question: str, files: Sequence[UploadedFile], context: AppContext) -> Attached | None:
     """What comes with the question, None for nothing. Without a question the files are only added. What is asked next stays in them."""
     if not files:
         return None
@@ -131,27 +131,27 @@ def _attached(question: str, files: Sequence[UploadedFile], house: AppContext) -
         uploads.let_go(files)
         st.toast(NOT_ATTACHED, icon=":material/error:")
         return None
-    attached = attach(files, [file.name for file in files], house.chatbot.library, house.additions)
+    attached = attach(files, [file.name for file in files], context.chatbot.library, context.additions)
     uploads.let_go(files)
     said = "" if question else " Ask about it now; the Documents page shows how far it is."
     st.toast(f"Added to the documents, which all users of this server share.{said}", icon=":material/upload_file:")
-    session.scope_next(partial(attached.added, house.additions))
+    session.scope_next(partial(attached.added, context.additions))
     return attached
 
 
-def _row(house: AppContext) -> ConversationRow | None:
+def _row(context: AppContext) -> ConversationRow | None:
     """The conversation that is shown, deleted or not; None where there is none of this browser's."""
     shown = session.conversation()
     try:
-        return house.chatbot.conversations.get(shown, session.owner()) if shown else None
+        return context.chatbot.conversations.get(shown, session.owner()) if shown else None
     except NotFoundError:
         return None
 
 
 def _draw_conversation(
-    row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], house: AppContext, *, typed: bool
+    row: ConversationRow | None, left: Sequence[Asking], documents: Sequence[DocumentRow], context: AppContext, *, typed: bool
 ) -> None:
-    _draw_notes(row, house)
+    _draw_notes(row, context)
     there = row is not None and row.deleted_at is None
     place = st.empty()
     if (there and row and row.exchanges) or (documents and left):
@@ -160,51 +160,53 @@ def _draw_conversation(
     else:
         with place.container():
             if documents:
-                _invite(documents, house)
+                _invite(documents, context)
             else:
                 _teach()
     if row is not None and there:
-        first = session.first_shown(row, session.settings(house).window)
+        first = session.first_shown(row, session.settings(context).window)
         # One that is on its way may have begun its exchange since the row was read.
         last = max(1, row.exchanges - first + 1) + len(left)
-        said = [one for one in house.chatbot.conversations.said(row.id, session.owner(), last=last) if one.number >= first]
+        said = [one for one in context.chatbot.conversations.said(row.id, session.owner(), last=last) if one.number >= first]
         if left and said and any(asking.is_of(said[-1]) for asking in left):
             del said[-1]  # followed below
-        draw_exchanges(row, said, house)
+        draw_exchanges(row, said, context)
         session.shows(row.id)
         if session.arrived(row.id) and not left:
             scroll_to_end(row.id)
     for asking in left:
-        _follow(asking, house, stop="" if typed else _stop_html(asking))
+        _follow(asking, context, stop="" if typed else _stop_html(asking))
 
 
-def _draw_notes(row: ConversationRow | None, house: AppContext) -> None:
+def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
     """What must be known of the conversation itself."""
-    if house.chatbot.set_aside is not None:
-        text = f"What was remembered until now could not be read whole. It was set aside as {house.chatbot.set_aside.name}, and what comes is kept."
+    if context.chatbot.set_aside is not None:
+        text = f"What was remembered until now could not be read whole. It was set aside as {context.chatbot.set_aside.name}, and what comes is kept."
         st.html(notice_html(text, "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."))
     shown, problem = session.conversation(), session.told()
     if problem is not None:
         st.toast(plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:")  # one may read far from where the notice stands
         st.html(notice_html(problem.message, problem.hint))
     if session.held() and (row is None or row.deleted_at is not None):
-        _draw_held(row, house)
+        _draw_held(row, context)
     elif row is not None and row.deleted_at is not None:
         st.html(notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one."))
-        st.button("Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, house))
+        st.button("Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, context))
     elif row is not None and row.private:
         st.html(f'<p class="quiet private">{PRIVATE_NOTE}</p>')
     elif shown and row is None:
         st.html(notice_html(NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."))
 
 
-def _draw_held(row: ConversationRow | None, house: AppContext) -> None:
+def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
     """A question that was kept back, and where it can be asked. row: of the deleted conversation, None where it is erased."""
     st.html(notice_html(DELETED_ELSEWHERE.format(question=session.held()[:LONGEST_HELD]), "Choose where to ask it."))
     with st.container(horizontal=True, gap="small"):
         if row is not None:
-            st.button("Restore it and ask", key="held-restore", type="primary", on_click=session.ask_held, args=(house,), kwargs={"restore": row.id})
-        st.button("Ask in a new conversation", key="held-new", on_click=session.ask_held, args=(house,))
+            st.button(
+                "Restore it and ask", key="held-restore", type="primary", on_click=session.ask_held, args=(context,), kwargs={"restore": row.id}
+            )
+        st.button("Ask in a new conversation", key="held-new", on_click=session.ask_held, args=(context,))
 
 
 def _teach() -> None:
@@ -217,22 +219,22 @@ def _teach() -> None:
     st.caption("Nothing at hand? `make samples` makes four sample documents in `documents/samples`, and `make run` adds them.")
 
 
-def _invite(documents: Sequence[DocumentRow], house: AppContext) -> None:
+def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:
     """Questions to begin with."""
     count = f"{len(documents)} documents" if len(documents) != 1 else "one document"
     st.html(paragraphs_html(f"Ask about {count}. Every answer carries the page it stands on, and opens that page with the passage marked."))
     if only_samples(documents):
         draw_examples(SAMPLE_QUESTIONS)
-    elif (found := house.examples.of(documents)) is None:
-        wait_for_examples(house.examples, documents)
+    elif (found := context.examples.of(documents)) is None:
+        wait_for_examples(context.examples, documents)
     else:
         draw_examples(found or ANY_QUESTIONS)
 
 
-def _follow(asking: Asking, house: AppContext, *, stop: str) -> None:
+def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
     """Show a question and its answer as it comes, to the end."""
     message = draw_question(asking.question, beside=partial(scroll_to_end, f"asked-{asking.number}"))
-    body, by_model = answer_message(), has_model(house)
+    body, by_model = answer_message(), has_model(context)
     try:
         seen = 0
         while not asking.over:
@@ -246,7 +248,7 @@ def _follow(asking: Asking, house: AppContext, *, stop: str) -> None:
             session.last_words(lambda: body.html(stopped_html(asking.text, by_model=by_model)))
         raise
     with body.container():
-        _draw_end(asking, house)
+        _draw_end(asking, context)
     if asking.given is not None and asking.given.answer.conversation and asking.given.number > 0:
         with message:
             draw_pencil(asking.given.answer.conversation, asking.given.number)
@@ -280,23 +282,23 @@ def stage_html(stage: Stage) -> str:
     return f'<p class="stage" role="status">{STAGES.get(stage.name, "Working …")}</p>'
 
 
-def _draw_end(asking: Asking, house: AppContext) -> None:
+def _draw_end(asking: Asking, context: AppContext) -> None:
     if asking.given is not None:
-        draw_given(asking.given, house)
-        draw_under(asking.given, house)
+        draw_given(asking.given, context)
+        draw_under(asking.given, context)
         return
     if asking.stopped:
-        st.html(stopped_html(asking.text, by_model=has_model(house)))
+        st.html(stopped_html(asking.text, by_model=has_model(context)))
         draw_ask_again(asking.question, -asking.number)
         return
     draw_notices(asking.notices)
     if asking.text:
-        st.html(answer_html(asking.text, by_model=has_model(house)))
+        st.html(answer_html(asking.text, by_model=has_model(context)))
     if asking.error is not None:
         st.html(notice_html(asking.error.message, asking.error.hint))
     if not isinstance(asking.error, QuestionError):  # that one would fail again
         draw_ask_again(asking.question, -asking.number)
 
 
-if __name__ == "__main__" and (house := opening().house) is not None:
-    show(house)
+if __name__ == "__main__" and (context := opening().context) is not None:
+    show(context)

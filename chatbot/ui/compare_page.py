@@ -44,35 +44,35 @@ WHAT = (
 NOT_KEPT = "This comparison is not kept here any more: it was asked in another browser, or before the server was started."
 
 
-def show(house: AppContext) -> None:
+def show(context: AppContext) -> None:
     """The page."""
-    rows = [row for row in house.chatbot.documents() if row.removed_at is None]
+    rows = [row for row in context.chatbot.documents() if row.removed_at is None]
     st.title("Compare", anchor=False)
-    show_open_page(house)
+    show_open_page(context)
     if not rows:
         _teach()
         return
     comparison = compare_session.shown()
-    _draw_fields(rows, house)
+    _draw_fields(rows, context)
     problem = compare_session.problem()
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
     if comparison is None:
         if problem is None:
-            _invite(rows, house)
+            _invite(rows, context)
         return
-    running = house.comparisons.find(comparison, session.owner())
+    running = context.comparisons.find(comparison, session.owner())
     if running is None:
         st.html(notice_html(NOT_KEPT, "Press Compare to ask it again."))
         return
     polled = running.busy
-    st.fragment(_draw, run_every=POLL_SECONDS if polled else None)(running, house, polled)
+    st.fragment(_draw, run_every=POLL_SECONDS if polled else None)(running, context, polled)
 
 
 # --- what is chosen -------------------------------------------------------------------------------------------------------------
 
 
-def _draw_fields(rows: Sequence[DocumentRow], house: AppContext) -> None:
+def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
     names = sorted(row.name for row in rows)
     before = st.session_state.get(compare_session.DOCUMENTS, [])
     chosen = [name for name in before if name in names]
@@ -95,10 +95,10 @@ def _draw_fields(rows: Sequence[DocumentRow], house: AppContext) -> None:
             persist_state="session",
         )
         _offer_series(rows, chosen)
-        st.button("Compare", type="primary", key="compare", on_click=_compare, args=(house,))
+        st.button("Compare", type="primary", key="compare", on_click=_compare, args=(context,))
 
 
-def _compare(house: AppContext) -> None:
+def _compare(context: AppContext) -> None:
     state = st.session_state
     try:
         asked = Comparison.of(
@@ -110,7 +110,7 @@ def _compare(house: AppContext) -> None:
     compare_session.put_problem(None)
     overlay.close_page()
     compare_session.open_comparison(asked)
-    house.comparisons.begin(asked, session.owner(), anew=True)
+    context.comparisons.begin(asked, session.owner(), anew=True)
 
 
 def suggested_years(rows: Sequence[DocumentRow], chosen: Sequence[str]) -> list[str]:
@@ -155,12 +155,12 @@ def _teach() -> None:
     st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
 
 
-def _invite(rows: Sequence[DocumentRow], house: AppContext) -> None:
+def _invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
     st.html(paragraphs_html(WHAT))
-    if house.examples.of(rows) is None:
-        wait_for_examples(house.examples, rows)
+    if context.examples.of(rows) is None:
+        wait_for_examples(context.examples, rows)
         return
-    question, names, years = example(rows, house.examples.shared(rows))
+    question, names, years = example(rows, context.examples.shared(rows))
     if len(names) * max(1, len(years)) < 2:
         return
     st.caption("For example:")
@@ -187,25 +187,25 @@ def example(rows: Sequence[DocumentRow], shared: tuple[str, tuple[str, ...]] = (
 # --- what has come --------------------------------------------------------------------------------------------------------------
 
 
-def _draw(running: Running, house: AppContext, polled: bool) -> None:
+def _draw(running: Running, context: AppContext, polled: bool) -> None:
     """Progress and table as they stand; drawn anew twice a second while something comes."""
     comparison, found = running.comparison, running.found()
     changed = changes(comparison, found)
-    _draw_progress(running, found, house)
+    _draw_progress(running, found, context)
     for notice in running.told():
         st.html(notice_html(notice.text, notice.hint))
-    draw_table(running, found, changed, house)
+    draw_table(running, found, changed, context)
     entries = [found[place] for place in comparison.places if place in found]
     if not running.busy and entries:
         draw_chart(comparison, entries)
         _draw_formulas(entries, changed)
         draw_plain(comparison, found, changed)
-        _draw_file(house, comparison.question, entries, changed)
+        _draw_file(context, comparison.question, entries, changed)
     if polled != running.busy:
         st.rerun()
 
 
-def _draw_progress(running: Running, found: dict[EntryPlace, Entry], house: AppContext) -> None:
+def _draw_progress(running: Running, found: dict[EntryPlace, Entry], context: AppContext) -> None:
     total = len(running.comparison.places)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
         if running.busy:
@@ -215,7 +215,7 @@ def _draw_progress(running: Running, found: dict[EntryPlace, Entry], house: AppC
             return
         st.html(f'<p class="quiet" role="status">{summary_text(found, total)}</p>')
         if running.lacking:
-            st.button("Go on", key="compare-on", on_click=house.comparisons.go_on, args=(running,))
+            st.button("Go on", key="compare-on", on_click=context.comparisons.go_on, args=(running,))
 
 
 def summary_text(found: dict[EntryPlace, Entry], total: int) -> str:
@@ -250,13 +250,13 @@ def _draw_formulas(entries: Sequence[Entry], changed: dict[EntryPlace, Change]) 
             st.html(table_html("Changes, and figures that no page states as such", ("Where", "What", "How"), rows))
 
 
-def _draw_file(house: AppContext, question: str, entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
+def _draw_file(context: AppContext, question: str, entries: Sequence[Entry], changed: dict[EntryPlace, Change]) -> None:
     words = re.findall(r"[a-z0-9]+", question.casefold())[:MOST_NAME_WORDS]
     download = Download(partial(csv_bytes, entries, changed, question), f"{'-'.join(['comparison', *words])}.csv", "text/csv")
     said = "A line for each answer, with document, page, quotation and whether it is verified. Opens in any spreadsheet."
-    draw_download("Download as CSV", house.downloads, "compare-csv", download, icon=":material/download:", said=said)
+    draw_download("Download as CSV", context.downloads, "compare-csv", download, icon=":material/download:", said=said)
     st.html(quiet_html("The address of this page leads back to this comparison."))
 
 
-if __name__ == "__main__" and (house := opening().house) is not None:
-    show(house)
+if __name__ == "__main__" and (context := opening().context) is not None:
+    show(context)

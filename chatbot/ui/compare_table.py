@@ -28,7 +28,7 @@ SHORT_PASSAGE = 130
 NARROW = 3
 
 
-def draw_table(running: Running, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], house: AppContext) -> None:
+def draw_table(running: Running, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], context: AppContext) -> None:
     """The table as far as it has come."""
     comparison = running.comparison
     down, across = _sides(comparison)
@@ -41,7 +41,7 @@ def draw_table(running: Running, found: Mapping[EntryPlace, Entry], changed: Map
                 for column, (box, name) in enumerate(zip(columns[1:], across, strict=True)):
                     place = _place(comparison, label, name)
                     with box.container(key=f"entry-{row}-{column}", gap=None):
-                        _draw_entry(running, place, found, changed, house, name)
+                        _draw_entry(running, place, found, changed, context, name)
 
 
 def draw_plain(comparison: Comparison, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change]) -> None:
@@ -95,7 +95,7 @@ def overall(comparison: Comparison, document: str, found: Mapping[EntryPlace, En
 
 
 def _draw_entry(
-    running: Running, place: EntryPlace, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], house: AppContext, above: str
+    running: Running, place: EntryPlace, found: Mapping[EntryPlace, Entry], changed: Mapping[EntryPlace, Change], context: AppContext, above: str
 ) -> None:
     entry = found.get(place)
     top = f'<p class="column">{plain_html(short(above, LONGEST_NAME))}</p>' if above else ""
@@ -111,7 +111,7 @@ def _draw_entry(
     for at, page in enumerate(entry.nearest[:1]):
         _nearest_button(page, f"near-compared-{key}-{at}")
     if entry.state == "failed" and not running.busy:
-        st.button("Ask again", key=f"compare-again-{key}", icon=":material/refresh:", on_click=house.comparisons.go_on, args=(running, (place,)))
+        st.button("Ask again", key=f"compare-again-{key}", icon=":material/refresh:", on_click=context.comparisons.go_on, args=(running, (place,)))
 
 
 def entry_html(entry: Entry, change: Change | None, *, passage: int = 0) -> str:

@@ -23,7 +23,7 @@ EMPTY = "Your conversations will stand here. They are kept where this server run
 NOTHING_FOUND = "No conversation holds all of these words."
 
 
-def draw_beginnings(house: AppContext, *, disabled: bool) -> None:
+def draw_beginnings(context: AppContext, *, disabled: bool) -> None:
     """The ways to begin a conversation."""
     st.button("New conversation", key="new", icon=":material/add:", on_click=session.leave_conversation, width="stretch", disabled=disabled)
     st.button(
@@ -33,38 +33,38 @@ def draw_beginnings(house: AppContext, *, disabled: bool) -> None:
         type="tertiary",
         help="Nothing of it is kept on disk; it is gone when the server stops.",
         on_click=session.begin_private,
-        args=(house,),
+        args=(context,),
         disabled=disabled,
     )
 
 
-def draw_conversations(house: AppContext, current: str | None) -> None:
+def draw_conversations(context: AppContext, current: str | None) -> None:
     """Everything about conversations but the ways to begin one. current: the id of the one that is shown."""
-    conversations, owner = house.chatbot.conversations, session.owner()
+    conversations, owner = context.chatbot.conversations, session.owner()
     rows, deleted = conversations.listed(owner), conversations.listed(owner, deleted=True)
     with st.container(key="conversations", gap="xsmall"):
         st.html('<h2 class="part">Conversations</h2>')
-        _draw_undo(house)
+        _draw_undo(context)
         if not rows:
-            st.html(quiet_html(_teaching(house)))
+            st.html(quiet_html(_teaching(context)))
         else:
             wanted = search_box("Search conversations", key="find")
             found = conversations.listed(owner, search=wanted) if wanted else rows
-            _draw_rows(found[: session.listed_most()], house, current)
+            _draw_rows(found[: session.listed_most()], context, current)
             if not found:
                 st.html(quiet_html(NOTHING_FOUND))
             if len(found) > session.listed_most():
                 st.button(f"Show more of {len(found):,}", key="list-more", type="tertiary", on_click=session.list_more)
         if deleted:
-            _draw_deleted(deleted, house)
+            _draw_deleted(deleted, context)
 
 
-def _teaching(house: AppContext) -> str:
-    days = house.settings.retention_days
+def _teaching(context: AppContext) -> str:
+    days = context.settings.retention_days
     return EMPTY.format(session.where_seen()) + (f" Those that nobody goes on with for {days:g} days are erased." if days else "")
 
 
-def _draw_rows(rows: Iterable[ConversationRow], house: AppContext, current: str | None) -> None:
+def _draw_rows(rows: Iterable[ConversationRow], context: AppContext, current: str | None) -> None:
     now = time.time()
     for heading, some in groupby(rows, lambda row: day_heading(row.changed_at, now)):
         st.html(f'<h3 class="day">{plain_html(heading)}</h3>')
@@ -82,7 +82,7 @@ def _draw_rows(rows: Iterable[ConversationRow], house: AppContext, current: str 
                     on_click=session.open_conversation,
                     args=(row.id,),
                 )
-                draw_menu(row, house, opened=False)
+                draw_menu(row, context, opened=False)
 
 
 def day_heading(then: float, now: float) -> str:
@@ -102,18 +102,18 @@ def _noon(day: time.struct_time) -> float:
 # --- deletion -------------------------------------------------------------------------------------------------------------------
 
 
-def _draw_undo(house: AppContext) -> None:
-    row = session.undoable(house)
+def _draw_undo(context: AppContext) -> None:
+    row = session.undoable(context)
     if row is None:
         return
     with st.container(key="undo", border=True, gap="xsmall"):
         st.html(f'<p class="quiet" role="status">Deleted: {plain_html(short(row.title, 60))}</p>')
         with st.container(horizontal=True, gap="small"):
-            st.button("Undo", key="undo-delete", on_click=session.restore_conversation, args=(row.id, house))
+            st.button("Undo", key="undo-delete", on_click=session.restore_conversation, args=(row.id, context))
             st.button("Dismiss", key="undo-away", type="tertiary", on_click=session.put_undo_away)
 
 
-def _draw_deleted(rows: list[ConversationRow], house: AppContext) -> None:
+def _draw_deleted(rows: list[ConversationRow], context: AppContext) -> None:
     opened = st.expander(f"Deleted ({len(rows):,})", key="deleted", type="compact", on_change="rerun")
     if not opened.open:
         return
@@ -124,29 +124,29 @@ def _draw_deleted(rows: list[ConversationRow], house: AppContext) -> None:
             with st.container(key=f"gone-{row.id}", gap=None):
                 st.html(f'<p class="gone">{plain_html(short(row.title, 60))} <span class="quiet">until {until}</span></p>')
                 with st.container(horizontal=True, gap="small"):
-                    st.button("Restore", key=f"restore-{row.id}", type="tertiary", on_click=session.restore_conversation, args=(row.id, house))
+                    st.button("Restore", key=f"restore-{row.id}", type="tertiary", on_click=session.restore_conversation, args=(row.id, context))
                     st.button("Erase now", key=f"erase-{row.id}", type="tertiary", on_click=overlay.ask_dialog, args=("erase", row.id))
 
 
-def show_erase_dialog(house: AppContext) -> None:
+def show_erase_dialog(context: AppContext) -> None:
     """Ask before a conversation is erased, where that was wanted."""
     kind, conversation, _ = overlay.dialog()
     if kind != "erase":
         return
-    rows = [row for row in house.chatbot.conversations.listed(session.owner(), deleted=True) if row.id == conversation]
+    rows = [row for row in context.chatbot.conversations.listed(session.owner(), deleted=True) if row.id == conversation]
     if not rows:
         overlay.close_dialog()
         return
     title = plain_markdown(f"Erase “{short(rows[0].title, 50)}” for good?")
-    st.dialog(title, on_dismiss=overlay.close_dialog)(_ask_to_erase)(rows[0], house)
+    st.dialog(title, on_dismiss=overlay.close_dialog)(_ask_to_erase)(rows[0], context)
 
 
-def _ask_to_erase(row: ConversationRow, house: AppContext) -> None:
+def _ask_to_erase(row: ConversationRow, context: AppContext) -> None:
     count = f"{row.exchanges} exchanges" if row.exchanges != 1 else "Its one exchange"
     st.html(paragraphs_html(f"{count} and all that was checked of the answers are erased and cannot be brought back."))
     with st.container(horizontal=True):
         if st.button("Erase for good", key="erase-yes", type="primary"):
-            house.chatbot.conversations.erase(row.id, session.owner())
+            context.chatbot.conversations.erase(row.id, session.owner())
             overlay.close_dialog()
             st.rerun()
         if st.button("Keep it", key="erase-no"):

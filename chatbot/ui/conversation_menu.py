@@ -27,7 +27,7 @@ def title_text(row: ConversationRow, most: int = 60) -> str:
     return plain_markdown(short(row.title, most) or ("Private conversation" if row.private else "Conversation"))
 
 
-def draw_menu(row: ConversationRow, house: AppContext, *, opened: bool) -> None:
+def draw_menu(row: ConversationRow, context: AppContext, *, opened: bool) -> None:
     """The menu. opened: of the conversation that is shown; else of one in the list."""
     place = "open" if opened else "row"
     label = title_text(row) if opened else f"Menu of {title_text(row)}"
@@ -35,32 +35,32 @@ def draw_menu(row: ConversationRow, house: AppContext, *, opened: bool) -> None:
     menu = st.popover(label, key=key, type="tertiary", icon=None if opened else ":material/more_horiz:", on_change="rerun", wrap=False)
     if menu.open:
         with menu, st.container(key=f"inside-{place}", gap="xsmall"):
-            _draw_inside(row, house, place)
+            _draw_inside(row, context, place)
 
 
-def _draw_inside(row: ConversationRow, house: AppContext, place: str) -> None:
+def _draw_inside(row: ConversationRow, context: AppContext, place: str) -> None:
     end = f"{place}-{row.id}"
     named = f"title-{end}"
-    st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, house, named))
-    _draw_switches(row, house, end)
+    st.text_input("Title", row.title, key=named, max_chars=120, on_change=_rename, args=(row, context, named))
+    _draw_switches(row, context, end)
     for form, label, mime in FILES if row.exchanges else ():
-        download = Download(partial(export, row.id, session.owner(), form, house), file_name(row, form), mime)
-        draw_download(label, house.downloads, f"{form}-{end}", download, icon=":material/download:")
+        download = Download(partial(export, row.id, session.owner(), form, context), file_name(row, form), mime)
+        draw_download(label, context.downloads, f"{form}-{end}", download, icon=":material/download:")
     st.button(
         "Delete",
         key=f"delete-{end}",
         type="tertiary",
         icon=":material/delete:",
         on_click=_try,
-        args=(session.delete_conversation, row, house),
+        args=(session.delete_conversation, row, context),
     )
 
 
-def _draw_switches(row: ConversationRow, house: AppContext, end: str) -> None:
+def _draw_switches(row: ConversationRow, context: AppContext, end: str) -> None:
     """end: of their keys, for both menus of a conversation may be there."""
     shortens, recalls = f"shortens-{end}", f"recalls-{end}"
-    compression = session.settings(house).compression
-    switches = (row, house, shortens, recalls)
+    compression = session.settings(context).compression
+    switches = (row, context, shortens, recalls)
     st.toggle(
         "Shorten what was said earlier when it gets long",
         row.compresses and compression,
@@ -81,24 +81,24 @@ def _draw_switches(row: ConversationRow, house: AppContext, end: str) -> None:
     for layer in layers_with("switch"):
         label, told = layer.switch or ("", "")
         key = f"{layer.name}-{end}"
-        st.toggle(label, layer.name not in row.off, key=key, help=told, on_change=_switch, args=(row, house, layer.name, key))
+        st.toggle(label, layer.name not in row.off, key=key, help=told, on_change=_switch, args=(row, context, layer.name, key))
 
 
-def _switch(row: ConversationRow, house: AppContext, memory: str, key: str) -> None:
-    _try(partial(house.chatbot.conversations.switch, on=st.session_state[key]), row.id, session.owner(), memory)
+def _switch(row: ConversationRow, context: AppContext, memory: str, key: str) -> None:
+    _try(partial(context.chatbot.conversations.switch, on=st.session_state[key]), row.id, session.owner(), memory)
 
 
-def _choose(row: ConversationRow, house: AppContext, shortens: str, recalls: str) -> None:
+def _choose(row: ConversationRow, context: AppContext, shortens: str, recalls: str) -> None:
     state = st.session_state
     _try(
-        partial(house.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]),
+        partial(context.chatbot.conversations.choose, compresses=state[shortens], recalls_others=state[recalls]),
         row.id,
         session.owner(),
     )
 
 
-def _rename(row: ConversationRow, house: AppContext, named: str) -> None:
-    _try(house.chatbot.conversations.rename, row.id, session.owner(), st.session_state[named])
+def _rename(row: ConversationRow, context: AppContext, named: str) -> None:
+    _try(context.chatbot.conversations.rename, row.id, session.owner(), st.session_state[named])
 
 
 def _try(change: Callable[..., None], *arguments: object) -> None:
@@ -111,9 +111,9 @@ def _try(change: Callable[..., None], *arguments: object) -> None:
         session.tell(error)
 
 
-def export(conversation: str, owner: str, form: str, house: AppContext) -> bytes:
+def export(conversation: str, owner: str, form: str, context: AppContext) -> bytes:
     """The conversation as a file, in UTF-8, made now. form: of FORMATS. Raises NotFoundError, StoreError."""
-    conversations, memory = house.chatbot.conversations, house.chatbot.memory
+    conversations, memory = context.chatbot.conversations, context.chatbot.memory
     said = conversations.said(conversation, owner)
 
     def answer(number: int) -> Answer | None:

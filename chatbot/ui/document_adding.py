@@ -28,7 +28,7 @@ FILES = "Add PDF files, text or scans, or drop a folder; files of other kinds ar
 FOLDER = "Add the PDF files of a folder, and of the folders in it"
 
 
-def draw_adding(house: AppContext) -> None:
+def draw_adding(context: AppContext) -> None:
     """The field, what will become of the files in it, and the button that adds them."""
     folder = document_session.folder_wanted()
     files = st.file_uploader(
@@ -36,13 +36,13 @@ def draw_adding(house: AppContext) -> None:
         type=list(SUFFIXES),
         accept_multiple_files="directory" if folder else True,
         key=f"upload-{document_session.upload_number()}",
-        max_upload_size=max(1, int(house.settings.max_upload_mb)),
+        max_upload_size=max(1, int(context.settings.max_upload_mb)),
     )
     if not files:
         label = "Choose files instead" if folder else "Choose a folder instead"
         st.button(label, key="folder", type="tertiary", on_click=document_session.want_folder, args=(not folder,))
         return
-    there = {row.name: row.id for row in house.chatbot.documents() if row.removed_at is None}
+    there = {row.name: row.id for row in context.chatbot.documents() if row.removed_at is None}
     dropped = [
         ChosenFile(file.name, file.size, document_session.digest_of(file.file_id, lambda file=file: hashlib.sha256(file.getbuffer()).hexdigest()))  # type: ignore[misc]
         for file in files
@@ -51,13 +51,13 @@ def draw_adding(house: AppContext) -> None:
     _explain(dropped, planned)
     names = _named(planned, {*there, *(one.name for one in planned)})
     added = [NewFile(name, file) for name, file in zip(names, files, strict=True) if name]
-    checking = house.check.running
+    checking = context.check.running
     label = "Add this file" if len(added) == 1 else f"Add {len(added):,} files"
     with st.container(horizontal=True):
         told = "Possible once the store is checked." if checking else None
         if st.button(label, type="primary", key="add", disabled=checking or not added, help=told):
-            house.additions.enqueue(added)
-            house.check.put_away()
+            context.additions.enqueue(added)
+            context.check.put_away()
             _empty(files)
             st.rerun()
         st.button("Leave them all out" if len(files) > 1 else "Leave it out", key="add-none", type="tertiary", on_click=_empty, args=(files,))

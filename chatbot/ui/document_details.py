@@ -24,26 +24,26 @@ NO_STATUS = "none"
 GONE = "This document is not there any more: it was removed or replaced in another tab."
 
 
-def draw_details(house: AppContext, name: str) -> None:
+def draw_details(context: AppContext, name: str) -> None:
     """The body of the dialog."""
     try:
-        pages, stored = house.chatbot.report(name), house.chatbot.library.catalog.find(name)
+        pages, stored = context.chatbot.report(name), context.chatbot.library.catalog.find(name)
     except ProjectError:
         stored, pages = None, []
     if stored is None:
         st.html(notice_html(GONE, "Close this and look at the list."))
         return
-    _draw_ways(house, name, stored)
+    _draw_ways(context, name, stored)
     if overlay.lying_open() is not None or not document_session.dialog()[0]:
         st.rerun()
-    st.html(strip_html(pages) + facts_html(pages, _space(house, stored)))
-    _draw_facts(house, name, stored)
+    st.html(strip_html(pages) + facts_html(pages, _space(context, stored)))
+    _draw_facts(context, name, stored)
     shown = page_of(pages, PAGES_SHOWN, key="report-page")
     with st.container(key="report"):
         st.html(pages_html(shown))
 
 
-def _draw_ways(house: AppContext, name: str, stored: Version) -> None:
+def _draw_ways(context: AppContext, name: str, stored: Version) -> None:
     """To a page, and to a new reading."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="report-ways"):
         st.number_input(
@@ -55,31 +55,31 @@ def _draw_ways(house: AppContext, name: str, stored: Version) -> None:
             key="report-open",
             width=190,
             on_change=_open,
-            args=(house, name),
+            args=(context, name),
         )
-        st.button("Open", key="report-open-first", on_click=_open, args=(house, name), help="Opens that page, or the first")
+        st.button("Open", key="report-open-first", on_click=_open, args=(context, name), help="Opens that page, or the first")
         again = "Reads the file anew from its kept copy, as after an update of this program. What was read before is searched until that is complete."
-        st.button("Read again", key="report-again", on_click=_read_again, args=(house, name), help=again)
+        st.button("Read again", key="report-again", on_click=_read_again, args=(context, name), help=again)
 
 
-def _open(house: AppContext, name: str) -> None:
-    open_document(house, name, int(st.session_state.get("report-open") or 1))
+def _open(context: AppContext, name: str) -> None:
+    open_document(context, name, int(st.session_state.get("report-open") or 1))
 
 
-def _read_again(house: AppContext, name: str) -> None:
+def _read_again(context: AppContext, name: str) -> None:
     document_session.close_dialog()
-    document_session.attempt(house.additions.read_again, name)
+    document_session.attempt(context.additions.read_again, name)
 
 
-def _space(house: AppContext, stored: Version) -> str:
-    space = document_space(house.chatbot.library, stored.id)
+def _space(context: AppContext, stored: Version) -> str:
+    space = document_space(context.chatbot.library, stored.id)
     parts = f"file {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, its share of the indexes {bytes_text(space.vectors + space.words)}"
     return f"about {bytes_text(space.total)}: {parts}"
 
 
-def _draw_facts(house: AppContext, name: str, stored: Version) -> None:
+def _draw_facts(context: AppContext, name: str, stored: Version) -> None:
     """Period and status, to be set right where the document says them wrongly or not at all."""
-    own, corrected = house.chatbot.library.catalog.own_facts(stored.id), house.chatbot.library.catalog.correction(stored.sha256)
+    own, corrected = context.chatbot.library.catalog.own_facts(stored.id), context.chatbot.library.catalog.correction(stored.sha256)
     with st.form("document-facts", border=False, enter_to_submit=True):
         period_at, status_at, save_at = st.columns([2, 2, 1.2], vertical_alignment="bottom")
         period = period_at.text_input("Period", value=stored.facts.period or "", max_chars=20, placeholder="none", key=f"facts-period-{stored.facts}")
@@ -91,11 +91,11 @@ def _draw_facts(house: AppContext, name: str, stored: Version) -> None:
     use = "Used to tell which documents a question means and which is the newest of a series."
     st.html(f'<p class="quiet">{plain_html(says)} {"Corrected by hand. " if corrected != NO_FACTS else ""}{use}</p>')
     if corrected != NO_FACTS:
-        st.button("As the document says", key="facts-own", type="tertiary", on_click=_correct, args=(house, name, NO_FACTS))
+        st.button("As the document says", key="facts-own", type="tertiary", on_click=_correct, args=(context, name, NO_FACTS))
     if saved and period.strip() and not as_period(period):
         st.html(notice_html("That is no period.", "Write a year, as 2025, or years, as 2025-26. Leave it empty for none."))
     elif saved:
-        _correct(house, name, said_of(period, status, own))
+        _correct(context, name, said_of(period, status, own))
         st.rerun()
 
 
@@ -105,9 +105,9 @@ def said_of(period: str, status: str, own: DocumentFacts) -> DocumentFacts:
     return DocumentFacts(None if typed == (own.period or "") else typed, None if chosen == (own.status or "") else chosen)
 
 
-def _correct(house: AppContext, name: str, said: DocumentFacts) -> None:
+def _correct(context: AppContext, name: str, said: DocumentFacts) -> None:
     try:
-        house.chatbot.library.correct(name, said)
+        context.chatbot.library.correct(name, said)
     except NotFoundError:
         document_session.tell(GONE)
         document_session.close_dialog()

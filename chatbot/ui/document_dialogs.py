@@ -13,39 +13,39 @@ from chatbot.ui.safe_text import paragraphs_html, plain_markdown, short
 __all__ = ["show_dialog"]
 
 
-def show_dialog(house: AppContext) -> None:
+def show_dialog(context: AppContext) -> None:
     """Open the dialog that was asked for, if any."""
     kind, name = document_session.dialog()
     shown, away = plain_markdown(short(name, 60)), document_session.close_dialog
     if kind == "report":
-        st.dialog(shown, width="large", on_dismiss=away)(draw_details)(house, name)
+        st.dialog(shown, width="large", on_dismiss=away)(draw_details)(context, name)
     elif kind == "remove":
-        st.dialog(f"Remove {shown}?", on_dismiss=away)(_remove)(house, name)
+        st.dialog(f"Remove {shown}?", on_dismiss=away)(_remove)(context, name)
     elif kind == "erase":
-        st.dialog(f"Erase {shown} for good?", on_dismiss=away)(_erase)(house, name)
+        st.dialog(f"Erase {shown} for good?", on_dismiss=away)(_erase)(context, name)
 
 
-def _remove(house: AppContext, name: str) -> None:
+def _remove(context: AppContext, name: str) -> None:
     st.html(paragraphs_html(f"It is no longer searched, at once. You can undo this at once, and restore it for {UNDO_DAYS} days."))
-    _choice("Remove", house, name)
+    _choice("Remove", context, name)
 
 
-def _erase(house: AppContext, name: str) -> None:
+def _erase(context: AppContext, name: str) -> None:
     text = "Its file, pages, passages and vectors are erased and cannot be brought back. What past answers quoted stays in those conversations."
     text += " A file that somebody copied into the folder of documents stays there."
     st.html(paragraphs_html(text))
-    _choice("Erase for good", house, name)
+    _choice("Erase for good", context, name)
 
 
-def _choice(label: str, house: AppContext, name: str) -> None:
+def _choice(label: str, context: AppContext, name: str) -> None:
     with st.container(horizontal=True):
         if st.button(label, key="dialog-yes", type="primary"):
             document_session.close_dialog()
             if label == "Remove":
                 document_session.note_removed(name)
-                document_session.attempt(house.chatbot.remove, name)
+                document_session.attempt(context.chatbot.remove, name)
             else:
-                document_session.attempt(house.erase, name)
+                document_session.attempt(context.erase, name)
             st.rerun()
         if st.button("Keep it", key="dialog-no"):
             document_session.close_dialog()

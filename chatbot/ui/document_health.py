@@ -20,29 +20,29 @@ __all__ = ["bytes_text", "draw_health", "draw_space", "health_text", "space_text
 MOST_SAID = 4
 
 
-def draw_health(house: AppContext, *, busy: bool) -> None:
+def draw_health(context: AppContext, *, busy: bool) -> None:
     """The sentence; below it what a glance at the store finds, with the button that mends it."""
-    documents = house.chatbot.documents()
+    documents = context.chatbot.documents()
     rows = [row for row in documents if row.removed_at is None]
-    coming = sum(job.busy and job.result is None and not job.again for job in house.additions.jobs())
+    coming = sum(job.busy and job.result is None and not job.again for job in context.additions.jobs())
     if documents or coming:  # of an empty store the list speaks
         st.html(f'<p class="health" role="status">{plain_html(health_text(rows, coming))}</p>')
-    if busy or house.check.latest() is not None:  # what is being made is not missing, and a check has looked closer
+    if busy or context.check.latest() is not None:  # what is being made is not missing, and a check has looked closer
         return
     try:
-        found = glance(house.chatbot.library)
+        found = glance(context.chatbot.library)
     except ProjectError:  # the check below says what is wrong
         return
     if found:
         st.html(findings_html(found[:MOST_SAID]) + (quiet_html(f"And {len(found) - MOST_SAID:,} more.") if len(found) > MOST_SAID else ""))
     if any(REPAIR in finding.fix for finding in found):
-        st.button("Repair now", key="repair-now", type="primary", on_click=house.check.start, kwargs={"repair": True})
+        st.button("Repair now", key="repair-now", type="primary", on_click=context.check.start, kwargs={"repair": True})
 
 
-def draw_space(house: AppContext) -> None:
+def draw_space(context: AppContext) -> None:
     """What the documents take on the disk."""
     try:
-        st.html(quiet_html(space_text(store_space(house.chatbot.library))))
+        st.html(quiet_html(space_text(store_space(context.chatbot.library))))
     except OSError:  # a disk that does not say is no reason to show no page
         return
 

@@ -32,26 +32,26 @@ PHASES = {"tables": "reading its tables", "images": "reading what only images sh
 FAST = 10
 
 
-def draw_jobs(jobs: Sequence[Job], house: AppContext) -> None:
+def draw_jobs(jobs: Sequence[Job], context: AppContext) -> None:
     """All jobs, those that need the user or go on first; then what became of the others."""
     for job in jobs:
         if job.phase == "password":
-            _ask_password(job, house)
+            _ask_password(job, context)
     running = [job for job in jobs if job.busy]
     if len(running) > 1:
-        st.html(f'<p class="quiet strong">{plain_html(all_left_text(len(running), house.additions.seconds_left()))}</p>')
+        st.html(f'<p class="quiet strong">{plain_html(all_left_text(len(running), context.additions.seconds_left()))}</p>')
     # Those that go on come first; of many that wait their turn the rest is counted.
     first = sorted(running, key=lambda job: job.phase == "waiting")
     for job in first[:MOST_RUNNING]:
-        _draw_running(job, house)
+        _draw_running(job, context)
     if len(running) > MOST_RUNNING:
         st.html(f'<p class="quiet">And {len(running) - MOST_RUNNING:,} more that wait for their turn.</p>')
-        st.button("Cancel all", key="cancel-all", type="tertiary", on_click=_cancel_all, args=(running, house))
+        st.button("Cancel all", key="cancel-all", type="tertiary", on_click=_cancel_all, args=(running, context))
     ended = [job for job in jobs if job.finished]
     if ended:
         lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in ended)
         st.html(f'<ul class="quiet lines" role="status">{lines}</ul>')
-        st.button("Clear these messages" if len(ended) > 1 else "Clear this message", key="clear", type="tertiary", on_click=_clear, args=(house,))
+        st.button("Clear these messages" if len(ended) > 1 else "Clear this message", key="clear", type="tertiary", on_click=_clear, args=(context,))
 
 
 def all_left_text(count: int, seconds: float | None) -> str:
@@ -60,16 +60,16 @@ def all_left_text(count: int, seconds: float | None) -> str:
     return f"{count:,} files are being read{left}{' for all' if left else ''}."
 
 
-def _cancel_all(jobs: Sequence[Job], house: AppContext) -> None:
+def _cancel_all(jobs: Sequence[Job], context: AppContext) -> None:
     for job in jobs:
-        house.additions.cancel(job.id)
+        context.additions.cancel(job.id)
 
 
-def _clear(house: AppContext) -> None:
-    house.additions.clear_finished()
+def _clear(context: AppContext) -> None:
+    context.additions.clear_finished()
 
 
-def _ask_password(job: Job, house: AppContext) -> None:
+def _ask_password(job: Job, context: AppContext) -> None:
     """The field for one protected file, asked for by its name; what is typed is used for this reading only."""
     with st.form(f"unlock-{job.id}", clear_on_submit=True):
         wrong = "wrong" in (job.problem or "")
@@ -82,19 +82,19 @@ def _ask_password(job: Job, house: AppContext) -> None:
         opened = unlock.form_submit_button("Open", key=f"open-{job.id}", width="stretch")
         left_out = leave.form_submit_button("Leave out", key=f"leave-{job.id}", width="stretch")
     if left_out:
-        house.additions.cancel(job.id)
+        context.additions.cancel(job.id)
         st.rerun()
     if opened and password:
-        house.additions.unlock(job.id, password)
+        context.additions.unlock(job.id, password)
         st.rerun()
 
 
-def _draw_running(job: Job, house: AppContext) -> None:
+def _draw_running(job: Job, context: AppContext) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"job-{job.id}"):
         share = min(1.0, job.done / job.total) if job.total else 0.0
         st.progress(share, text=f"**{plain_markdown(short(job.name, 60))}** · {plain_markdown(phase_text(job))}")
         if job.cancellable:
-            st.button("Cancel", key=f"cancel-{job.id}", on_click=house.additions.cancel, args=(job.id,))
+            st.button("Cancel", key=f"cancel-{job.id}", on_click=context.additions.cancel, args=(job.id,))
 
 
 def phase_text(job: Job) -> str:

@@ -27,17 +27,17 @@ HEAD = ("Document", "Pages", "Scanned", "State", "Added")
 COLUMNS = (4.7, 0.8, 1.15, 2.2, 1.5, 3.4)
 
 
-def draw_documents(house: AppContext) -> None:
+def draw_documents(context: AppContext) -> None:
     """What there is, page by page; above it the way to undo a removal."""
-    rows = house.chatbot.documents()
-    _draw_undo(rows, house)
+    rows = context.chatbot.documents()
+    _draw_undo(rows, context)
     if not rows:
         st.html(
             quiet_html(
                 "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as scans. What you ask is then answered from them."
             )
         )
-        folder = house.chatbot.library.copies.folder.name
+        folder = context.chatbot.library.copies.folder.name
         st.caption(
             f"PDFs can also be copied into the folder `{folder}/`, sub-folders too; they are added when the server starts, or by `python -m chatbot add`."
         )
@@ -63,7 +63,7 @@ def draw_documents(house: AppContext) -> None:
         if rows:
             _draw_line(HEAD, head=True)
         for row in shown:
-            _draw_row(row, house)
+            _draw_row(row, context)
 
 
 def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[DocumentRow]:
@@ -78,7 +78,7 @@ def arranged(rows: Sequence[DocumentRow], wanted: str, order: str) -> list[Docum
     return sorted(found, key=keys[order]) if order in keys else found
 
 
-def _draw_undo(rows: Sequence[DocumentRow], house: AppContext) -> None:
+def _draw_undo(rows: Sequence[DocumentRow], context: AppContext) -> None:
     """What was removed here just now, and the way back."""
     row = next((row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None), None)
     if row is None:
@@ -86,20 +86,20 @@ def _draw_undo(rows: Sequence[DocumentRow], house: AppContext) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="document-undo"):
         st.html(f'<p role="status">{plain_html(short(row.name, 60))} was removed.</p>', width="content")
-        st.button("Undo", key="undo-removed", help="Brings it back (key U)", shortcut="U", on_click=_restore, args=(row, house))
+        st.button("Undo", key="undo-removed", help="Brings it back (key U)", shortcut="U", on_click=_restore, args=(row, context))
         st.button("Dismiss", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
 
 
-def _restore(row: DocumentRow, house: AppContext) -> None:
+def _restore(row: DocumentRow, context: AppContext) -> None:
     """Bring back what a row showed; what another tab did meanwhile is not done twice."""
-    now = next((one for one in house.chatbot.documents() if one.name == row.name), None)
+    now = next((one for one in context.chatbot.documents() if one.name == row.name), None)
     document_session.put_undo_away()
     if (
         now is not None
         and (now.removed_at is None) == (row.removed_at is None)
         and (row.removed_at is not None or now.replaced_at == row.replaced_at)
     ):
-        document_session.attempt(house.restore, row.name)
+        document_session.attempt(context.restore, row.name)
     elif now is None or row.removed_at is None:
         document_session.tell("This was changed in another tab meanwhile.", "The list shows what is there now.")
 
@@ -117,8 +117,8 @@ def _draw_line(cells: Sequence[str], *, remarks: Sequence[str] = (), head: bool 
     return last
 
 
-def _draw_row(row: DocumentRow, house: AppContext) -> None:
-    erasing = row.name in house.additions.erasing()
+def _draw_row(row: DocumentRow, context: AppContext) -> None:
+    erasing = row.name in context.additions.erasing()
     scanned = f"{row.ocr_pages:,}" if row.ocr_pages else "–"
     cells = (row.name, f"{row.pages:,}", scanned, "being erased" if erasing else state_text(row), _day(row.added_at))
     place = _draw_line(cells, remarks=remarks(row, time.time()))
@@ -127,13 +127,13 @@ def _draw_row(row: DocumentRow, house: AppContext) -> None:
         return
     with place.container(horizontal=True, gap="small"):
         if row.removed_at is None:
-            _button("Open", row, f"Look at the pages of {name}", open_document, house, row.name)
+            _button("Open", row, f"Look at the pages of {name}", open_document, context, row.name)
             _button("Details", row, f"How the pages of {name} were read, its period and status", document_session.ask_for, "report", row.name)
             if undo_until(row, time.time()) is not None:
-                _button("Undo", row, f"Bring back the version of {name} that was there before", _restore, row, house)
+                _button("Undo", row, f"Bring back the version of {name} that was there before", _restore, row, context)
             _button("Remove", row, f"Remove {name}", document_session.ask_for, "remove", row.name)
         else:
-            _button("Restore", row, f"Bring {name} back", _restore, row, house)
+            _button("Restore", row, f"Bring {name} back", _restore, row, context)
             _button("Erase", row, f"Erase {name} for good", document_session.ask_for, "erase", row.name)
 
 

@@ -19,44 +19,44 @@ from chatbot.ui.store_check import show_check
 POLL_SECONDS = 0.5
 
 
-def show(house: AppContext) -> None:
+def show(context: AppContext) -> None:
     """The page."""
     st.title("Documents", anchor=False)
-    follow_address(house)
-    draw_adding(house)
-    polled = moving(house)
-    st.fragment(_state, run_every=POLL_SECONDS if polled else None)(house, polled)
-    draw_space(house)
-    show_check(house.check, busy=lambda: _busy(house))
+    follow_address(context)
+    draw_adding(context)
+    polled = moving(context)
+    st.fragment(_state, run_every=POLL_SECONDS if polled else None)(context, polled)
+    draw_space(context)
+    show_check(context.check, busy=lambda: _busy(context))
     if overlay.lying_open() is not None:
-        show_open_page(house, shown=write_open)
+        show_open_page(context, shown=write_open)
     else:
-        show_dialog(house)
+        show_dialog(context)
 
 
-def _state(house: AppContext, polled: bool) -> None:
+def _state(context: AppContext, polled: bool) -> None:
     """Jobs and documents as they stand; drawn anew twice a second while something goes on."""
     notice = st.container()
-    draw_jobs(house.additions.jobs(), house)
-    draw_health(house, busy=_busy(house))
-    draw_documents(house)
-    if polled and not moving(house):
+    draw_jobs(context.additions.jobs(), context)
+    draw_health(context, busy=_busy(context))
+    draw_documents(context)
+    if polled and not moving(context):
         st.rerun()
     message, hint = document_session.problem()  # last, for what is drawn before may begin anew
     if message:
         notice.html(notice_html(message, hint))
 
 
-def moving(house: AppContext) -> bool:
+def moving(context: AppContext) -> bool:
     """Whether what is shown changes by itself. After a restart vectors are missing a moment before there is a job that makes them."""
-    library = house.chatbot.library
-    return _busy(house) or bool(library.without_vectors() or library.incomplete())
+    library = context.chatbot.library
+    return _busy(context) or bool(library.without_vectors() or library.incomplete())
 
 
-def _busy(house: AppContext) -> bool:
+def _busy(context: AppContext) -> bool:
     """Whether the queue is at work."""
-    return any(job.busy for job in house.additions.jobs()) or bool(house.additions.erasing())
+    return any(job.busy for job in context.additions.jobs()) or bool(context.additions.erasing())
 
 
-if __name__ == "__main__" and (house := opening().house) is not None:
-    show(house)
+if __name__ == "__main__" and (context := opening().context) is not None:
+    show(context)

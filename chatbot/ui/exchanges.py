@@ -30,11 +30,11 @@ ENDINGS = {
 }
 
 
-def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: AppContext) -> None:
+def draw_exchanges(row: ConversationRow, said: Sequence[Said], context: AppContext) -> None:
     """These exchanges, oldest first, and the button for those before them."""
     first = said[0].number if said else 1
     if first > 1:
-        most = min(session.settings(house).window, first - 1)
+        most = min(session.settings(context).window, first - 1)
         label = f"Show {most} earlier" if first > 2 else "Show the one before"
         with st.container(key="earlier", horizontal_alignment="center"):
             st.button(
@@ -43,8 +43,8 @@ def draw_exchanges(row: ConversationRow, said: Sequence[Said], house: AppContext
     for one in said:
         draw_question(one.user, one.number, conversation=row.id)
         with answer_message().container():
-            _draw_answer(one, house)
-    if row.exchanges > session.settings(house).window:
+            _draw_answer(one, context)
+    if row.exchanges > session.settings(context).window:
         keep_place(first)
 
 
@@ -100,9 +100,9 @@ def draw_ask_again(question: str, number: int) -> None:
     st.button("Ask again", key=f"again-{number}", icon=":material/refresh:", on_click=session.ask_again, args=(question,))
 
 
-def has_model(house: AppContext) -> bool:
+def has_model(context: AppContext) -> bool:
     """Whether a chat model answers whoever looks at the page."""
-    return house.chatbot.models.answering(session.owner()) is not None
+    return context.chatbot.models.answering(session.owner()) is not None
 
 
 def stopped_html(text: str, *, by_model: bool) -> str:
@@ -110,9 +110,9 @@ def stopped_html(text: str, *, by_model: bool) -> str:
     return f'{answer_html(text, by_model=by_model) if text else ""}<p class="stage" role="status">Stopped. What had come is kept, unchecked.</p>'
 
 
-def _draw_answer(one: Said, house: AppContext) -> None:
+def _draw_answer(one: Said, context: AppContext) -> None:
     if one.state == "stopped":
-        st.html(stopped_html(one.assistant, by_model=has_model(house)))
+        st.html(stopped_html(one.assistant, by_model=has_model(context)))
         draw_ask_again(one.user, one.number)
     elif one.state != "complete":
         if one.assistant:
@@ -120,12 +120,12 @@ def _draw_answer(one: Said, house: AppContext) -> None:
         st.html(quiet_html(ENDINGS.get(one.state, ENDINGS["interrupted"])))
         draw_ask_again(one.user, one.number)
     else:
-        _draw_complete(one, house)
+        _draw_complete(one, context)
 
 
-def _draw_complete(one: Said, house: AppContext) -> None:
+def _draw_complete(one: Said, context: AppContext) -> None:
     try:
-        answer = house.chatbot.memory.answer(one.conversation, one.number, session.owner())
+        answer = context.chatbot.memory.answer(one.conversation, one.number, session.owner())
     except StoreError as error:
         st.html(answer_html(one.assistant) + notice_html(error.message, error.hint))
         return
@@ -134,5 +134,5 @@ def _draw_complete(one: Said, house: AppContext) -> None:
         st.caption(ONLY_WORDS)
     else:
         given = Given(one.number, answer, tuple(map(Notice, answer.notices)))
-        draw_given(given, house)
-        draw_under(given, house)
+        draw_given(given, context)
+        draw_under(given, context)

@@ -45,19 +45,19 @@ def show() -> None:
     current.wait(PATIENCE_SECONDS)
     if current.error is not None:
         _cannot_open(current)
-    elif current.house is None:
+    elif current.context is None:
         _starting()
     else:
         overlay.enter(page.title)
         page.run()
-        _what_leaves(current.house)
+        _what_leaves(current.context)
 
 
 @st.fragment(run_every=0.5)
 def _starting() -> None:
     st.title("Starting …", anchor=False)
     st.html(paragraphs_html("The documents and the search are being opened. This takes a few seconds."))
-    if opening().house is not None or opening().error is not None:
+    if opening().context is not None or opening().error is not None:
         st.rerun()
 
 
@@ -70,7 +70,7 @@ def _cannot_open(current: AppOpening) -> None:
         st.rerun()
 
 
-def _what_leaves(house: AppContext) -> None:
+def _what_leaves(context: AppContext) -> None:
     """One line on what is sent where, always in sight."""
     with st.sidebar:
         draw_signed_in()
@@ -78,7 +78,7 @@ def _what_leaves(house: AppContext) -> None:
         st.html(
             "".join(
                 f'<p class="quiet">{line}</p>'
-                for line in sent_lines(house.settings, session.settings(house), own=house.chatbot.own.is_own(session.owner()))
+                for line in sent_lines(context.settings, session.settings(context), own=context.chatbot.own.is_own(session.owner()))
             )
         )
 

@@ -43,11 +43,11 @@ def draw_button(label: str, key: str, click: Callable[..., None], *given: object
     st.button(label, key=key, type="tertiary", help=told, on_click=click, args=given)
 
 
-def show_dialog(house: AppContext) -> None:
+def show_dialog(context: AppContext) -> None:
     """Open the dialog that was asked for, if any."""
     if STATE in st.session_state:
         dialog, one = st.session_state[STATE]
-        st.dialog(dialog.title, on_dismiss=_close)(dialog.draw)(one, house)
+        st.dialog(dialog.title, on_dismiss=_close)(dialog.draw)(one, context)
 
 
 def attempt(change: Change) -> None:

@@ -39,7 +39,7 @@ class Store(Protocol):
     def export(self, owner: str) -> Iterable[bytes]: ...
 
 
-def draw_files(house: AppContext, files: Files, store: Store, *, empty: bool) -> None:
+def draw_files(context: AppContext, files: Files, store: Store, *, empty: bool) -> None:
     """The expander with both ways. empty: there is nothing to take away."""
     owner = session.owner()
     running: FileImport | None = st.session_state.get(_running(files))
@@ -49,7 +49,7 @@ def draw_files(house: AppContext, files: Files, store: Store, *, empty: bool) ->
         st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(files, polled)
         if not empty:
             download = Download(lambda: b"".join(store.export(owner)), files.name, "application/jsonl")
-            draw_download("Export as JSON lines", house.downloads, f"export-{files.memory}", download, icon=":material/download:")
+            draw_download("Export as JSON lines", context.downloads, f"export-{files.memory}", download, icon=":material/download:")
 
 
 def lines_html(lines: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ WHOSE = (
 )
 
 
-def show(house: AppContext) -> None:
+def show(context: AppContext) -> None:
     """The page."""
     st.title("Memory", anchor=False)
     st.html(quiet_html(WHOSE.format(session.where_seen())))
@@ -31,16 +31,16 @@ def show(house: AppContext) -> None:
     for tab, layer in zip(tabs, layers, strict=True):
         if tab.open:
             with tab:
-                _draw(layer.part("tab").draw, house)
-    show_dialog(house)
+                _draw(layer.part("tab").draw, context)
+    show_dialog(context)
 
 
-def _draw(draw: Callable[[AppContext], None], house: AppContext) -> None:
+def _draw(draw: Callable[[AppContext], None], context: AppContext) -> None:
     try:
-        draw(house)
+        draw(context)
     except ProjectError as error:  # one memory that cannot be read leaves the others as they are
         st.html(notice_html(error.message, error.hint))
 
 
-if __name__ == "__main__" and (house := opening().house) is not None:
-    show(house)
+if __name__ == "__main__" and (context := opening().context) is not None:
+    show(context)

@@ -34,7 +34,7 @@ def _nothing(_: OpenPage) -> None:
     pass
 
 
-def show_open_page(house: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing) -> None:
+def show_open_page(context: AppContext, *, part: bool = False, shown: Callable[[OpenPage], None] = _nothing) -> None:
     """Open the dialog where a page was asked for in this run. part: called by a fragment, which does so only where it is drawn anew alone; in a run of the
     whole page that has done it before. shown: told of each page as it is turned to."""
     if part and not session.is_part_run():
@@ -43,10 +43,10 @@ def show_open_page(house: AppContext, *, part: bool = False, shown: Callable[[Op
     if opened is None:
         return
     title = plain_markdown(short(opened.document, 70))
-    st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(house, shown, opened.document)
+    st.dialog(title, width=WIDTH, position="right", on_dismiss=overlay.close_page)(_page)(context, shown, opened.document)
 
 
-def _page(house: AppContext, shown: Callable[[OpenPage], None], titled: str) -> None:
+def _page(context: AppContext, shown: Callable[[OpenPage], None], titled: str) -> None:
     """titled: the document that the dialog is titled with, which only a run of the whole page can change."""
     opened = overlay.lying_open()
     if opened is None:
@@ -54,7 +54,7 @@ def _page(house: AppContext, shown: Callable[[OpenPage], None], titled: str) -> 
     if opened.document != titled:
         st.rerun()
     shown(opened)
-    catalog = house.chatbot.library.catalog
+    catalog = context.chatbot.library.catalog
     around = catalog.pages(opened.version, [opened.page - 1, opened.page, opened.page + 1])
     stored, version = around.get(opened.page), catalog.version(opened.version)
     if stored is None or version is None:
@@ -65,7 +65,7 @@ def _page(house: AppContext, shown: Callable[[OpenPage], None], titled: str) -> 
         _passages(opened)
     quote = opened.quote if opened.page == opened.quoted else ""
     try:
-        image = house.images.get(opened.version, opened.page, quote, opened.start, overlay.password_for(opened.version), zoom=overlay.zoom())
+        image = context.images.get(opened.version, opened.page, quote, opened.start, overlay.password_for(opened.version), zoom=overlay.zoom())
     except EncryptedError as error:
         _ask_password(opened, error)
         return
@@ -75,7 +75,7 @@ def _page(house: AppContext, shown: Callable[[OpenPage], None], titled: str) -> 
     if quote:
         _passage(quote, image.top is not None)
     with st.container(key="page-image"):
-        st.html(_image_html(image_address(house, opened.version, image), image, visible(f"{opened.document}, {_named(stored)}")))
+        st.html(_image_html(image_address(context, opened.version, image), image, visible(f"{opened.document}, {_named(stored)}")))
     st.caption(_how_read(stored))
     if image.top is not None:
         scroll_to_mark(image.top)

@@ -31,13 +31,13 @@ def is_ratable(given: Given) -> bool:
     return kept and answer.answered and not answer.error and answer.from_documents
 
 
-def draw_under(given: Given, house: AppContext) -> None:
+def draw_under(given: Given, context: AppContext) -> None:
     """The row: the two verdicts where there is something to rate, with the one that was given; the answer's words to copy; its audit file."""
     answer, place = given.answer, (given.answer.conversation or "", given.number)
     ratable, case = is_ratable(given), None
     if ratable:
         try:
-            case = house.chatbot.cases.rated(session.owner(), answer)
+            case = context.chatbot.cases.rated(session.owner(), answer)
         except StoreError as error:
             st.html(notice_html(error.message, error.hint))
             ratable = False
@@ -46,14 +46,14 @@ def draw_under(given: Given, house: AppContext) -> None:
     with st.container(key=f"rating-{given.number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
         if ratable:
             for reward in (1, 0):
-                _button(reward, case, place, house)
+                _button(reward, case, place, context)
         st.html(copy_html(answer), width="content")
-        draw_audit(given, house)
+        draw_audit(given, context)
         if case is not None:
             word = f": “{plain_html(short(case.word, LONGEST_WORD))}”" if case.word else ""
             st.html(f'<p class="quiet verdict {"up" if case.reward else "down"}" role="status">Rated {VERDICTS[case.reward].lower()}{word}</p>')
     if ratable:
-        _draw_rated(case, place, house)
+        _draw_rated(case, place, context)
 
 
 def copy_html(answer: Answer) -> str:
@@ -62,15 +62,15 @@ def copy_html(answer: Answer) -> str:
     return f'<button type="button" class="copy" data-copy="{text}" data-tip="Copy question and answer, with the page of each citation">Copy</button>'
 
 
-def _draw_rated(case: Case | None, place: tuple[str, int], house: AppContext) -> None:
+def _draw_rated(case: Case | None, place: tuple[str, int], context: AppContext) -> None:
     pressed, problem = session.rated_last(*place)
     if case is not None and pressed and not case.word:
-        _ask_why(case, place, house)
+        _ask_why(case, place, context)
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
 
 
-def _button(reward: int, case: Case | None, place: tuple[str, int], house: AppContext) -> None:
+def _button(reward: int, case: Case | None, place: tuple[str, int], context: AppContext) -> None:
     given = case is not None and case.reward == reward
     st.button(
         VERDICTS[reward],
@@ -79,11 +79,11 @@ def _button(reward: int, case: Case | None, place: tuple[str, int], house: AppCo
         type="tertiary",
         help=TAKE_BACK if given else VERDICTS[reward],
         on_click=_take_back if given and case else _rate,
-        args=(case.id, place, house) if given and case else (reward, place, house),
+        args=(case.id, place, context) if given and case else (reward, place, context),
     )
 
 
-def _ask_why(case: Case, place: tuple[str, int], house: AppContext) -> None:
+def _ask_why(case: Case, place: tuple[str, int], context: AppContext) -> None:
     key = f"why-{case.reward}-{place[1]}"
     asked = "Why? (optional)"
     st.text_input(
@@ -92,23 +92,23 @@ def _ask_why(case: Case, place: tuple[str, int], house: AppContext) -> None:
         max_chars=LONGEST_WORD,
         placeholder=asked,
         label_visibility="collapsed",
-        on_change=lambda: _rate(case.reward, place, house, word=st.session_state[key]),
+        on_change=lambda: _rate(case.reward, place, context, word=st.session_state[key]),
     )
 
 
-def _rate(reward: int, place: tuple[str, int], house: AppContext, *, word: str = "") -> None:
+def _rate(reward: int, place: tuple[str, int], context: AppContext, *, word: str = "") -> None:
     problem: ProjectError | None = None
     try:
-        house.chatbot.rate(*place, session.owner(), helpful=bool(reward), word=word)
+        context.chatbot.rate(*place, session.owner(), helpful=bool(reward), word=word)
     except ProjectError as error:
         problem = error
     session.note_rated(*place, problem)
 
 
-def _take_back(case: str, place: tuple[str, int], house: AppContext) -> None:
+def _take_back(case: str, place: tuple[str, int], context: AppContext) -> None:
     problem: ProjectError | None = None
     try:
-        house.chatbot.cases.delete(session.owner(), case)
+        context.chatbot.cases.delete(session.owner(), case)
     except NotFoundError:  # in another tab
         pass
     except ProjectError as error:

@@ -31,9 +31,9 @@ def original_address(version: int, name: str, page: int) -> str:
     return f"original/{_marked('original', version)}/{quote(name, safe='')}#page={page}"
 
 
-def image_address(house: AppContext, version: int, image: PageImage) -> str:
+def image_address(context: AppContext, version: int, image: PageImage) -> str:
     """Where a page's image is fetched from. Streamlit's own store of images drops one as soon as the next is drawn, though a browser may be about to ask for it."""
-    return f"image/{house.images.lend(version, image)}.png"
+    return f"image/{context.images.lend(version, image)}.png"
 
 
 def stop_address(number: int, browser: str) -> str:
@@ -42,11 +42,11 @@ def stop_address(number: int, browser: str) -> str:
 
 
 async def _original(request: Request) -> Response:
-    version, house = _number("original", request), opening().house
-    if house is None or version is None:
+    version, context = _number("original", request), opening().context
+    if context is None or version is None:
         return PlainTextResponse(GONE, 404)
     try:
-        path = await asyncio.to_thread(house.chatbot.library.file, version)
+        path = await asyncio.to_thread(context.chatbot.library.file, version)
     except ProjectError:
         return PlainTextResponse(GONE, 404)
     mime = format_of(path).mime
@@ -55,16 +55,16 @@ async def _original(request: Request) -> Response:
 
 
 async def _image(request: Request) -> Response:
-    house = opening().house
-    png = None if house is None else await asyncio.to_thread(house.images.lent, request.path_params["name"])
+    context = opening().context
+    png = None if context is None else await asyncio.to_thread(context.images.lent, request.path_params["name"])
     if png is None:
         return PlainTextResponse(GONE, 404)
     return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
 
 
 async def _download(request: Request) -> Response:
-    house = opening().house
-    download = None if house is None else house.downloads.offered(request.path_params["mark"])
+    context = opening().context
+    download = None if context is None else context.downloads.offered(request.path_params["mark"])
     if download is None or not hmac.compare_digest(download.browser.encode(), _browser(request).encode()):
         return PlainTextResponse(GONE, 404)
     try:
@@ -76,16 +76,16 @@ async def _download(request: Request) -> Response:
 
 
 async def _stop(request: Request) -> Response:
-    number, house = _number(f"stop {_browser(request)}", request), opening().house
-    if house is None or number is None:
+    number, context = _number(f"stop {_browser(request)}", request), opening().context
+    if context is None or number is None:
         return PlainTextResponse(GONE, 404)
-    await asyncio.to_thread(house.asked.stop_numbered, number)
+    await asyncio.to_thread(context.asked.stop_numbered, number)
     return Response(status_code=204)
 
 
 async def _ready(_: Request) -> Response:
     """Whether questions can be asked: for who starts or watches the server. Streamlit's own health is good long before."""
-    ready = opening().house is not None
+    ready = opening().context is not None
     return PlainTextResponse("ready\n" if ready else "opening\n", 200 if ready else 503, headers={"cache-control": "no-store"})
 
 

@@ -91,14 +91,14 @@ def where_seen() -> str:
     return "by you" if signs_in() else "in this browser"
 
 
-def settings(house: AppContext) -> Settings:
+def settings(context: AppContext) -> Settings:
     """What holds for this user: the server's settings with what they chose."""
-    return house.chatbot.own.settings(owner())
+    return context.chatbot.own.settings(owner())
 
 
-def shared_model(house: AppContext) -> LLM | None:
+def shared_model(context: AppContext) -> LLM | None:
     """The chat model for what everybody shares: the server's, and none for a user who chose another, so that what is theirs reaches nobody else."""
-    return None if house.chatbot.own.is_own(owner()) else house.chatbot.models.answering()
+    return None if context.chatbot.own.is_own(owner()) else context.chatbot.models.answering()
 
 
 def connected() -> bool:
@@ -131,9 +131,9 @@ def last_words(draw: Callable[[], object]) -> None:
     thread.join()
 
 
-def begin_conversation(house: AppContext) -> str:
+def begin_conversation(context: AppContext) -> str:
     """The id of the conversation to write to: the one shown, or a new one where that is not there, deleted or somebody else's. Raises StoreError."""
-    given, conversations = conversation() or "", house.chatbot.conversations
+    given, conversations = conversation() or "", context.chatbot.conversations
     try:
         there = conversations.get(given, owner()).deleted_at is None
     except NotFoundError:
@@ -148,14 +148,14 @@ def shows(conversation: str) -> None:
     st.session_state["shows"] = conversation
 
 
-def hold(question: str, house: AppContext) -> bool:
+def hold(question: str, context: AppContext) -> bool:
     """Keep a question back where the conversation it was asked in was deleted elsewhere since the page showed it: another one does not know what it follows."""
     shown = conversation() or ""
     st.session_state.pop("held", None)  # one that is asked takes the place of one that was not
     if not shown or shown != st.session_state.get("shows"):
         return False
     try:
-        deleted = house.chatbot.conversations.get(shown, owner()).deleted_at is not None
+        deleted = context.chatbot.conversations.get(shown, owner()).deleted_at is not None
     except NotFoundError:
         deleted = True
     if deleted:
@@ -170,11 +170,11 @@ def held() -> str:
     return found
 
 
-def ask_held(house: AppContext, *, restore: str = "") -> None:
+def ask_held(context: AppContext, *, restore: str = "") -> None:
     """Ask it in the conversation of this id, which is restored, or in a new one."""
     question = st.session_state.pop("held", "")
     if restore:
-        restore_conversation(restore, house)
+        restore_conversation(restore, context)
     else:
         leave_conversation()
     ask_again(question)
@@ -185,9 +185,9 @@ def is_private(conversation: str) -> bool:
     return conversation.startswith(PRIVATE)
 
 
-def begin_private(house: AppContext) -> None:
+def begin_private(context: AppContext) -> None:
     """Go to a new private conversation."""
-    open_conversation(house.chatbot.conversations.begin(owner(), private=True))
+    open_conversation(context.chatbot.conversations.begin(owner(), private=True))
 
 
 def open_conversation(conversation: str) -> None:
@@ -266,20 +266,20 @@ def list_more() -> None:
     st.session_state["listed"] = listed_most() + LISTED
 
 
-def delete_conversation(row: ConversationRow, house: AppContext) -> None:
+def delete_conversation(row: ConversationRow, context: AppContext) -> None:
     """Delete it at once; it can be undone."""
-    house.asked.stop(row.id, owner())
-    house.chatbot.conversations.delete(row.id, owner())
+    context.asked.stop(row.id, owner())
+    context.chatbot.conversations.delete(row.id, owner())
     st.session_state["undo"] = (row.id, conversation() == row.id)
     if conversation() == row.id:
         leave_conversation()
 
 
-def undoable(house: AppContext) -> ConversationRow | None:
+def undoable(context: AppContext) -> ConversationRow | None:
     """What was deleted last and can be undone; None where that was put away, or is not deleted any more."""
     deleted, _ = st.session_state.get("undo", ("", False))
     try:
-        row = house.chatbot.conversations.get(deleted, owner()) if deleted else None
+        row = context.chatbot.conversations.get(deleted, owner()) if deleted else None
     except NotFoundError:
         row = None
     return row if row and row.deleted_at is not None else None
@@ -290,11 +290,11 @@ def put_undo_away() -> None:
     st.session_state.pop("undo", None)
 
 
-def restore_conversation(conversation: str, house: AppContext) -> None:
+def restore_conversation(conversation: str, context: AppContext) -> None:
     """Bring a deleted one back; the one that was open when it was deleted last is opened again."""
     deleted, was_open = st.session_state.get("undo", ("", False))
     try:
-        house.chatbot.conversations.restore(conversation, owner())
+        context.chatbot.conversations.restore(conversation, owner())
         if deleted == conversation and was_open:
             open_conversation(conversation)
     except NotFoundError:  # erased in another tab

@@ -32,20 +32,20 @@ OFFLINE = "This server is set to stay offline: no model is asked, whatever is ch
 KEY_NOTE = "The key is kept in the server's memory only, for you, until the server stops. It is sent to this endpoint and nowhere else, and never shown again."
 
 
-def draw_model(house: AppContext, chosen: Chosen) -> None:
+def draw_model(context: AppContext, chosen: Chosen) -> None:
     """The part of the page. chosen: as the owner's settings are kept. Raises StoreError."""
     st.html('<h2 class="part">Chat model</h2>' + quiet_html(ABOUT))
-    if house.settings.offline:
+    if context.settings.offline:
         st.html(notice_html(OFFLINE))
-    own, key = house.settings.allows_user_models, "answers-by"
+    own, key = context.settings.allows_user_models, "answers-by"
     current = str(chosen.get("answers", MODEL_CHOICES[0]))
-    there = {"server": True, "none": bool(house.settings.chat_model) or current == "none", "own": own}
+    there = {"server": True, "none": bool(context.settings.chat_model) or current == "none", "own": own}
     choices = [choice for choice in MODEL_CHOICES if there[choice]]
     current = current if current in choices else MODEL_CHOICES[0]
     wanted = st.session_state.get("answers-wanted", current)  # "own" before its form was saved
     st.session_state[key] = wanted if wanted in choices else current
     labels = {
-        "server": f"As this server is set up: {model_text(house.settings)}",
+        "server": f"As this server is set up: {model_text(context.settings)}",
         "none": "No model: the documents' own words",
         "own": "A model of my own",
     }
@@ -56,13 +56,13 @@ def draw_model(house: AppContext, chosen: Chosen) -> None:
         format_func=lambda choice: plain_markdown(labels[choice]),
         label_visibility="collapsed",
         on_change=_choose,
-        args=(house,),
+        args=(context,),
     )
     if not own:
         st.html(quiet_html(FORBIDDEN))
     if st.session_state[key] == "own":
-        _draw_form(house, chosen)
-    _draw_state(house, saved=current == st.session_state[key])
+        _draw_form(context, chosen)
+    _draw_state(context, saved=current == st.session_state[key])
 
 
 def forget_form() -> None:
@@ -76,19 +76,19 @@ def model_text(settings: Settings) -> str:
     return f"{settings.chat_model} at {endpoint_host(settings)}" if settings.chat_model else "no model, the documents' own words"
 
 
-def _choose(house: AppContext) -> None:
+def _choose(context: AppContext) -> None:
     choice = st.session_state["answers-by"]
     if choice == "own":  # nothing holds before it is named and saved
         st.session_state["answers-wanted"] = choice
         return
     st.session_state.pop("answers-wanted", None)
-    _change(lambda: house.chatbot.own.choose_model(session.owner(), choice))
+    _change(lambda: context.chatbot.own.choose_model(session.owner(), choice))
 
 
-def _draw_form(house: AppContext, chosen: Chosen) -> None:
+def _draw_form(context: AppContext, chosen: Chosen) -> None:
     for key, name in (("own-model", "chat_model"), ("own-endpoint", "base_url")):
         st.session_state.setdefault(key, str(chosen.get(name, "")))
-    has_key = house.chatbot.own.has_key(session.owner())
+    has_key = context.chatbot.own.has_key(session.owner())
     with st.form("own-model-form"):
         st.text_input("Model", key="own-model", max_chars=LONGEST_MODEL, placeholder="such as qwen3 or gpt-4o", autocomplete="off")
         st.text_input(
@@ -106,18 +106,18 @@ def _draw_form(house: AppContext, chosen: Chosen) -> None:
             placeholder="a key is set; a new one replaces it" if has_key else "none is set",
             autocomplete="new-password",
         )
-        st.html(quiet_html(f"Without an endpoint the model is asked at the server's own, {endpoint_host(house.settings)}. {KEY_NOTE}"))
+        st.html(quiet_html(f"Without an endpoint the model is asked at the server's own, {endpoint_host(context.settings)}. {KEY_NOTE}"))
         if is_in_the_open(st.context.url or ""):
             st.html(notice_html("This page came over http://: a key that you give here can be read on the way to this server."))
-        st.form_submit_button("Save", type="primary", key="save-own-model", on_click=_save, args=(house,))
+        st.form_submit_button("Save", type="primary", key="save-own-model", on_click=_save, args=(context,))
 
 
-def _save(house: AppContext) -> None:
+def _save(context: AppContext) -> None:
     """The key leaves the session at once: from here on only the chatbot holds it."""
     key, st.session_state["own-key"] = st.session_state["own-key"], ""
 
     def change() -> None:
-        house.chatbot.own.choose_model(session.owner(), "own", st.session_state["own-model"], st.session_state["own-endpoint"], key)
+        context.chatbot.own.choose_model(session.owner(), "own", st.session_state["own-model"], st.session_state["own-endpoint"], key)
         st.session_state.pop("answers-wanted", None)
         st.session_state.pop("own-endpoint", None)  # shown as it is kept
 
@@ -132,25 +132,25 @@ def _change(change: Callable[[], None]) -> None:
         session.tell(error)
 
 
-def _draw_state(house: AppContext, *, saved: bool) -> None:
+def _draw_state(context: AppContext, *, saved: bool) -> None:
     """What holds now, and whether it works."""
-    mine, has_key = session.settings(house), house.chatbot.own.has_key(session.owner())
+    mine, has_key = session.settings(context), context.chatbot.own.has_key(session.owner())
     if not saved:
         st.html(quiet_html(f"Not saved yet. Until then answers come from: {model_text(mine)}."))
     elif mine.chat_model:
-        st.html(f'<p class="state">{plain_html(_held(mine, house.settings, has_key=has_key))}</p>')
+        st.html(f'<p class="state">{plain_html(_held(mine, context.settings, has_key=has_key))}</p>')
     with st.container(horizontal=True, key="model-buttons"):
         tried = bool(mine.chat_model) and st.button(
             "Test the model", key="test-model", help="Sends the model one short line, and nothing of the documents."
         )
         if has_key:
-            st.button("Remove the key", key="remove-key", on_click=_remove_key, args=(house,))
+            st.button("Remove the key", key="remove-key", on_click=_remove_key, args=(context,))
     if tried:
         st.session_state["trial"] = _Running(mine)
     running = st.session_state.get("trial")
     if running is not None and running.settings == replace(mine, api_key=""):
         st.fragment(_draw_trial, run_every=None if running.over else POLL_SECONDS)(
-            running, was_over=running.over, own=house.chatbot.own.is_own(session.owner())
+            running, was_over=running.over, own=context.chatbot.own.is_own(session.owner())
         )
 
 
@@ -209,6 +209,6 @@ def is_in_the_open(url: str) -> bool:
         return False
 
 
-def _remove_key(house: AppContext) -> None:
+def _remove_key(context: AppContext) -> None:
     st.session_state.pop("trial", None)
-    house.chatbot.own.remove_key(session.owner())
+    context.chatbot.own.remove_key(session.owner())

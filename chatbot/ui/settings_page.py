@@ -29,7 +29,7 @@ NO_MODEL = "Without effect now: your answers are in the documents' own words."
 NO_EFFECT = "Without a model this has no effect."
 
 
-def show(house: AppContext) -> None:
+def show(context: AppContext) -> None:
     """The page."""
     st.title("Settings", anchor=False)
     st.html(quiet_html(WHOSE))
@@ -37,16 +37,16 @@ def show(house: AppContext) -> None:
     if problem is not None:
         st.html(notice_html(problem.message, problem.hint))
     try:
-        chosen = house.chatbot.own.chosen(session.owner())
-        draw_model(house, chosen)
+        chosen = context.chatbot.own.chosen(session.owner())
+        draw_model(context, chosen)
         for part, heading, about in PARTS:
-            about = NO_MODEL if part == "model" and not session.settings(house).chat_model else about
+            about = NO_MODEL if part == "model" and not session.settings(context).chat_model else about
             st.html(f'<h2 class="part">{plain_html(heading)}</h2>' + (quiet_html(about) if about else ""))
             with st.container(key=f"preferences-{part}"):
                 for one in PREFERENCES:
                     if one.part == part:
-                        _draw_preference(one, house, changed=one.name in chosen)
-        _draw_reset(house, changed=bool(chosen) or house.chatbot.own.has_key(session.owner()))
+                        _draw_preference(one, context, changed=one.name in chosen)
+        _draw_reset(context, changed=bool(chosen) or context.chatbot.own.has_key(session.owner()))
     except ProjectError as error:
         st.html(notice_html(error.message, error.hint))
 
@@ -58,8 +58,8 @@ def shown_value(one: Preference, value: Value) -> str:
     return one.zero if one.zero and not value else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _draw_preference(one: Preference, house: AppContext, *, changed: bool) -> None:
-    mine, default = session.settings(house), server_value(one.name, house.settings)
+def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> None:
+    mine, default = session.settings(context), server_value(one.name, context.settings)
     with st.container(key=f"preference-{one.name}"):
         words, control = st.columns([5, 3], vertical_alignment="center", gap="medium")
         with words:
@@ -68,7 +68,7 @@ def _draw_preference(one: Preference, house: AppContext, *, changed: bool) -> No
             default_text = f"Default: {shown_value(one, default)}."
             st.html(f'<p class="choice">{plain_html(one.label)}</p>' + quiet_html(f"{one.effect}{special} {default_text}{idle}"))
         with control:
-            _draw_control(one, mine, house)
+            _draw_control(one, mine, context)
             if changed:
                 st.button(
                     f"Reset to {shown_value(one, default)}",
@@ -76,17 +76,17 @@ def _draw_preference(one: Preference, house: AppContext, *, changed: bool) -> No
                     type="tertiary",
                     help=plain_markdown(f"{one.label}: take the server's setting again."),
                     on_click=_try,
-                    args=(lambda: house.chatbot.own.reset(session.owner(), one.name),),
+                    args=(lambda: context.chatbot.own.reset(session.owner(), one.name),),
                 )
 
 
-def _draw_control(one: Preference, mine: Settings, house: AppContext) -> None:
+def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
     """The switch or number, always at what holds: it may have been changed in another tab."""
     key, value = f"set-{one.name}", server_value(one.name, mine)
     most = mine.window if one.name == "prompt_exchanges" else one.most
     if st.session_state.get(key) != value:
         st.session_state[key] = value
-    change = partial(_choose, one.name, key, house)
+    change = partial(_choose, one.name, key, context)
     if isinstance(value, bool):
         st.toggle(one.label, key=key, label_visibility="collapsed", on_change=change)
     elif isinstance(value, int):
@@ -96,11 +96,11 @@ def _draw_control(one: Preference, mine: Settings, house: AppContext) -> None:
         st.number_input(one.label, least, float(most), step=step, format="%.2f", key=key, label_visibility="collapsed", width=160, on_change=change)
 
 
-def _choose(name: str, key: str, house: AppContext) -> None:
-    _try(lambda: house.chatbot.own.choose(session.owner(), name, st.session_state[key]))
+def _choose(name: str, key: str, context: AppContext) -> None:
+    _try(lambda: context.chatbot.own.choose(session.owner(), name, st.session_state[key]))
 
 
-def _draw_reset(house: AppContext, *, changed: bool) -> None:
+def _draw_reset(context: AppContext, *, changed: bool) -> None:
     with st.container(key="reset-everything"):
         st.button(
             "Reset all settings",
@@ -108,12 +108,12 @@ def _draw_reset(house: AppContext, *, changed: bool) -> None:
             disabled=not changed,
             help="Takes the server's settings for everything on this page, and forgets your key." if changed else "Nothing is changed.",
             on_click=_try,
-            args=(partial(_reset_all, house),),
+            args=(partial(_reset_all, context),),
         )
 
 
-def _reset_all(house: AppContext) -> None:
-    house.chatbot.own.reset(session.owner())
+def _reset_all(context: AppContext) -> None:
+    context.chatbot.own.reset(session.owner())
     forget_form()
 
 
@@ -124,5 +124,5 @@ def _try(change: Callable[[], None]) -> None:
         session.tell(error)
 
 
-if __name__ == "__main__" and (house := opening().house) is not None:
-    show(house)
+if __name__ == "__main__" and (context := opening().context) is not None:
+    show(context)

@@ -29,15 +29,15 @@ def shortened_text(compression: Compression) -> str:
     return f"Earlier parts of this conversation were shortened for this answer: {kept:,} of {full:,} tokens kept."
 
 
-def show_shortened(house: AppContext) -> None:
+def show_shortened(context: AppContext) -> None:
     """Open the view where it was asked for."""
     if overlay.dialog()[0] == "shortened":
-        st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(house)
+        st.dialog("What was kept for this answer", width="large", on_dismiss=overlay.close_dialog)(_draw)(context)
 
 
-def _draw(house: AppContext) -> None:
+def _draw(context: AppContext) -> None:
     _, conversation, number = overlay.dialog()
-    owner, chatbot = session.owner(), house.chatbot
+    owner, chatbot = session.owner(), context.chatbot
     try:
         answer = chatbot.memory.answer(conversation, number, owner)
         said = [one for one in chatbot.conversations.said(conversation, owner, before=number) if one.state != "answering"]

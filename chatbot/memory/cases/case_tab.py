@@ -42,9 +42,9 @@ SHARED = "Shared: everybody who uses this chatbot here has it."
 BY_OTHERS = "Shared by somebody else here."
 
 
-def draw(house: AppContext) -> None:
+def draw(context: AppContext) -> None:
     """The tab. Raises StoreError where the cases cannot be read."""
-    cases, owner = house.chatbot.cases, session.owner()
+    cases, owner = context.chatbot.cases, session.owner()
     health = cases.health(owner)
     shared = cases.listed(owner, shared=True) if health.shared else []
     mine = hidden(owner)
@@ -55,12 +55,12 @@ def draw(house: AppContext) -> None:
     if health.cases:
         wanted = search_box("Search rated answers", key="find-cases")
         rows = cases.listed(owner, search=wanted)
-        _draw_rows(rows, {row.case.id for row in shared}, mine, house)
+        _draw_rows(rows, {row.case.id for row in shared}, mine, context)
         if not rows:
             st.html(quiet_html(NOTHING_FOUND))
-    _draw_deleted(cases.deleted(owner), house)
-    draw_files(house, FILES, cases, empty=not health.cases)
-    _draw_shared(shared, mine, house)
+    _draw_deleted(cases.deleted(owner), context)
+    draw_files(context, FILES, cases, empty=not health.cases)
+    _draw_shared(shared, mine, context)
 
 
 def health_text(health: CaseHealth) -> str:
@@ -80,18 +80,18 @@ def remarks(row: CaseRow, *, shared: bool) -> list[str]:
     return said + ([SHARED] if shared else [])
 
 
-def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, house: AppContext) -> None:
+def _draw_rows(rows: Sequence[CaseRow], shared: Collection[str], mine: str, context: AppContext) -> None:
     for row in page_of(rows, ROWS, key="cases-page"):
         there = case_id(row.case.question, mine, row.case.asked_of)
         with st.container(key=f"case-{row.case.id}", gap=None):
             st.html(case_html(row.case, remarks(row, shared=there in shared)))
             with st.container(horizontal=True, gap="small"):
-                _draw_buttons(row, there if there in shared else "", house)
+                _draw_buttons(row, there if there in shared else "", context)
 
 
-def _draw_buttons(row: CaseRow, shared: str, house: AppContext) -> None:
+def _draw_buttons(row: CaseRow, shared: str, context: AppContext) -> None:
     """shared: its id among the shared ones, "" where it is not there."""
-    case, cases, owner = row.case, house.chatbot.cases, session.owner()
+    case, cases, owner = row.case, context.chatbot.cases, session.owner()
     of = plain_markdown(short(case.question, 60))
     draw_button("Correct", f"edit-{case.id}", ask_for, EDIT, case, told=f"Correct verdict and word: {of}")
     if shared:
@@ -102,8 +102,8 @@ def _draw_buttons(row: CaseRow, shared: str, house: AppContext) -> None:
     draw_button("Delete", f"delete-{case.id}", ask_for, DELETE, case, told=f"Delete the rating: {of}")
 
 
-def _draw_deleted(kept: Sequence[Case], house: AppContext) -> None:
-    restore = partial(house.chatbot.cases.restore, session.owner())
+def _draw_deleted(kept: Sequence[Case], context: AppContext) -> None:
+    restore = partial(context.chatbot.cases.restore, session.owner())
 
     def draw(case: Case) -> None:
         until = time.strftime("%d %B", time.localtime(case.deleted_at + KEPT_DAYS * DAY))
@@ -113,8 +113,8 @@ def _draw_deleted(kept: Sequence[Case], house: AppContext) -> None:
     _draw_folded(kept, draw, "Deleted", "deleted-cases", f"Each can be restored for {KEPT_DAYS} days, then it is erased.")
 
 
-def _draw_shared(rows: Sequence[CaseRow], mine: str, house: AppContext) -> None:
-    unshare = partial(house.chatbot.cases.unshare, session.owner())
+def _draw_shared(rows: Sequence[CaseRow], mine: str, context: AppContext) -> None:
+    unshare = partial(context.chatbot.cases.unshare, session.owner())
 
     def draw(row: CaseRow) -> None:
         own = row.case.by == mine
@@ -139,22 +139,22 @@ def _draw_folded(rows: Sequence[Row], draw: Callable[[Row], None], label: str, k
             st.html(quiet_html(more)) if more else None
 
 
-def _edit(case: Case, house: AppContext) -> None:
+def _edit(case: Case, context: AppContext) -> None:
     with st.form("edit-case", border=False):
         st.html(case_html(case, whole=True))
         verdict = st.radio("Verdict", (1, 0), 1 - case.reward, format_func=VERDICTS.__getitem__, key="edit-verdict", horizontal=True)
         word = st.text_input("Why? (optional)", case.word[:LONGEST_WORD], key="edit-word", max_chars=LONGEST_WORD)
         saved = st.form_submit_button("Save", key="edit-save", type="primary")
     if saved:
-        finish(lambda: house.chatbot.cases.edit(session.owner(), case.id, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
+        finish(lambda: context.chatbot.cases.edit(session.owner(), case.id, lambda old: replace(old, reward=int(verdict or 0), word=word.strip())))
 
 
-def _delete(case: Case, house: AppContext) -> None:
+def _delete(case: Case, context: AppContext) -> None:
     told = (
         f"It guides no answer any more, nobody else's either. It can be restored for {KEPT_DAYS} days. The conversation it comes from stays as it is."
     )
     st.html(case_html(case, (told,)))
-    draw_choice(lambda: house.chatbot.cases.delete(session.owner(), case.id))
+    draw_choice(lambda: context.chatbot.cases.delete(session.owner(), case.id))
 
 
 EDIT, DELETE = Dialog("Correct this rating", _edit), Dialog("Delete this rating?", _delete)

@@ -26,10 +26,10 @@ ROWS = 20
 MOST_CONVERSATIONS = 200
 
 
-def draw(house: AppContext) -> None:
+def draw(context: AppContext) -> None:
     """The tab: choose a conversation, see each time that it was shortened, and open what was kept then."""
     owner = session.owner()
-    conversations = house.chatbot.conversations
+    conversations = context.chatbot.conversations
     rows = conversations.listed(owner)[:MOST_CONVERSATIONS]
     shortened = {row.id: conversations.compressions(row.id, owner) for row in rows}
     titles = {row.id: short(row.title or "A conversation", 70) for row in rows if shortened[row.id]}
@@ -37,12 +37,12 @@ def draw(house: AppContext) -> None:
         st.html(paragraphs_html(NONE_YET))
         return
     chosen = st.selectbox("Conversation", list(titles), format_func=lambda id: titles[id], key="shortened-conversation")
-    stats = house.chatbot.memory.stats(chosen, owner)
+    stats = context.chatbot.memory.stats(chosen, owner)
     st.html(table_html("Until now", ("Messages", "Tokens", "Answers given with it shortened"), [stats_rows(stats)[0]]))
     shares = shares_of(stats)
     st.bar_chart(shares, x="answer", y="tokens", color="part", x_label="answer", y_label="tokens of what was said before", height=260, sort=False)
     _draw_answers(chosen, [number for number, *_ in shortened[chosen]], stats)
-    show_shortened(house)
+    show_shortened(context)
 
 
 def shares_of(stats: CompressionStats) -> list[dict[str, str | int]]:

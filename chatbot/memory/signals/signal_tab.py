@@ -42,10 +42,10 @@ CHANGED_THERE = " The Settings page changes confidence and age for you."
 STATES = {"normal": "✓", "empty": "✓", "off": "–"}
 
 
-def draw(house: AppContext) -> None:
+def draw(context: AppContext) -> None:
     """The tab. Raises SignalsError where the store fails beneath it."""
-    signals = house.chatbot.signals
-    health = signals.health(house.chatbot.signal_options(session.owner()))
+    signals = context.chatbot.signals
+    health = signals.health(context.chatbot.signal_options(session.owner()))
     state = signals.state
     st.html(quiet_html(health_line(health)) if health.state != "off" else paragraphs_html(EMPTY if state.on else SWITCHED_OFF))
     if health.state in {"failed", "fallback"}:
@@ -65,7 +65,7 @@ def draw(house: AppContext) -> None:
         _draw_chart(signals.timeline(least), datetime.now(UTC))
         wanted = search_box("Search news", key="find-signals")
         _draw_rows(signals.listed(ROWS, search=wanted), wanted)
-    _draw_import(house)
+    _draw_import(context)
 
 
 def health_line(health: Health) -> str:
@@ -111,12 +111,12 @@ def _draw_rows(rows: Sequence[EventRow], wanted: str) -> None:
             draw_changes(EDIT, DELETE, row, f"signal-{row.event}", f"signal: {of}")
 
 
-def _draw_import(house: AppContext) -> None:
+def _draw_import(context: AppContext) -> None:
     with st.form("import-signals", clear_on_submit=True):
         file = st.file_uploader("Import news", type=["json", "jsonl", "csv"], key="signals-file")
         wanted = st.form_submit_button("Import news", key="import-news")
     if wanted and file is not None:
-        st.session_state[IMPORTED] = _import(house, file)
+        st.session_state[IMPORTED] = _import(context, file)
         uploads.let_go([file])
         st.rerun()  # the list above has more now
     if IMPORTED in st.session_state:
@@ -127,7 +127,7 @@ def _draw_import(house: AppContext) -> None:
             st.html(lines_html([imported_text(done), *done.refused[:MOST_REFUSED]]))
 
 
-def _import(house: AppContext, file: UploadedFile) -> Imported | ProjectError:
+def _import(context: AppContext, file: UploadedFile) -> Imported | ProjectError:
     """What came of it, as it is told in the next run."""
     with st.status("Reading the news …") as status:
 
@@ -135,12 +135,12 @@ def _import(house: AppContext, file: UploadedFile) -> Imported | ProjectError:
             status.update(label=f"Reading the news … {done:,} {stage}")
 
         try:
-            return house.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(house), progress=tell)
+            return context.chatbot.signals.add(read_news(io.BytesIO(file.getvalue()), file.name), session.shared_model(context), progress=tell)
         except ProjectError as error:
             return error
 
 
-def _edit(row: EventRow, house: AppContext) -> None:
+def _edit(row: EventRow, context: AppContext) -> None:
     best = row.readings[0] if row.readings else NewsReading(" ".join(row.text.split()), (), "observe", 0.5, PERSON)
     with st.form("edit-signal", border=False):
         st.html(signal_html(row))
@@ -159,13 +159,13 @@ def _edit(row: EventRow, house: AppContext) -> None:
         return
     codes = tuple(dict.fromkeys(code.upper() for code in assets.replace(",", " ").split()))
     reading = NewsReading(" ".join(summary.split()), codes, action, round(confidence, 2), PERSON)
-    finish(lambda: house.chatbot.signals.correct(row.event, reading))
+    finish(lambda: context.chatbot.signals.correct(row.event, reading))
 
 
-def _delete(row: EventRow, house: AppContext) -> None:
+def _delete(row: EventRow, context: AppContext) -> None:
     st.html(signal_html(row))
     st.caption("Nobody on this server is shown it any more, and no import brings it back.")
-    draw_choice(lambda: house.chatbot.signals.remove(row.event))
+    draw_choice(lambda: context.chatbot.signals.remove(row.event))
 
 
 EDIT, DELETE = Dialog("Correct this signal", _edit), Dialog("Delete this news?", _delete)

@@ -37,9 +37,9 @@ NOTHING_FOUND = "No advice holds all of these words."
 ABOUT_SUBJECT = "With a subject, such as a country or a fund, it is recalled only for questions that name it."
 
 
-def draw(house: AppContext) -> None:
+def draw(context: AppContext) -> None:
     """The tab. Raises StoreError where the situations cannot be read."""
-    situations, owner = house.chatbot.situations, session.owner()
+    situations, owner = context.chatbot.situations, session.owner()
     health = situations.health(owner)
     st.html(quiet_html(health_text(health)) if health.situations else paragraphs_html(EMPTY))
     if health.situations:
@@ -51,8 +51,8 @@ def draw(house: AppContext) -> None:
                 draw_changes(EDIT, DELETE, one, one.key, f"advice: {plain_markdown(short(one.situation, 60))}")
         if not found:
             st.html(quiet_html(NOTHING_FOUND))
-    _draw_form(house)
-    draw_files(house, FILES, situations, empty=not health.situations)
+    _draw_form(context)
+    draw_files(context, FILES, situations, empty=not health.situations)
 
 
 def health_text(health: SituationHealth) -> str:
@@ -63,7 +63,7 @@ def health_text(health: SituationHealth) -> str:
     return counted + (f" {health.waiting:,} of all here not recalled yet, for vectors are still to be made." if health.waiting else "")
 
 
-def _draw_form(house: AppContext) -> None:
+def _draw_form(context: AppContext) -> None:
     number = st.session_state.setdefault("advice_form", 0)
     with st.form(f"advice-{number}"):
         situation = st.text_area(
@@ -75,7 +75,7 @@ def _draw_form(house: AppContext) -> None:
     if not added:
         return
     try:
-        house.chatbot.situations.add(session.owner(), [(situation, advice)], scope=subject)
+        context.chatbot.situations.add(session.owner(), [(situation, advice)], scope=subject)
     except ProjectError as error:
         told = "Say both when and then what." if not (situation.strip() and advice.strip()) else error.message
         st.html(notice_html(told, error.hint))
@@ -84,7 +84,7 @@ def _draw_form(house: AppContext) -> None:
     st.rerun()
 
 
-def _edit(one: Situation, house: AppContext) -> None:
+def _edit(one: Situation, context: AppContext) -> None:
     shown, kept = one.recommendations[:MOST_FIELDS], one.recommendations[MOST_FIELDS:]
     with st.form("edit-advice", border=False):
         situation = st.text_area("When …", one.situation, key="edit-situation", max_chars=situation_types.LONGEST_SITUATION, height=68)
@@ -102,13 +102,13 @@ def _edit(one: Situation, house: AppContext) -> None:
     if not said or not texts:
         st.html(notice_html("Say both when and then what."))
         return
-    finish(lambda: house.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject))
+    finish(lambda: context.chatbot.situations.edit(session.owner(), one.key, texts, situation=said, scope=subject))
 
 
-def _delete(one: Situation, house: AppContext) -> None:
+def _delete(one: Situation, context: AppContext) -> None:
     st.html(situation_html(one))
     st.caption("It is recalled no more, and cannot be brought back.")
-    draw_choice(lambda: house.chatbot.situations.remove(session.owner(), one.key))
+    draw_choice(lambda: context.chatbot.situations.remove(session.owner(), one.key))
 
 
 EDIT, DELETE = Dialog("Correct this advice", _edit), Dialog("Delete this advice?", _delete)

@@ -1,4 +1,4 @@
-"""The pages' house over a real store, without a browser."""
+"""The pages over a real store, without a browser."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 
 from chatbot.store.library import Upload
 from chatbot.ui.app_context import AppContext
-from tests.pages import open_house
+from tests.pages import open_context
 from tests.pdfs import make_pdf
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    """A house with one document."""
-    folder = tmp_path_factory.mktemp("house")
-    with open_house(folder / "home") as opened:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    """A chatbot with one document."""
+    folder = tmp_path_factory.mktemp("chatbot")
+    with open_context(folder / "home") as opened:
         path = make_pdf(folder / "Rules.pdf", ["The deficit ceiling is three per cent of output."])
         list(opened.chatbot.add([Upload(path)]))
         yield opened

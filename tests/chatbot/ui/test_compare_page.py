@@ -17,7 +17,7 @@ from chatbot.ui.compare_chart import chart_spec
 from chatbot.ui.compare_page import example, suggested_years, summary_text
 from chatbot.ui.compare_table import entry_html, overall, plain_rows
 from chatbot.ui.running_comparisons import MOST_OF_ONE, Comparisons, Running
-from tests.pages import ME, OTHER, open_house, shown, visit
+from tests.pages import ME, OTHER, open_context, shown, visit
 from tests.pdfs import make_pdf
 
 CEILING = "What is the deficit ceiling?"
@@ -26,10 +26,10 @@ HOSTILE = "<b>bold</b> $x$ :red[y] =1+1"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
-    """A house with two editions of one policy."""
-    folder = tmp_path_factory.mktemp("house")
-    with open_house(folder / "home") as opened:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    """A chatbot with two editions of one policy."""
+    folder = tmp_path_factory.mktemp("chatbot")
+    with open_context(folder / "home") as opened:
         for name, ceiling in zip(NAMES, ("3.0", "2.5"), strict=True):
             path = make_pdf(folder / name, [f"The deficit ceiling is {ceiling} per cent of output."])
             list(opened.chatbot.add([Upload(path)]))
@@ -45,12 +45,12 @@ def settle(running: Running | None) -> Running:
     return running
 
 
-def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: AppContext) -> None:
+def test_what_is_chosen_is_asked_and_stands_in_table_and_address(context: AppContext) -> None:
     app = visit("compare_page.py")
     app.text_input(key="compare-question").set_value(CEILING)
     app.multiselect(key="compare-documents").set_value(list(NAMES))
     app.button(key="compare").click().run()
-    settle(house.comparisons.find(Comparison(CEILING, NAMES), ME))
+    settle(context.comparisons.find(Comparison(CEILING, NAMES), ME))
     app.run()
     assert not app.exception
     said = shown(app)
@@ -61,29 +61,29 @@ def test_what_is_chosen_is_asked_and_stands_in_table_and_address(house: AppConte
     assert not app.exception and app.session_state["open_page"].document == NAMES[0]
 
 
-def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(house: AppContext) -> None:
+def test_an_address_brings_it_back_for_its_owner_and_asks_nothing_for_another(context: AppContext) -> None:
     asked = Comparison(CEILING, NAMES, ("2024",))
-    settle(house.comparisons.begin(asked, ME))
+    settle(context.comparisons.begin(asked, ME))
     address = {"q": [CEILING], "d": list(NAMES), "y": ["2024"]}
     assert "2 answers:" in shown(visit("compare_page.py", address=address))
     other = visit("compare_page.py", address=address, owner=OTHER)
-    assert "not kept here any more" in shown(other) and house.comparisons.find(asked, OTHER) is None
+    assert "not kept here any more" in shown(other) and context.comparisons.find(asked, OTHER) is None
     assert other.text_input(key="compare-question").value == CEILING
 
 
 @pytest.mark.parametrize("address", [{"q": ["What?"], "d": ["Rules_2023.pdf"]}, {"q": ["?"]}, {"q": ["What?"], "d": list(NAMES), "y": ["soon"]}])
-def test_an_address_that_cannot_be_compared_says_why(house: AppContext, address: dict[str, list[str]]) -> None:
+def test_an_address_that_cannot_be_compared_says_why(context: AppContext, address: dict[str, list[str]]) -> None:
     app = visit("compare_page.py", address=address)
     assert '<div class="notice"' in shown(app)
 
 
-def test_nothing_chosen_is_said_and_asks_nothing(house: AppContext) -> None:
+def test_nothing_chosen_is_said_and_asks_nothing(context: AppContext) -> None:
     app = visit("compare_page.py")
     app.button(key="compare").click().run()
     assert "There is no question yet." in shown(app) and not app.exception
 
 
-def test_other_editions_and_an_example_are_offered(house: AppContext) -> None:
+def test_other_editions_and_an_example_are_offered(context: AppContext) -> None:
     app = visit("compare_page.py")
     app.multiselect(key="compare-documents").set_value([NAMES[0]]).run()
     app.button(key="compare-series").click().run()

@@ -30,9 +30,9 @@ NOT_HERE = "There is no such conversation here, or it is another browser&#x27;s.
 
 
 @pytest.fixture
-def store(house: AppContext) -> Iterator[Conversations]:
+def store(context: AppContext) -> Iterator[Conversations]:
     """Its conversations, of which none are left afterwards."""
-    conversations = house.chatbot.conversations
+    conversations = context.chatbot.conversations
     yield conversations
     for owner in (ME, OTHER):
         for row in [*conversations.listed(owner), *conversations.listed(owner, deleted=True)]:
@@ -60,7 +60,7 @@ def asked(app: AppTest) -> list[str]:
     return re.findall(r'class="question"[^>]*><p>(.*?)</p>', shown(app))
 
 
-def test_a_new_page_teaches_and_lists_what_is_asked(house: AppContext, store: Conversations) -> None:
+def test_a_new_page_teaches_and_lists_what_is_asked(context: AppContext, store: Conversations) -> None:
     app = visit()
     assert "Your conversations will stand here." in shown(app)
     assert not app.text_input
@@ -156,7 +156,7 @@ def test_another_question_takes_the_place_of_one_that_waits(store: Conversations
     assert "deleted elsewhere" not in shown(app) and "held-new" not in keys(app, "held-")
 
 
-def test_earlier_exchanges_are_shown_some_at_a_time(house: AppContext, store: Conversations) -> None:
+def test_earlier_exchanges_are_shown_some_at_a_time(context: AppContext, store: Conversations) -> None:
     say(store, "long", *(f"Question {number}" for number in range(1, 26)))
     app = visit(conversation="long")
     assert asked(app) == [f"Question {number}" for number in range(16, 26)]
@@ -230,7 +230,7 @@ def test_the_menu_renames_and_switches(store: Conversations) -> None:
     assert app.button(key="go-mine").label == "**\\*Mine\\***"
 
 
-def test_a_change_that_fails_is_told(house: AppContext, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_fails_is_told(context: AppContext, store: Conversations, monkeypatch: pytest.MonkeyPatch) -> None:
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
     open_menu(app, "menu-open-mine")
@@ -252,16 +252,16 @@ def test_a_change_that_fails_is_told(house: AppContext, store: Conversations, mo
     assert NOT_HERE in shown(app)
 
 
-def test_a_conversation_is_taken_away_as_a_file(house: AppContext, store: Conversations) -> None:
+def test_a_conversation_is_taken_away_as_a_file(context: AppContext, store: Conversations) -> None:
     say(store, "mine", "My question?", "Another?")
     with store._disk.write() as connection:
         connection.execute("update detail set answer = x'00' where number = 2")
-    made = json.loads(export("mine", ME, "json", house))
+    made = json.loads(export("mine", ME, "json", context))
     assert [one["details"] is not None for one in made["exchanges"]] == [True, False]
-    assert "Said of Another" in export("mine", ME, "markdown", house).decode()
+    assert "Said of Another" in export("mine", ME, "markdown", context).decode()
 
 
-def test_a_private_conversation_is_marked_and_stays_in_memory(house: AppContext, store: Conversations) -> None:
+def test_a_private_conversation_is_marked_and_stays_in_memory(context: AppContext, store: Conversations) -> None:
     app = visit()
     click(app, "new-private")
     assert "Private: nothing of this is kept on disk" in shown(app)
@@ -276,7 +276,7 @@ def test_a_private_conversation_is_marked_and_stays_in_memory(house: AppContext,
 SHORTENED = Compression(24_310, 12_040, 3, {2: (((0, 3),), ((0, 4), (9, 99))), 3: (((0, 99),), ((0, 99),))}, whole_from=4)
 
 
-def test_a_shortened_conversation_is_told_and_shown(house: AppContext, store: Conversations) -> None:
+def test_a_shortened_conversation_is_told_and_shown(context: AppContext, store: Conversations) -> None:
     say(store, "long", "One?", "Two <b>?", "Three?", "Four?")
     number = store.start("long", "Five?")
     note = Note("history", "this conversation, exchange 1", "Asked: One?")
@@ -327,11 +327,11 @@ def test_conversations_stand_under_their_days(days: int, said: str) -> None:
     assert day_heading(then, now) == said
 
 
-def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(house: AppContext, store: Conversations) -> None:
+def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(context: AppContext, store: Conversations) -> None:
     """What another tab asked stands here at the next run, answered or on its way."""
     say(store, "mine", "My question?")
     app = visit(conversation="mine")
-    asking = house.asked.ask(Ask(CEILING, conversation="mine", owner=ME))
+    asking = context.asked.ask(Ask(CEILING, conversation="mine", owner=ME))
     app.run()
     assert asking.finished
     assert asked(app) == ["My question?", CEILING]
@@ -339,14 +339,14 @@ def test_a_conversation_that_is_asked_elsewhere_is_followed_and_none_is_doubled(
     assert asked(app) == ["My question?", CEILING]
 
 
-def test_erasing_a_document_takes_its_text_out_of_kept_answers(house: AppContext, store: Conversations, tmp_path: Path) -> None:
-    list(house.chatbot.add([Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]))
-    list(house.chatbot.ask(Ask("How high is the wombat levy?", conversation="mine", owner=ME)))
-    before = house.chatbot.memory.answer("mine", 1, ME)
+def test_erasing_a_document_takes_its_text_out_of_kept_answers(context: AppContext, store: Conversations, tmp_path: Path) -> None:
+    list(context.chatbot.add([Upload(make_pdf(tmp_path / "Wombats.pdf", ["The wombat levy is nine crowns per burrow."]))]))
+    list(context.chatbot.ask(Ask("How high is the wombat levy?", conversation="mine", owner=ME)))
+    before = context.chatbot.memory.answer("mine", 1, ME)
     assert before is not None and "burrow" in before.considered[0].text
-    house.erase("Wombats.pdf")
+    context.erase("Wombats.pdf")
     end = time.monotonic() + 20
-    while (left := house.chatbot.memory.answer("mine", 1, ME)) is not None and left.considered[0].text:
+    while (left := context.chatbot.memory.answer("mine", 1, ME)) is not None and left.considered[0].text:
         assert time.monotonic() < end
         time.sleep(0.05)
     app = visit(conversation="mine")

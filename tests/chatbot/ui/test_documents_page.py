@@ -23,28 +23,28 @@ from chatbot.ui.document_jobs import all_left_text, ended_text, phase_text
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
 from chatbot.ui.upload_plan import ChosenFile, plan
 from ingestion.records import DocumentFacts
-from tests.pages import open_house, shown, visit
+from tests.pages import open_context, shown, visit
 from tests.pdfs import make_pdf
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppContext]:
-    """A house with one document of two pages, Rules.pdf."""
-    with open_house(tmp_path / "home") as opened:
+def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppContext]:
+    """A chatbot with one document of two pages, Rules.pdf."""
+    with open_context(tmp_path / "home") as opened:
         add(opened, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [TEXT, "The debt anchor."]))
         yield opened
 
 
-def add(house: AppContext, name: str, path: Path) -> None:
-    house.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
-    settle(house)
+def add(context: AppContext, name: str, path: Path) -> None:
+    context.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
+    settle(context)
 
 
-def settle(house: AppContext) -> None:
+def settle(context: AppContext) -> None:
     end = time.monotonic() + 60
-    while any(job.busy for job in house.additions.jobs()) or house.additions.erasing():
+    while any(job.busy for job in context.additions.jobs()) or context.additions.erasing():
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -153,7 +153,7 @@ def test_an_address_may_name_anything() -> None:
 # --- the page -------------------------------------------------------------------------------------------------------------------
 
 
-def test_period_and_status_are_set_right_and_back(house: AppContext) -> None:
+def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
     app = visit("documents_page.py")
     assert "✓ The document can be searched." in shown(app)
     assert "Space used: " in shown(app)
@@ -167,27 +167,27 @@ def test_period_and_status_are_set_right_and_back(house: AppContext) -> None:
     next(box for box in app.selectbox if box.label == "Status").set_value("draft")
     app.button(key="facts-save").click().run()
     assert not app.exception
-    (version,) = house.chatbot.library.scope([])
-    assert house.chatbot.library.facts(version) == DocumentFacts("2030-31", "draft")
+    (version,) = context.chatbot.library.scope([])
+    assert context.chatbot.library.facts(version) == DocumentFacts("2030-31", "draft")
     app.run()
     assert "Corrected by hand." in shown(app)
     app.button(key="facts-own").click().run()
-    assert house.chatbot.library.facts(version) == DocumentFacts("2024", None)
+    assert context.chatbot.library.facts(version) == DocumentFacts("2024", None)
 
 
-def test_a_document_is_read_again_from_its_details(house: AppContext) -> None:
-    (before,) = house.chatbot.library.scope([])
+def test_a_document_is_read_again_from_its_details(context: AppContext) -> None:
+    (before,) = context.chatbot.library.scope([])
     app = visit("documents_page.py")
     app.button(key="Details-Rules.pdf").click().run()
     app.button(key="report-again").click().run()
-    settle(house)
+    settle(context)
     app.run()
     assert "✓ Rules.pdf: read again, 2 pages" in shown(app)
-    assert before not in house.chatbot.library.scope([])
+    assert before not in context.chatbot.library.scope([])
     assert not [button for button in app.button if (button.key or "").startswith("Undo-")]
 
 
-def test_pages_open_from_the_row_the_report_and_the_address(house: AppContext) -> None:
+def test_pages_open_from_the_row_the_report_and_the_address(context: AppContext) -> None:
     app = visit("documents_page.py")
     app.button(key="Open-Rules.pdf").click().run()
     assert "Page 1 of 2" in shown(app)
@@ -203,31 +203,31 @@ def test_pages_open_from_the_row_the_report_and_the_address(house: AppContext) -
     assert app.query_params == {}
 
 
-def test_an_open_page_is_put_away_on_another_page(house: AppContext) -> None:
+def test_an_open_page_is_put_away_on_another_page(context: AppContext) -> None:
     app = visit("documents_page.py", address={"document": "Rules.pdf", "page": "1"})
     assert "Page 1 of 2" in shown(app)
     app.switch_page("chat_page.py").run()
     assert "Page 1 of 2" not in shown(app)
 
 
-def test_a_removal_is_undone_at_once(house: AppContext) -> None:
+def test_a_removal_is_undone_at_once(context: AppContext) -> None:
     app = visit("documents_page.py")
     app.button(key="Remove-Rules.pdf").click().run()
     app.button(key="dialog-yes").click().run()
     assert "Rules.pdf was removed." in shown(app)
     assert "There are no documents to search." in shown(app)
     app.button(key="undo-removed").click().run()
-    assert list(house.chatbot.library.scope([]).values()) == ["Rules.pdf"]
+    assert list(context.chatbot.library.scope([]).values()) == ["Rules.pdf"]
     assert "was removed." not in shown(app)
 
 
-def test_two_tabs_do_not_undo_one_another(house: AppContext, tmp_path: Path) -> None:
-    add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
+def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -> None:
+    add(context, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", ["The rules were repealed."]))
     first, second = visit("documents_page.py"), visit("documents_page.py")
     first.button(key="Undo-Rules.pdf").click().run()
     second.button(key="Undo-Rules.pdf").click().run()
-    (version,) = house.chatbot.library.scope([])
-    assert "deficit ceiling" in house.chatbot.library.catalog.page(version, 1).text
+    (version,) = context.chatbot.library.scope([])
+    assert "deficit ceiling" in context.chatbot.library.catalog.page(version, 1).text
     assert "changed in another tab" in shown(second)
     first.button(key="Remove-Rules.pdf").click().run()
     first.button(key="dialog-yes").click().run()
@@ -241,22 +241,22 @@ def test_two_tabs_do_not_undo_one_another(house: AppContext, tmp_path: Path) -> 
     second.run()
     second.button(key="Erase-Rules.pdf").click().run()
     first.button(key="dialog-yes").click().run()
-    settle(house)
+    settle(context)
     second.button(key="dialog-yes").click().run()
     assert not second.exception
     assert "There is no document" in shown(second)
 
 
-def test_damage_seen_at_a_glance_is_repaired_by_one_click(house: AppContext) -> None:
-    house.chatbot.library.indexes.keywords.remove(list(house.chatbot.library.scope([])))
+def test_damage_seen_at_a_glance_is_repaired_by_one_click(context: AppContext) -> None:
+    context.chatbot.library.indexes.keywords.remove(list(context.chatbot.library.scope([])))
     app = visit("documents_page.py")
     assert "the index of words has 0 of 2 passages" in shown(app)
     app.button(key="repair-now").click().run()
     end = time.monotonic() + 60
-    while house.check.running:
+    while context.check.running:
         assert time.monotonic() < end
         time.sleep(0.02)
-    assert house.chatbot.library.indexes.keywords.count() == 2
+    assert context.chatbot.library.indexes.keywords.count() == 2
 
 
 def test_an_empty_store_teaches_and_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def tab() -> AppTest:
     return app
 
 
-def test_a_conversation_that_was_never_shortened_teaches_what_that_is(house: AppContext, store: Conversations) -> None:
+def test_a_conversation_that_was_never_shortened_teaches_what_that_is(context: AppContext, store: Conversations) -> None:
     talk(store, "mine", ME, shortened=False)
     talk(store, "theirs", OTHER, shortened=True)
     app = tab()
@@ -43,7 +43,7 @@ def test_a_conversation_that_was_never_shortened_teaches_what_that_is(house: App
     assert not app.selectbox
 
 
-def test_each_time_is_charted_and_leads_to_what_was_kept(house: AppContext, store: Conversations) -> None:
+def test_each_time_is_charted_and_leads_to_what_was_kept(context: AppContext, store: Conversations) -> None:
     talk(store, "mine", ME, shortened=True)
     talk(store, "plain", ME, shortened=False)
     app = tab()

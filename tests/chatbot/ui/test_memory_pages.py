@@ -34,9 +34,9 @@ HOSTILE = "<b>bold</b> $x$ :red[y]"
 
 
 @pytest.fixture
-def store(house: AppContext) -> Iterator[Conversations]:
+def store(context: AppContext) -> Iterator[Conversations]:
     """Its conversations; nothing that anybody said, rated or advised is left afterwards."""
-    chatbot = house.chatbot
+    chatbot = context.chatbot
     yield chatbot.conversations
     for owner in (ME, OTHER):
         for row in [*chatbot.conversations.listed(owner), *chatbot.conversations.listed(owner, deleted=True)]:
@@ -53,20 +53,20 @@ def store(house: AppContext) -> Iterator[Conversations]:
 
 
 @pytest.fixture
-def cases(house: AppContext, store: Conversations) -> Cases:
-    return house.chatbot.cases
+def cases(context: AppContext, store: Conversations) -> Cases:
+    return context.chatbot.cases
 
 
 @pytest.fixture
-def situations(house: AppContext, store: Conversations) -> Situations:
-    return house.chatbot.situations
+def situations(context: AppContext, store: Conversations) -> Situations:
+    return context.chatbot.situations
 
 
-def answered(house: AppContext, conversation: str = "mine", question: str = CEILING) -> Answer:
+def answered(context: AppContext, conversation: str = "mine", question: str = CEILING) -> Answer:
     """A question of ME that was asked and answered in a conversation."""
-    house.chatbot.conversations.begin(ME, conversation)
-    list(house.chatbot.ask(Ask(question, conversation=conversation, owner=ME)))
-    answer = house.chatbot.memory.answer(conversation, 1, ME)
+    context.chatbot.conversations.begin(ME, conversation)
+    list(context.chatbot.ask(Ask(question, conversation=conversation, owner=ME)))
+    answer = context.chatbot.memory.answer(conversation, 1, ME)
     assert answer is not None
     return answer
 
@@ -82,8 +82,8 @@ def advice_tab() -> AppTest:
 # --- under answers --------------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: AppContext, cases: Cases) -> None:
-    answered(house)
+def test_an_answer_is_rated_turned_given_a_word_and_taken_back(context: AppContext, cases: Cases) -> None:
+    answered(context)
     app = visit(conversation="mine")
     assert app.button(key="helpful-1").label == "Helpful" and app.button(key="unhelpful-1").label == "Not helpful"
     assert "Rated" not in shown(app) and not [box for box in app.text_input if box.label == "Why? (optional)"]
@@ -100,8 +100,8 @@ def test_an_answer_is_rated_turned_given_a_word_and_taken_back(house: AppContext
     assert cases.listed(ME) == []
 
 
-def test_a_remembered_answer_says_so_and_is_marked(house: AppContext, cases: Cases) -> None:
-    answered(house)
+def test_a_remembered_answer_says_so_and_is_marked(context: AppContext, cases: Cases) -> None:
+    answered(context)
     app = visit(conversation="mine")
     click(app, "helpful-1")
     app.chat_input[0].set_value(CEILING).run()
@@ -111,8 +111,8 @@ def test_a_remembered_answer_says_so_and_is_marked(house: AppContext, cases: Cas
     assert shown(visit(conversation="mine")).count("Rated helpful<") == 2
 
 
-def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(house: AppContext, cases: Cases) -> None:
-    answer = answered(house)
+def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(context: AppContext, cases: Cases) -> None:
+    answer = answered(context)
     cases.rate(ME, replace(answer, text="Another answer, of before."), 0)
     app = visit(conversation="mine")
     assert "Rated" not in shown(app)
@@ -120,16 +120,16 @@ def test_a_verdict_on_another_answer_to_the_question_does_not_mark_this_one(hous
     assert [row.case.reward for row in cases.listed(ME)] == [1]
 
 
-def test_what_is_no_answer_has_no_buttons(house: AppContext, store: Conversations) -> None:
-    answered(house, "refused", "Who won the football world cup?")
-    answered(house, "noted", "When inflation rises above target, then shorten duration.")
+def test_what_is_no_answer_has_no_buttons(context: AppContext, store: Conversations) -> None:
+    answered(context, "refused", "Who won the football world cup?")
+    answered(context, "noted", "When inflation rises above target, then shorten duration.")
     store.begin(ME, "stopped")
     store.write("stopped", store.start("stopped", CEILING), "Words", state="stopped", owner=ME)
     for address in ("refused", "noted", "stopped"):
         assert keys(visit(conversation=address), "helpful-") == []
     assert "no page was searched" in shown(visit(conversation="noted"))
     private = store.begin(ME, private=True)
-    list(house.chatbot.ask(Ask(CEILING, conversation=private, owner=ME)))
+    list(context.chatbot.ask(Ask(CEILING, conversation=private, owner=ME)))
     app = visit(conversation=private)
     assert keys(app, "cite-1-") and not keys(app, "helpful-")
 
@@ -151,21 +151,21 @@ def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: boo
     assert is_ratable(Given(number, replace(answer, **changes))) == ratable  # type: ignore[arg-type]
 
 
-def test_a_rating_that_fails_is_told_once_at_its_answer(house: AppContext, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
-    answered(house)
+def test_a_rating_that_fails_is_told_once_at_its_answer(context: AppContext, cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(context)
     app = visit(conversation="mine")
 
     def full(*_: object, **__: object) -> None:
         raise StoreError("The disk is full.", hint="Make room.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(house.chatbot, "rate", full)
+        patch.setattr(context.chatbot, "rate", full)
         assert click(app, "helpful-1").count("The disk is full.") == 1
         app.run()
         assert "The disk is full." not in shown(app)
     assert "The disk is full." not in click(app, "helpful-1")
     with monkeypatch.context() as patch:
-        patch.setattr(house.chatbot.cases, "delete", full)
+        patch.setattr(context.chatbot.cases, "delete", full)
         assert "Make room." in click(app, "helpful-1")
     (row,) = cases.listed(ME)
     cases.delete(ME, row.case.id)  # in another tab
@@ -173,13 +173,13 @@ def test_a_rating_that_fails_is_told_once_at_its_answer(house: AppContext, cases
     assert "Rated" not in text and 'class="notice"' not in text
     assert cases.listed(ME) == []
     with monkeypatch.context() as patch:
-        patch.setattr(house.chatbot.cases, "rated", full)
+        patch.setattr(context.chatbot.cases, "rated", full)
         app.run()
         assert not app.exception and "The disk is full." in shown(app) and keys(app, "cite-1-")
 
 
-def test_a_conversation_does_without_a_memory(house: AppContext, store: Conversations, cases: Cases) -> None:
-    answered(house)
+def test_a_conversation_does_without_a_memory(context: AppContext, store: Conversations, cases: Cases) -> None:
+    answered(context)
     app = visit(conversation="mine")
     click(app, "helpful-1")
     app.session_state["menu-open-mine"] = True
@@ -196,9 +196,9 @@ def test_a_conversation_does_without_a_memory(house: AppContext, store: Conversa
     assert not app.exception
 
 
-def test_the_menu_in_the_list_has_the_switches_of_the_title(house: AppContext, store: Conversations) -> None:
+def test_the_menu_in_the_list_has_the_switches_of_the_title(context: AppContext, store: Conversations) -> None:
     for conversation in ("mine", "other"):
-        answered(house, conversation)
+        answered(context, conversation)
     app = visit(conversation="mine")
     app.session_state["menu-row-other"] = True
     app.run()
@@ -259,8 +259,8 @@ def test_a_rating_is_corrected_and_deleted(cases: Cases) -> None:
     assert [row.case.word for row in cases.listed(ME)] == ["Wrong year"] and cases.deleted(ME) == []
 
 
-def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: AppContext, cases: Cases) -> None:
-    answered(house)
+def test_a_rating_taken_back_in_the_chat_is_shared_no_more(context: AppContext, cases: Cases) -> None:
+    answered(context)
     app = visit(conversation="mine")
     click(app, "helpful-1")
     cases.share(ME, cases.listed(ME)[0].case.id)
@@ -270,7 +270,7 @@ def test_a_rating_taken_back_in_the_chat_is_shared_no_more(house: AppContext, ca
     assert cases.listed(OTHER, shared=True) == [] and len(cases.deleted(ME)) == 1
 
 
-def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(house: AppContext, cases: Cases) -> None:
+def test_unreadable_lines_of_the_shared_answers_are_told_as_theirs(context: AppContext, cases: Cases) -> None:
     with cases._database.write() as connection:
         connection.execute("insert into rated_answer (shelf, id, line) values (?, 'x', 'broken')", (SHARED,))
     try:

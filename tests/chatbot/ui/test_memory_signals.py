@@ -31,7 +31,7 @@ ROW = EventRow(
 
 
 @pytest.fixture(scope="module")
-def page(house: AppContext) -> AppTest:
+def page(context: AppContext) -> AppTest:
     app = visit("memory_page.py")
     app.session_state["memory-tab"] = "News signals"
     return app.run()
@@ -45,7 +45,7 @@ def test_until_something_is_imported_the_page_teaches_and_starts_nothing(page: A
 
 def test_what_is_switched_off_can_be_switched_on_again(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The health of what is off is that of an empty store: nothing of it is asked."""
-    chatbot = app_context.opening().house
+    chatbot = app_context.opening().context
     assert chatbot is not None
     signals = chatbot.chatbot.signals
     monkeypatch.setattr(Signals, "state", property(lambda self: State(imported=True, on=self._switch.read().on)))

@@ -11,7 +11,7 @@ from chatbot.memory.conversations.export import export_conversation
 from chatbot.records import ADDED, NOT_FOUND, Statement
 from chatbot.store.library import Upload
 from chatbot.ui.answer_text import answer_html
-from tests.pages import ME, open_house, shown, visit
+from tests.pages import ME, open_context, shown, visit
 from tests.pdfs import make_pdf
 from tests.provider import Provider
 
@@ -23,8 +23,8 @@ def test_the_page_and_the_export_mark_it(tmp_path: Path, monkeypatch: pytest.Mon
     with Provider([f"{CEILING}. {LEVY}."]) as provider:
         monkeypatch.setenv("FINPOLICY_CHAT_MODEL", "m")
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
-        with open_house(tmp_path / "home") as house:
-            chatbot = house.chatbot
+        with open_context(tmp_path / "home") as context:
+            chatbot = context.chatbot
             list(chatbot.add([Upload(make_pdf(tmp_path / "Rules.pdf", [f"{CEILING}."]))]))
             talk = chatbot.conversations.begin(ME)
             list(chatbot.ask(Ask("What is the deficit ceiling?", conversation=talk, owner=ME)))

@@ -40,25 +40,25 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def house(home: Path) -> AppContext:
+def context(home: Path) -> AppContext:
     opening = app_context.opening()
     opening.wait(60)
-    assert opening.house is not None, opening.error
-    return opening.house
+    assert opening.context is not None, opening.error
+    return opening.context
 
 
 @pytest.fixture
-def rules(house: AppContext, tmp_path: Path) -> AppContext:
-    """A house with one document, Rules.pdf."""
-    add(house, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [RULES]))
-    return house
+def rules(context: AppContext, tmp_path: Path) -> AppContext:
+    """A chatbot with one document, Rules.pdf."""
+    add(context, "Rules.pdf", make_pdf(tmp_path / "Rules.pdf", [RULES]))
+    return context
 
 
-def add(house: AppContext, name: str, path: Path) -> None:
+def add(context: AppContext, name: str, path: Path) -> None:
     """Add a file and wait until it is there, or needs its password."""
-    house.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
+    context.additions.enqueue([NewFile(name, io.BytesIO(path.read_bytes()))])
     end = time.monotonic() + 60
-    while any(job.busy for job in house.additions.jobs()):
+    while any(job.busy for job in context.additions.jobs()):
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -67,7 +67,7 @@ def buttons(app: AppTest, beginning: str) -> list[Button]:
     return [button for button in app.button if (button.key or "").startswith(beginning)]
 
 
-def test_an_empty_store_teaches(house: AppContext) -> None:
+def test_an_empty_store_teaches(context: AppContext) -> None:
     app = visit()
     assert app.chat_input[0].placeholder == "Attach a PDF and ask about it" and not app.chat_input[0].disabled
     assert "There are no documents yet" in shown(app)
@@ -183,21 +183,21 @@ def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(rul
     assert "repealed" in rules.chatbot.library.catalog.page(version, 1).text
 
 
-def test_a_protected_file_is_opened_with_its_password(house: AppContext, tmp_path: Path) -> None:
-    add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
+def test_a_protected_file_is_opened_with_its_password(context: AppContext, tmp_path: Path) -> None:
+    add(context, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
     app = visit("documents_page.py")
     (field,) = app.text_input
     assert field.label == "Password for Ruling pdf"
     assert "Password for <strong>Ruling.pdf</strong>" in shown(app)
     field.set_value("wrong")
     buttons(app, "open-")[0].click().run()
-    while any(job.busy for job in house.additions.jobs()):
+    while any(job.busy for job in context.additions.jobs()):
         time.sleep(0.02)
     app.run()
     assert "That password does not open it" in shown(app)
     app.text_input[0].set_value("open sesame")
     buttons(app, "open-")[0].click().run()
-    while any(job.busy for job in house.additions.jobs()):
+    while any(job.busy for job in context.additions.jobs()):
         time.sleep(0.02)
     app.run()
     assert not app.text_input
@@ -205,15 +205,15 @@ def test_a_protected_file_is_opened_with_its_password(house: AppContext, tmp_pat
     assert "Protected: its pages are shown to who knows its password." in shown(app)
 
 
-def test_a_protected_file_can_be_left_out(house: AppContext, tmp_path: Path) -> None:
-    add(house, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
+def test_a_protected_file_can_be_left_out(context: AppContext, tmp_path: Path) -> None:
+    add(context, "Ruling.pdf", make_pdf(tmp_path / "Ruling.pdf", [RULES], user_password="open sesame"))
     app = visit("documents_page.py")
     buttons(app, "leave-")[0].click().run()
-    while any(job.busy for job in house.additions.jobs()):
+    while any(job.busy for job in context.additions.jobs()):
         time.sleep(0.02)
     app.run()
     assert "Ruling.pdf: cancelled, nothing of it is kept." in shown(app)
-    assert not list((house.settings.documents).glob("*.pdf"))
+    assert not list((context.settings.documents).glob("*.pdf"))
 
 
 def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> None:
@@ -232,10 +232,10 @@ def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> N
     assert "The store is sound" in outcome(app, rules)
 
 
-def outcome(app: AppTest, house: AppContext) -> str:
+def outcome(app: AppTest, context: AppContext) -> str:
     """What the page says once the check has ended."""
     end = time.monotonic() + 60
-    while house.check.running:
+    while context.check.running:
         assert time.monotonic() < end
         time.sleep(0.02)
     app.run()
@@ -260,11 +260,11 @@ def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path)
 
 
 def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, open_house = threading.Event(), app_context._open_house
+    go, open_context = threading.Event(), app_context._open_house
 
     def slowly(settings: Settings) -> AppContext:
         assert go.wait(60)
-        return open_house(settings)
+        return open_context(settings)
 
     monkeypatch.setattr(app_context, "_open_house", slowly)
     app = visit()

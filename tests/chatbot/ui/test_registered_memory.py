@@ -41,7 +41,7 @@ def open_layer(opening):
     "tab": """
 import streamlit as st
 
-def draw(house):
+def draw(context):
     st.html("Whose birthday it is")
 """,
     "commands": """
@@ -102,13 +102,13 @@ def test_it_has_its_commands_and_options(tmp_path: Path, monkeypatch: pytest.Mon
     assert main(["memory", "birthdays", "add", "Ann", "-k", "3"]) == 2
 
 
-def test_it_has_its_tab_and_its_switch(house: AppContext) -> None:
+def test_it_has_its_tab_and_its_switch(context: AppContext) -> None:
     app = visit("memory_page.py")
     assert "Birthdays" in [tab.label for tab in app.tabs]
     app.session_state["memory-tab"] = "Birthdays"
     assert "Whose birthday it is" in shown(app.run())
-    house.chatbot.conversations.begin(ME, "mine")
-    list(house.chatbot.ask(Ask("What is the deficit ceiling?", conversation="mine", owner=ME)))
+    context.chatbot.conversations.begin(ME, "mine")
+    list(context.chatbot.ask(Ask("What is the deficit ceiling?", conversation="mine", owner=ME)))
     app = visit(conversation="mine")
     app.session_state["menu-open-mine"] = True
     assert "Use birthdays" in [toggle.label for toggle in app.run().toggle]

@@ -21,7 +21,7 @@ from chatbot.ui.settings_model import is_in_the_open
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.sign_in import owner_of
 from chatbot.user_settings import BY_NAME, PREFERENCES
-from tests.pages import open_house, shown, visit
+from tests.pages import open_context, shown, visit
 from tests.provider import Mute, Page, Provider
 
 ANN, BOB = "a" * 22, "b" * 22
@@ -29,15 +29,15 @@ KEY = "sk-typed-0815"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.AppContext]:
-    with open_house(tmp_path_factory.mktemp("house") / "home") as opened:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[app_context.AppContext]:
+    with open_context(tmp_path_factory.mktemp("chatbot") / "home") as opened:
         yield opened
 
 
 @pytest.fixture
-def page(house: app_context.AppContext) -> Iterator[AppTest]:
+def page(context: app_context.AppContext) -> Iterator[AppTest]:
     yield visit("settings_page.py", owner=ANN)
-    house.chatbot.own.reset(ANN)
+    context.chatbot.own.reset(ANN)
 
 
 def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
@@ -50,28 +50,28 @@ def test_every_choice_is_explained_with_its_default(page: AppTest) -> None:
     assert not [button for button in page.button if (button.key or "").startswith("reset-") and button.key != "reset-all"]
 
 
-def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, house: app_context.AppContext) -> None:
+def test_choices_hold_at_once_for_their_owner_and_are_reset(page: AppTest, context: app_context.AppContext) -> None:
     page.number_input(key="set-window").set_value(4).run()
     page.toggle(key="set-compression").set_value(False).run()
     page.number_input(key="set-signals_confidence").set_value(0.75).run()
-    mine = house.chatbot.own.settings(ANN)
+    mine = context.chatbot.own.settings(ANN)
     assert (mine.window, mine.prompt_exchanges, mine.compression, mine.signals_confidence) == (4, 4, False, 0.75)
-    assert house.chatbot.own.settings(BOB) == house.settings
+    assert context.chatbot.own.settings(BOB) == context.settings
     assert visit("settings_page.py", owner=BOB).number_input(key="set-window").value == 10
     page.button(key="reset-window").click().run()
-    assert house.chatbot.own.settings(ANN).window == 10 and page.number_input(key="set-window").value == 10
+    assert context.chatbot.own.settings(ANN).window == 10 and page.number_input(key="set-window").value == 10
     page.button(key="reset-all").click().run()
-    assert house.chatbot.own.chosen(ANN) == {} and page.toggle(key="set-compression").value is True
+    assert context.chatbot.own.chosen(ANN) == {} and page.toggle(key="set-compression").value is True
     assert not page.exception
 
 
-def test_what_another_tab_chose_is_shown(page: AppTest, house: app_context.AppContext) -> None:
-    house.chatbot.own.choose(ANN, "window", 9)
+def test_what_another_tab_chose_is_shown(page: AppTest, context: app_context.AppContext) -> None:
+    context.chatbot.own.choose(ANN, "window", 9)
     page.run()
     assert page.number_input(key="set-window").value == 9
 
 
-def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTest, house: app_context.AppContext) -> None:
+def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTest, context: app_context.AppContext) -> None:
     with Provider(["ready"]) as provider:
         host = provider.url.split("/")[2]
         page.radio(key="answers-by").set_value("own").run()
@@ -81,7 +81,7 @@ def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTes
         page.text_input(key="own-key").set_value(KEY)
         page.button(key="save-own-model").click().run()
         assert not page.exception
-        assert house.chatbot.own.settings(ANN).api_key == KEY
+        assert context.chatbot.own.settings(ANN).api_key == KEY
         assert page.text_input(key="own-key").value == "" and page.text_input(key="own-endpoint").value == provider.url
         assert f"In use: m&lt;b&gt;1 at {host}. Your key is set." in shown(page)
         assert f"<strong>{host}</strong> (m&lt;b&gt;1). You chose this on the Settings page." in shown(page)
@@ -92,7 +92,7 @@ def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(page: AppTes
         assert "documents" not in str(provider.requests[0].body)
         assert all(KEY not in str(element) for element in page.main) and KEY not in repr(page.session_state)
         page.button(key="remove-key").click().run()
-        assert "No key is set." in shown(page) and house.chatbot.own.settings(ANN).api_key == ""
+        assert "No key is set." in shown(page) and context.chatbot.own.settings(ANN).api_key == ""
 
 
 def tested(page: AppTest) -> None:
@@ -104,7 +104,7 @@ def tested(page: AppTest) -> None:
     assert not page.exception
 
 
-def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, house: app_context.AppContext) -> None:
+def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, context: app_context.AppContext) -> None:
     with Provider([Mute(), Page("<html>")]) as provider:
         page.radio(key="answers-by").set_value("own").run()
         page.text_input(key="own-model").set_value("m")
@@ -124,19 +124,19 @@ def test_a_model_that_is_silent_holds_nothing_up_and_is_given_up(page: AppTest, 
         assert "OPENAI" not in shown(page)
 
 
-def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, house: app_context.AppContext) -> None:
+def test_what_cannot_be_saved_is_told_in_a_sentence(page: AppTest, context: app_context.AppContext) -> None:
     page.radio(key="answers-by").set_value("own").run()
     page.text_input(key="own-model").set_value("m")
     page.text_input(key="own-endpoint").set_value("http://169.254.169.254/v1")
     page.text_input(key="own-key").set_value(KEY)
     page.button(key="save-own-model").click().run()
     assert "link-local or cloud metadata address" in shown(page)
-    assert house.chatbot.own.chosen(ANN) == {} and not house.chatbot.own.has_key(ANN)
+    assert context.chatbot.own.chosen(ANN) == {} and not context.chatbot.own.has_key(ANN)
     assert page.text_input(key="own-key").value == "" and page.text_input(key="own-endpoint").value == "http://169.254.169.254/v1"
 
 
 def test_where_it_is_forbidden_nobody_is_offered_a_model_of_their_own(
-    page: AppTest, house: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
+    page: AppTest, context: app_context.AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Settings, "allows_user_models", False)
     page.run()
