@@ -101,7 +101,7 @@ class AppOpening:
     def _open(self) -> None:
         try:
             warn_if_open()
-            self.context = _open_house(replace(load_settings(), open_to_others=is_open_to_others()))
+            self.context = _open_context(replace(load_settings(), open_to_others=is_open_to_others()))
         except ProjectError as error:
             self.error = error
         except Exception as error:
@@ -109,7 +109,7 @@ class AppOpening:
             self.error = ProjectError(f"The chatbot could not start ({type(error).__name__}).", hint="The server's log says why.")
 
 
-def _open_house(settings: Settings) -> AppContext:
+def _open_context(settings: Settings) -> AppContext:
     from chatbot.service import Chatbot
     from chatbot.store.addition_queue import Additions
     from chatbot.ui.downloads import Downloads

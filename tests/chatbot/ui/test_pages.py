@@ -260,13 +260,13 @@ def test_a_held_store_is_told_with_its_holder_and_can_be_tried_again(home: Path)
 
 
 def test_a_store_that_takes_its_time_is_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, open_context = threading.Event(), app_context._open_house
+    go, open_context = threading.Event(), app_context._open_context
 
     def slowly(settings: Settings) -> AppContext:
         assert go.wait(60)
         return open_context(settings)
 
-    monkeypatch.setattr(app_context, "_open_house", slowly)
+    monkeypatch.setattr(app_context, "_open_context", slowly)
     app = visit()
     assert app.title[0].value == "Starting …"
     go.set()
