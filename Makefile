@@ -10,6 +10,7 @@ PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check lint format lock clean
+.PHONY: hooks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +55,9 @@ check: lint ## the whole gate: style, types, and the tests with coverage
 lint: setup-dev ## style and types, changing nothing
 	@status=0; for tool in "ruff format --check --output-format=concise" "ruff check --output-format=concise" mypy; do \
 	    echo "$$tool"; $(PY) -m $$tool || status=1; done; exit $$status
+
+hooks: setup-dev ## look at what is committed before each commit from now on
+	@$(PY) -m pre_commit install
 
 format: setup-dev ## put the code into shape
 	@$(PY) -m ruff format .
