@@ -10,7 +10,7 @@ PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup setup-signals setup-signin setup-multilingual setup-dev samples run test check lint format lock clean
-.PHONY: hooks
+.PHONY: check-locks hooks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,13 +48,16 @@ test: setup-dev ## pass the tests (browser tests where Chromium is present or ca
 	@bash .ci/browser.sh
 	@$(PYTEST)
 
-check: lint ## the whole gate: style, types, and the tests with coverage
+check: lint check-locks ## the whole gate: style, types, locks, and the tests with coverage
 	@bash .ci/browser.sh
 	@$(PYTEST) --cov --cov-report=term:skip-covered
 
 lint: setup-dev ## style and types, changing nothing
 	@status=0; for tool in "ruff format --check --output-format=concise" "ruff check --output-format=concise" mypy; do \
 	    echo "$$tool"; $(PY) -m $$tool || status=1; done; exit $$status
+
+check-locks: setup-dev ## are the locks in step, under permitted licences, without known vulnerabilities?
+	@$(PY) .ci/check_locks.py
 
 hooks: setup-dev ## look at what is committed before each commit from now on
 	@$(PY) -m pre_commit install

@@ -255,13 +255,6 @@ def test_requirements_are_locked_with_hashes_and_name_no_registry(path: Path) ->
     assert not loose
 
 
-@pytest.mark.parametrize("path", LOCKED, ids=lambda path: path.name)
-def test_every_requirement_asked_for_is_locked(path: Path) -> None:
-    asked = re.findall(r"(?m)^([\w.-]+)", path.with_suffix(".in").read_text(encoding="utf-8"))
-    locked = set(re.findall(r"(?m)^([\w.-]+)==", path.read_text(encoding="utf-8")))
-    assert not [package for package in asked if not package.startswith("-") and package not in locked], "make lock"
-
-
 def test_every_imported_package_is_asked_for() -> None:
     """What is imported but only came along with another package may be gone after the next lock."""
     texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("requirements.in", "requirements-signals.in")]
