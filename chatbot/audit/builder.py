@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from re import sub
 
+import chatbot
 from chatbot.audit.html_page import render
 from chatbot.audit.page_images import Marks, Read, draw, places
 from chatbot.audit.recheck import checks_of, stated
-from chatbot.audit.record import FORMAT, PROGRAM, Considered, Document, Leaf, NoteRecord, Quote, Record, Sent, Source, sealed
+from chatbot.audit.record import FORMAT, Considered, Document, Leaf, NoteRecord, Quote, Record, Sent, Source, sealed
 from chatbot.errors import DocumentError, EncryptedError, NotFoundError
 from chatbot.fit import fit_text
 from chatbot.records import Answer, Hit, Understanding
@@ -97,7 +98,7 @@ class _Making:
         at = list(wanted)
         return Record(
             format=FORMAT,
-            program=PROGRAM,
+            program=chatbot.__version__,
             made_at=_moment(time.time()),
             asked_at=_moment(self.occasion.asked_at) if self.occasion.asked_at is not None else "",
             seconds=answer.seconds,

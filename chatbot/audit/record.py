@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
-    "PROGRAM",
     "WITH_BASIS",
     "WITH_FORMATTING",
     "WITH_STATEMENTS",
@@ -47,8 +46,6 @@ WITH_STATEMENTS = 2
 WITH_FORMATTING = 3
 # The first that says of each citation how it stands on its page.
 WITH_BASIS = 4
-# The version of pyproject.toml, which a test holds it to.
-PROGRAM = "0.1.0"
 # What an answer may have at most, so that no file makes much work: far beyond any real one.
 MOST = {"leaves": 60, "sources": 60, "quotes": 1_000, "checks": 2_000, "statements": 2_000, "considered": 500, "documents": 20_000, "notes": 500}
 LONGEST_ANSWER = 100_000

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import chatbot
 from chatbot.cli import audit_command, compare_command, conversation_commands, document_commands, question_commands
 from chatbot.cli import memory_command as memories
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m chatbot", description="Answers questions about your PDFs, each statement with its page.")
+    parser.add_argument("--version", action="version", version=f"finpolicy {chatbot.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
 
     add = _command(commands, "add", document_commands.add, "add PDF files, or folders of them; without a path, those copied into documents/")

@@ -8,7 +8,6 @@ import io
 import json
 import re
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -29,7 +28,6 @@ from chatbot.audit.parser import LARGEST_FILE, AuditFile, read_file
 from chatbot.audit.recheck import check_again, with_keys
 from chatbot.audit.record import (
     FORMAT,
-    PROGRAM,
     AuditFileError,
     Considered,
     Document,
@@ -499,10 +497,6 @@ def test_the_page_of_a_format_stays_as_it_is() -> None:
     assert '<strong>It</strong> is 3 <a class="key" href="#citation-1">[S1]</a>.' in texts[2] and "&lt;i&gt;</td>" in texts[2]
     digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
     assert (FORMAT, digests) == (4, ["8b2e60dd5ac06d34", "f2cbf3fc2f4b1db8", "e8c46710e8e69c79", "bc4d1437ef05bc8e"])
-
-
-def test_the_program_is_of_the_version_that_it_says(root: Path) -> None:
-    assert tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"] == PROGRAM
 
 
 # --- files that are no audit files ------------------------------------------------------------------------------------------------------
