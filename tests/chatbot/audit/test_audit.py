@@ -190,12 +190,12 @@ def test_kept_and_remembered_answers_are_confirmed(make: Make, tmp_path: Path) -
     first = ask(chatbot, conversation=conversation)
     chatbot.rate(conversation, first.exchange or 0, "local", helpful=True)
     second = ask(chatbot, conversation=conversation)
-    assert any("NoteRecord" in notice for notice in second.notices)
+    assert any("Remembered" in notice for notice in second.notices)
     for number in (1, 2):
         file = written(tmp_path, audit_kept(chatbot, conversation, number, "local"))
         assert wrong(file, tmp_path) == []
         assert file.record.asked_at
-    assert any("NoteRecord" in notice for notice in file.record.notices)
+    assert any("Remembered" in notice for notice in file.record.notices)
     with pytest.raises(NotFoundError):
         audit_kept(chatbot, conversation, 1, "somebody else")
     with pytest.raises(DocumentError):
