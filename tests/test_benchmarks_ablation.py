@@ -44,4 +44,4 @@ def test_rules_tell_when_they_say_anything() -> None:
 def test_a_line_tells_by_document_what_was_gained_and_lost() -> None:
     worth = Worth(5, ["a", "b", "c"], Counter({"A.pdf": 2, "B.pdf": 0}), Counter({"B.pdf": 1}))
     assert row("rule", worth) == ["rule", 5, 3, 2, 1, 0, 0, "A +2 −0; B +0 −1"]
-    assert re.match(r"chatbot\.search\.leaning\.", rule("chatbot.search.follow_up.cues", "._MONTH").name)
+    assert re.match(r"chatbot\.search\.follow_up\.cues\.", rule("chatbot.search.follow_up.cues", "._MONTH").name)

@@ -70,7 +70,7 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "tiny_birthdays"
     folder.mkdir()
     for name, text in FILES.items():
-        (folder / f"{name}.py").write_text(text)
+        (folder / f"birthday_{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     one = Registered("birthdays", "tiny_birthdays", "Birthdays", ("Use birthdays", "Whose it is."), "Birthdays", commands=True)
     monkeypatch.setattr(layers, "REGISTERED", (*REGISTERED, one))
