@@ -32,7 +32,7 @@ setup-dev: ## the same, with what the tests need
 
 samples: documents/samples/.made ## make the sample documents
 
-documents/samples/.made: $(wildcard documents/*.py) | setup
+documents/samples/.made: $(wildcard documents/*.py documents/content/*) | setup
 	@$(PY) documents/make_samples.py
 	@touch $@
 

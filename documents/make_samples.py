@@ -1,4 +1,4 @@
-"""Draws the project's sample documents as PDFs, the same bytes every time; what they say stands in sample_content.py."""
+"""Draws the project's sample documents as PDFs, the same bytes every time; what they say stands in content/."""
 
 from __future__ import annotations
 
@@ -127,10 +127,9 @@ def _cell(text: str, face: Face, *, bold: bool = False, right: bool = False) -> 
 
 def _cells(table: Table, face: Face) -> list[list[Any]]:
     """The rows of the table with its heads: words wrap, figures stay as they are."""
-    bold = {index % len(table.rows) for index in table.bold}
     rows = [[_cell(text, face, bold=True, right=column >= table.words) for column, text in enumerate(table.head)]]
     for index, row in enumerate(table.rows):
-        strong = index in bold or len(row) == 1
+        strong = index in table.bold or len(row) == 1
         cells = [_cell(text, face, bold=strong) if column < table.words else text for column, text in enumerate(row)]
         rows.append(cells + [""] * (len(table.head) - len(cells)))
     return rows
@@ -152,15 +151,9 @@ def _grid_style(table: Table, face: Face) -> TableStyle:
         ("LINEBELOW", (0, 1), (-1, -2), 0.25, HexColor("#c9ced4")),
         ("LINEBELOW", (0, -1), (-1, -1), 0.9, face.colour),
     ]
-    for index in (index % len(table.rows) + 1 for index in table.bold):
-        commands += [("FONTNAME", (0, index), (-1, index), face.bold), ("LINEABOVE", (0, index), (-1, index), 0.6, face.colour)]
+    for row in (index + 1 for index in table.bold):
+        commands += [("FONTNAME", (0, row), (-1, row), face.bold), ("LINEABOVE", (0, row), (-1, row), 0.6, face.colour)]
     return TableStyle(commands)
-
-
-def _widths(table: Table) -> list[float]:
-    figures = len(table.head) - table.words
-    shares = table.widths or (*[(1 - 0.14 * figures) / table.words] * table.words, *[0.14] * figures)
-    return [LINE * share for share in shares]
 
 
 def _table(table: Table, face: Face) -> Iterator[Any]:
@@ -170,7 +163,7 @@ def _table(table: Table, face: Face) -> Iterator[Any]:
     parts = [_marked(Paragraph(table.caption, caption), table)]
     if table.unit:
         parts.append(Paragraph(table.unit, face.style(fontName=face.italic, spaceAfter=3, **small)))
-    parts.append(Grid(_cells(table, face), _widths(table), repeatRows=1, style=_grid_style(table, face), hAlign="LEFT"))
+    parts.append(Grid(_cells(table, face), [LINE * share for share in table.widths], repeatRows=1, style=_grid_style(table, face), hAlign="LEFT"))
     parts.append(Spacer(1, 3 if table.notes else face.size))
     parts += [Paragraph(note, face.style(spaceAfter=2, **small)) for note in table.notes]
     parts += [Spacer(1, face.size)] if table.notes else []
@@ -308,7 +301,7 @@ class Press:
         page = canvas.getPageNumber()
         if page == 1:
             # reportlab's fixed date is that of 2000; a document of 2025 should say so
-            canvas._doc._timeStamp.lt = (*self.sample.date, 9, 0, 0)
+            canvas._doc._timeStamp.lt = (*self.sample.date.timetuple()[:3], 9, 0, 0)
             self.in_body = False
         if document.pageTemplate.id == "body" and not self.in_body:
             self.first_body, self.in_body = page, True
