@@ -21,18 +21,14 @@ PAGES = (
     ("settings_page.py", "Settings", ":material/tune:"),
 )
 ADDRESSES = tuple(title.lower() for _, title, _ in PAGES[1:])
-# Streamlit's script looks for its server below the address that is open, and only then above it: two requests in vain, each logged as an error, wherever
-# a page other than the first is opened by its address. This tells it; what stands before the page's own name may be a proxy's.
-TELL = f"""{{
-const page = location.pathname.match(/^(.*)\\/(?:{"|".join(ADDRESSES)})\\/?$/);
-if (page) window.__streamlit = {{...window.__streamlit, BACKEND_BASE_URL: location.origin + page[1]}};
-}}"""
+SERVER_ADDRESS = Path(__file__).with_name("static").joinpath("server_address.js").read_text("utf-8")
 INLINE = re.compile(r"<script>(.*?)</script>", re.S)
 
 
 def served_index(html: str) -> str:
-    """Streamlit's page with our script before all others."""
-    return html.replace("<head>", f"<head><script>{TELL}</script>", 1)
+    """Streamlit's page with our script before all others, and the names of the pages for it."""
+    names = f'<meta name="finpolicy-pages" content="{" ".join(ADDRESSES)}">'
+    return html.replace("<head>", f"<head>{names}<script>{SERVER_ADDRESS}</script>", 1)
 
 
 _PAGE = served_index(Path(get_static_dir(), "index.html").read_text("utf-8"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from chatbot.ui import index_html
+from chatbot.ui import browser_scripts, index_html
 from chatbot.ui.index_html import ADDRESSES, PAGES, ROUTES, SCRIPTS, served_index
 
 UI = Path(index_html.__file__).parent
@@ -21,7 +21,12 @@ def test_each_page_is_there_and_the_first_has_no_address_of_its_own() -> None:
 
 def test_the_script_comes_before_all_others() -> None:
     html = served_index('<html><head><script type="module" src="x.js"></script></head></html>')
-    assert html.index("BACKEND_BASE_URL") < html.index("x.js")
+    assert html.index('content="documents compare memory settings"') < html.index("BACKEND_BASE_URL") < html.index("x.js")
+
+
+def test_each_script_is_a_file_that_the_policy_knows() -> None:
+    files = {path.name: path.read_text("utf-8") for path in (UI / "static").glob("*.js")}
+    assert len(files) > 5 and {*files.values()} <= {*browser_scripts.SCRIPTS, *SCRIPTS}
 
 
 def test_each_address_gives_the_page_and_the_policy_knows_its_scripts() -> None:

@@ -1,0 +1,297 @@
+// What the pages do when they are pointed at, pressed, typed and pasted into; once for each page that is
+// loaded.
+if (!window.finpolicyInteraction) {
+  window.finpolicyInteraction = true;
+
+  // What carries data-tip is explained while it is pointed at or has the focus.
+  const tip = document.createElement('div');
+  tip.className = 'tip';
+  tip.id = 'finpolicy-tip';
+  tip.setAttribute('role', 'tooltip');
+  tip.hidden = true;
+  document.body.append(tip);
+  let shown = null;
+  const hide = () => {
+    tip.hidden = true;
+    if (shown) shown.removeAttribute('aria-describedby');
+    shown = null;
+  };
+  const show = (event) => {
+    const of = event.target.closest ? event.target.closest('[data-tip]') : null;
+    if (of === shown) return;
+    hide();
+    if (!of) return;
+    shown = of;
+    tip.textContent = of.dataset.tip;
+    tip.hidden = false;
+    if (of.tagName === 'BUTTON') of.setAttribute('aria-describedby', tip.id);
+    const box = of.getBoundingClientRect();
+    const own = tip.getBoundingClientRect();
+    const left = Math.max(8, Math.min(box.left, innerWidth - own.width - 8));
+    const above = box.top - own.height - 6;
+    tip.style.left = left + 'px';
+    tip.style.top = (above < 8 ? box.bottom + 6 : above) + 'px';
+  };
+  document.addEventListener('mouseover', show);
+  document.addEventListener('focusin', show);
+  document.addEventListener('scroll', hide, true);
+
+  // A paste that a field does not take, for it is too long, is told, and so is why the server did not take a
+  // file: Streamlit shows the number of the status alone.
+  const warning = document.createElement('div');
+  warning.className = 'tip';
+  warning.setAttribute('role', 'alert');
+  warning.hidden = true;
+  document.body.append(warning);
+  const warn = (text, field, time) => {
+    warning.textContent = text;
+    warning.hidden = false;
+    const box = field.getBoundingClientRect();
+    warning.style.left = Math.max(8, box.left) + 'px';
+    warning.style.top = Math.max(8, box.top - warning.offsetHeight - 6) + 'px';
+    setTimeout(() => {
+      warning.hidden = true;
+    }, time);
+  };
+  document.addEventListener(
+    'paste',
+    (event) => {
+      const field = event.target;
+      const text = event.clipboardData ? event.clipboardData.getData('text') : '';
+      if (!text.trim() || !field.matches || !field.matches('input, textarea')) return;
+      const was = field.value;
+      setTimeout(() => {
+        if (!field.isConnected || field.value !== was) return;
+        warn('That is too long for this field: nothing was pasted.', field, 5000);
+      }, 200);
+    },
+    true,
+  );
+  const open = XMLHttpRequest.prototype.open;
+  XMLHttpRequest.prototype.open = function (method, url, ...rest) {
+    if (method.toUpperCase() === 'PUT' && String(url).includes('/_stcore/upload_file/'))
+      this.addEventListener('load', () => {
+        const field = document.querySelector('[data-testid="stFileUploader"], [data-testid="stChatInput"]');
+        if (this.status >= 400 && field) warn(this.responseText, field, 15000);
+      });
+    return open.call(this, method, url, ...rest);
+  };
+
+  // A panel that opens has the focus; what opened it gets it back when the panel is closed.
+  const opened = () => document.querySelector('[role="dialog"]');
+  let opener = null;
+  let wasOpen = false;
+  const look = () => {
+    const panel = opened();
+    const from = opener;
+    if (panel && !wasOpen)
+      setTimeout(() => {
+        if (panel.isConnected && document.activeElement === document.body) panel.focus();
+      }, 250);
+    if (!panel && wasOpen && from) {
+      opener = null;
+      setTimeout(() => {
+        if (from.isConnected && (document.activeElement === document.body || !document.activeElement))
+          from.focus();
+      }, 50);
+    }
+    wasOpen = !!panel;
+  };
+  new MutationObserver(look).observe(document.body, { childList: true });
+
+  // A field that stays locked though nothing runs any more is freed by another run of the page: Streamlit
+  // 1.67 misses the end of the run that answered where a part of the page is drawn just then.
+  let stuck = 0;
+  setInterval(() => {
+    const box = document.querySelector('[data-testid="stChatInput"] textarea');
+    const wake = document.querySelector('.st-key-wake button');
+    const rests = document.querySelector(
+      '[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]',
+    );
+    stuck = box && box.disabled && rests && wake ? stuck + 1 : 0;
+    if (stuck > 2) {
+      stuck = 0;
+      wake.click();
+    }
+  }, 500);
+
+  // The question has the focus when the page is there, but on screens that are touched, where it would bring
+  // up a keyboard.
+  let free = !matchMedia('(hover: hover)').matches;
+  for (const begun of ['keydown', 'pointerdown'])
+    document.addEventListener(
+      begun,
+      () => {
+        free = true;
+      },
+      { once: true, capture: true },
+    );
+  const begin = (tries) => {
+    const box = document.querySelector('[data-testid="stChatInput"] textarea');
+    if (free || !tries || document.activeElement !== document.body) return;
+    if (box && !box.disabled) box.focus({ preventScroll: true });
+    else setTimeout(begin, 100, tries - 1);
+  };
+  begin(100);
+
+  // Escape closes a panel from wherever the focus is, and "/" goes to the question.
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') hide();
+    const panel = opened();
+    if (
+      event.key === 'Escape' &&
+      panel &&
+      !panel.contains(document.activeElement) &&
+      document.activeElement === document.body
+    ) {
+      const close = panel.querySelector('button[aria-label="Close"]');
+      if (close) close.click();
+    }
+    const typing = event.target.closest && event.target.closest('input, textarea, select, [contenteditable]');
+    if (
+      event.key !== '/' ||
+      typing ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      document.querySelector('[role="dialog"]')
+    )
+      return;
+    const box = document.querySelector('[data-testid="stChatInput"] textarea');
+    if (box) {
+      event.preventDefault();
+      box.focus();
+    }
+  });
+
+  // A question that is changed has the focus at once. Where the list covers the page, it closes once
+  // something is chosen in it.
+  const back = (number, tries) => {
+    const pencil = document.querySelector(`.st-key-pencil-${number} button`);
+    if (pencil) pencil.focus();
+    else if (tries) setTimeout(back, 50, number, tries - 1);
+  };
+  const edited = (tries) => {
+    const field = document.querySelector('[class*="st-key-edit-text-"] textarea');
+    if (field) {
+      field.focus();
+      field.setSelectionRange(field.value.length, field.value.length);
+    } else if (tries) setTimeout(edited, 50, tries - 1);
+  };
+  document.addEventListener('click', (event) => {
+    const at = event.target.closest ? (what) => event.target.closest(what) : () => null;
+    if (at('[class*="st-key-pencil-"] button')) setTimeout(edited, 50, 60);
+    const listed =
+      ':is([data-testid="stSidebarNavLink"], [class*="st-key-go-"] button, ' +
+      '.st-key-new button, .st-key-new-private button)';
+    const chosen = at('[data-testid="stSidebar"] ' + listed);
+    if (chosen && innerWidth < 768) {
+      const close = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
+      if (close) setTimeout(() => close.click(), 50);
+    }
+  });
+
+  // A question that is changed is asked by Enter and left by Escape, as the question's own field is.
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      const form = event.target.closest ? event.target.closest('[class*="st-key-edit-text-"]') : null;
+      if (!form || event.isComposing || !event.isTrusted) return;
+      if (event.key === 'Escape') {
+        const leave = document.querySelector('[class*="st-key-edit-leave-"] button');
+        const number = (form.className.match(/st-key-edit-text-(\d+)/) || [])[1];
+        if (leave) {
+          leave.click();
+          setTimeout(back, 100, number, 40);
+        }
+      } else if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        event.stopPropagation();
+        const sent = {
+          key: 'Enter',
+          code: 'Enter',
+          keyCode: 13,
+          which: 13,
+          ctrlKey: true,
+          bubbles: true,
+          cancelable: true,
+        };
+        event.target.dispatchEvent(new KeyboardEvent('keydown', sent));
+      }
+    },
+    true,
+  );
+
+  // A page of a strip goes into the field that opens it, again where the field was just being drawn anew.
+  document.addEventListener('click', (event) => {
+    // By its place: what was pressed may have been drawn anew before it was let go.
+    const pressed = document.elementFromPoint(event.clientX, event.clientY);
+    const cell = pressed ? pressed.closest('.strip [data-page]') : null;
+    const put = (tries) => {
+      const field = document.querySelector('.st-key-report-open input');
+      if (!tries || (field && field.value) || !document.querySelector('.strip [data-page]')) return;
+      if (field) {
+        field.focus();
+        const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+        set.call(field, cell.dataset.page);
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+        setTimeout(() => field.blur(), 30);
+      }
+      setTimeout(put, 830, tries - 1);
+    };
+    if (cell) put(5);
+  });
+
+  // A file to take away opens no tab.
+  document.addEventListener(
+    'click',
+    (event) => {
+      const link = event.target.closest ? event.target.closest('a[href*="download/"]') : null;
+      if (link) link.target = '_self';
+    },
+    true,
+  );
+
+  // What carries data-press presses the button of that key; what carries data-copy puts that text on the
+  // clipboard; what carries data-stop tells that address to stop.
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // Not allowed, or no secure address: the old way.
+    }
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  };
+  document.addEventListener('click', async (event) => {
+    const by = event.target.closest
+      ? event.target.closest('[data-press], [class*="st-key-cite-"] button, [class*="st-key-near-"] button')
+      : null;
+    if (by && event.isTrusted) opener = by;
+    const at = event.target.closest ? event.target.closest('[data-press], [data-copy], [data-stop]') : null;
+    if (!at) return;
+    hide();
+    if (at.dataset.press) {
+      const button = document.querySelector('.st-key-' + CSS.escape(at.dataset.press) + ' button');
+      if (button) button.click();
+      return;
+    }
+    if (at.dataset.stop) {
+      at.disabled = true;
+      await fetch(at.dataset.stop, { method: 'POST' });
+      return;
+    }
+    const said = at.textContent;
+    const done = await copy(at.dataset.copy);
+    at.textContent = done ? 'Copied' : 'Could not copy';
+    setTimeout(() => {
+      at.textContent = said;
+    }, 1600);
+  });
+}
