@@ -16,7 +16,7 @@ from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
 from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
 from chatbot.ui.sign_in import draw_sign_in, draw_signed_in, may_enter
 
-HERE = Path(__file__).parent
+STATIC = Path(__file__).with_name("static")
 # An opening that takes less is not worth a page of its own.
 PATIENCE_SECONDS = 1.0
 
@@ -24,8 +24,8 @@ PATIENCE_SECONDS = 1.0
 def show() -> None:
     """The frame and the page in it."""
     session.begin_run()
-    st.set_page_config(page_title="Financial policy chatbot", page_icon=str(HERE / "icon.png"), layout="centered")
-    st.html(HERE / "style.css")
+    st.set_page_config(page_title="Financial policy chatbot", page_icon=str(STATIC / "icon.png"), layout="centered")
+    st.html(STATIC / "style.css")
     add_scripts()
     pages = [
         st.Page(file, title=title, icon=icon, default=file == PAGES[0][0], url_path=None if file == PAGES[0][0] else title.lower())
