@@ -24,6 +24,14 @@ from typing import Any
 __all__ = ["Forked", "serve"]
 
 ROOT = Path(__file__).resolve().parents[2]
+# An installed copy is found as it is; put first, its neighbours could hide Python's own modules.
+BEGIN = """
+import sys
+if sys.argv[1] not in sys.path:
+    sys.path.insert(0, sys.argv[1])
+from ingestion.reading.worker import main
+main()
+"""
 # What a reader imports beside what reads text: brought in one after another, while nobody asks.
 LATER = ("ingestion.reading.pdf", "ingestion.reading.layout", "ingestion.tables.detection", "ingestion.ocr.recognition")
 # Of an environment and some words.
@@ -77,7 +85,7 @@ class _Server:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "ingestion.reading.worker"],
+                [sys.executable, "-P", "-c", BEGIN, str(ROOT)],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -29,7 +29,6 @@ from ingestion.records import DocumentInfo, Page, Rect
 
 __all__ = ["LOOK_SECONDS", "Reader"]
 
-ROOT = Path(__file__).resolve().parents[2]
 # Seconds. The slowest real page measured takes 0.3 s to read, the slowest real file 1.5 s to open.
 OPEN_SECONDS = 20.0
 PAGE_SECONDS = 10.0
@@ -156,7 +155,7 @@ def _sweep_in(place: Path) -> None:
 
 def _child_environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH") if name in os.environ}
-    return {**kept, "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
+    return {**kept, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
 
 
 def _receive(pipe: Any, deadline: float, cancelled: Callable[[], bool]) -> dict[str, Any]:

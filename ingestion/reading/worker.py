@@ -139,7 +139,3 @@ def _work(words: Sequence[str]) -> None:
 def main() -> None:
     """Fork a reading process whenever one is asked for."""
     serve(_work)
-
-
-if __name__ == "__main__":
-    main()
