@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -10,13 +11,31 @@ from typing import Any
 
 from chatbot.errors import SettingsError
 
-__all__ = ["ENVIRONMENT", "MOST_PAGES", "MULTILINGUAL", "Settings", "load_settings"]
+__all__ = [
+    "ENVIRONMENT",
+    "MOST_PAGES",
+    "MULTILINGUAL",
+    "PROGRAM",
+    "ROOT",
+    "Settings",
+    "default_home",
+    "is_installed",
+    "load_settings",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
+# As this process was started, and the next command can be.
+PROGRAM = "finpolicy" if Path(*sys.argv[:1]).stem == "finpolicy" else "python -m chatbot"
 
 # environment name -> (field, what it does). The README's table of settings is held in step with this one by a test.
 ENVIRONMENT: Mapping[str, tuple[str, str]] = {
-    "FINPOLICY_HOME": ("home", "Folder that holds `chroma_db/` and `documents/`; unset, they stand beside `app.py`."),
+    "FINPOLICY_HOME": (
+        "home",
+        (
+            "Folder that holds `chroma_db/` and `documents/`; unset, they stand beside `app.py`, "
+            "and those of an installed copy in the user's data folder (on Linux `~/.local/share/finpolicy`)."
+        ),
+    ),
     "FINPOLICY_CHAT_MODEL": (
         "chat_model",
         "Chat model of an OpenAI-compatible endpoint; unset, answers are extractive and nothing leaves the machine.",
@@ -75,7 +94,10 @@ ENVIRONMENT: Mapping[str, tuple[str, str]] = {
     ),
     "FINPOLICY_SUMMARY": ("summary", "`0` spares the chat model from summarising what was said earlier: one short call for every five exchanges."),
     "FINPOLICY_RETENTION_DAYS": ("retention_days", "Days after which a conversation that nobody went on with is erased; 0 keeps it for ever."),
-    "MEMORY_DATABASE_URL": ("signals_database", "Postgres with pgvector that news signals stand in; unset, an embedded one (`make setup-signals`)."),
+    "MEMORY_DATABASE_URL": (
+        "signals_database",
+        "Postgres with pgvector for news; unset, an embedded one (`make setup-signals`, extra `signals`).",
+    ),
     "MEMORY_SIMILARITY_THRESHOLD": (
         "signals_threshold",
         "Least cosine at which a signal is recalled; 0 takes the embedder's own: 0.37 embedded, 0.82 multilingual, 0.40 others.",
@@ -117,7 +139,7 @@ class Settings:
     not of the internet.
     """
 
-    home: Path = ROOT
+    home: Path = field(default_factory=lambda: default_home())
     chat_model: str = ""
     embedding_model: str = ""
     embedding_dimension: int = 0
@@ -194,6 +216,20 @@ class Settings:
     def threads(self) -> int:
         """Reading processes and embedding threads, at least 1."""
         return self.workers or len(os.sched_getaffinity(0))
+
+
+def is_installed(root: Path = ROOT) -> bool:
+    """Whether the packages in this folder were put there by an installer, and are no checkout."""
+    return any(root.glob("finpolicy-*.dist-info"))
+
+
+def default_home(root: Path = ROOT) -> Path:
+    """The home that no setting names: a checkout itself; of an installed copy the user's data folder."""
+    if not is_installed(root):
+        return root
+    from platformdirs import user_data_path
+
+    return user_data_path("finpolicy", appauthor=False)
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:

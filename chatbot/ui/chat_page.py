@@ -14,6 +14,7 @@ from chatbot.asking.question import LONGEST_QUESTION, Ask
 from chatbot.errors import NotFoundError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
+from chatbot.settings import is_installed
 from chatbot.ui import overlay, session, uploads
 from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import answer_html
@@ -216,7 +217,9 @@ def _teach() -> None:
         paragraphs_html("Add PDFs, text or scans, and ask. Every answer carries the page it stands on, and opens that page with the passage marked.")
     )
     st.page_link("documents_page.py", label="Add documents", icon=":material/upload_file:")
-    st.caption("Nothing at hand? `make samples` makes four sample documents in `documents/samples`, and `make run` adds them.")
+    if not is_installed():
+        made = "`make samples` makes four sample documents in `documents/samples`"
+        st.caption(f"Nothing at hand? {made}, and `make run` adds them.")
 
 
 def _invite(documents: Sequence[DocumentRow], context: AppContext) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from chatbot.records import DocumentRow
+from chatbot.settings import PROGRAM, is_installed
 from chatbot.store.library import UNDO_DAYS
 from chatbot.ui import document_session
 from chatbot.ui.app_context import AppContext
@@ -37,11 +38,12 @@ def draw_documents(context: AppContext) -> None:
                 "There are no documents yet. Drop PDFs above: reports, budgets, policies, as text or as scans. What you ask is then answered from them."
             )
         )
-        folder = context.chatbot.library.copies.folder.name
-        st.caption(
-            f"PDFs can also be copied into the folder `{folder}/`, sub-folders too; they are added when the server starts, or by `python -m chatbot add`."
-        )
-        st.caption("Nothing at hand? `make samples` makes four to try, in `documents/samples`.")
+        folder = context.chatbot.library.copies.folder
+        where = folder if is_installed() else folder.name
+        when = f"they are added when the server starts, or by `{PROGRAM} add`"
+        st.caption(f"PDFs can also be copied into the folder `{where}/`, sub-folders too; {when}.")
+        if not is_installed():
+            st.caption("Nothing at hand? `make samples` makes four to try, in `documents/samples`.")
         return
     wanted, order = "", ADDED
     if len(rows) > WORTH_SEARCHING:

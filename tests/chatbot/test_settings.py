@@ -1,0 +1,24 @@
+"""Where the home is: what the environment says, else as the product was put here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatbot.settings import ROOT, default_home, load_settings
+
+
+def test_a_checkout_is_its_own_home() -> None:
+    assert load_settings({}).home == default_home() == ROOT
+
+
+def test_an_installed_copy_has_the_users_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "finpolicy-0.1.0.dist-info").mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert default_home(tmp_path) == tmp_path / "data" / "finpolicy"
+
+
+def test_a_home_that_is_named_comes_first(tmp_path: Path) -> None:
+    settings = load_settings({"FINPOLICY_HOME": str(tmp_path)})
+    assert (settings.store, settings.documents) == (tmp_path / "chroma_db", tmp_path / "documents")
