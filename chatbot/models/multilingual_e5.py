@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.models.onnx_encoder import DIMENSION, EncoderSpec, Packed
+from chatbot.settings import MULTILINGUAL, PROGRAM
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -152,7 +153,8 @@ MULTILINGUAL_E5 = EncoderSpec(
     max_tokens=512,
     weights=_weights,
     tokenizer=_tokenizer,
-    setup_hint="Run `make setup-multilingual`.",
+    lock="requirements-multilingual.txt",
+    setup=f"{PROGRAM} setup {MULTILINGUAL}",
     builder=1,
     form=1,
     prefixes=("passage: ", "query: "),

